@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# How a clone becomes something that runs: sourced by bash, not part of the tarball.
+# Needs $root and common.sh.
+
+dist_target=$root/crail-dist/target
+
+# setup: makes sure that a JDK and Maven are there. Installs them as root on a Debian, else ends
+# with the command that does. Sets $build_java.
+setup() {
+  local missing=() log
+  build_java=$(find_java 17 99 javac) || missing+=(openjdk-17-jdk-headless)
+  command -v mvn >/dev/null || missing+=(maven)
+  command -v flock >/dev/null || missing+=(util-linux)
+  command -v find >/dev/null || missing+=(findutils)
+  if [ ${#missing[@]} -eq 0 ]; then
+    return 0
+  fi
+  if ! command -v apt-get >/dev/null; then
+    die "needs a JDK (17 or newer), Maven (3.6.3 or newer), flock and find; missing here, by" \
+      "their Debian names: ${missing[*]}"
+  fi
+  if [ "$(id -u)" != 0 ]; then
+    die "needs ${missing[*]}; install with: sudo apt-get install ${missing[*]}"
+  fi
+  say "crail: installing ${missing[*]} ..."
+  log=$(mktemp)
+  if ! {
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -q update && apt-get -q -y --no-install-recommends install "${missing[@]}"
+  } >"$log" 2>&1 </dev/null; then
+    tail -n 20 "$log" >&2
+    die "could not install ${missing[*]}; all output is in $log"
+  fi
+  rm -f "$log"
+  build_java=$(find_java 17 99 javac) || die "there is still no JDK of version 17 or newer"
+}
+
+# maven <arguments>: runs Maven with the JDK that setup found, in the root of the clone.
+maven() {
+  (cd "$root" && JAVA_HOME=${build_java%/bin/java} mvn -B -ntp "$@" </dev/null)
+}
+
+# newer_sources <stamp>: true when something that the build reads changed after the stamp. A file
+# that was removed shows in the time of its directory.
+newer_sources() {
+  [ -n "$(cd "$root" && find pom.xml .mvn crail-*/pom.xml crail-*/src/main \
+    -newer "$1" -print -quit 2>&1)" ]
+}
+
+is_built() {
+  [ -e "$dist_target/crail/.built" ] && ! newer_sources "$dist_target/crail/.built"
+}
+
+# build [tests]: builds and assembles, unless that has been done; with the classes of the tests
+# when asked. One at a time; a layout is never changed once it stands, so that what runs from an
+# old one goes on. Sets $layout.
+build() {
+  if ! is_built || [ -n "${1:-}" ]; then
+    setup
+    build_alone "$@" 8<"$root/pom.xml"
+  fi
+  layout=$(readlink -f "$dist_target/crail")
+}
+
+build_alone() {
+  local what=(-Dmaven.test.skip=true) log started next old
+  if ! flock -n 8; then
+    say "crail: another build is at work; waiting for it ..."
+    flock 8
+  fi
+  if is_built && [ -z "${1:-}" ]; then
+    return 0
+  fi
+  if [ -n "${1:-}" ]; then
+    what=(-DskipTests)
+  else
+    say "crail: building (a minute or so the first time) ..."
+  fi
+  mkdir -p "$dist_target"
+  log=$dist_target/build.log
+  started=$dist_target/.started
+  touch "$started"
+  rm -rf "$dist_target/assembling"
+  if ! maven -q package "${what[@]}" -Dcrail.tarball.skip=true \
+    -Dcrail.layout.parent="$dist_target/assembling" >"$log" 2>&1; then
+    grep -E '^\[ERROR\]|\.java:' "$log" | head -n 30 >&2 || true
+    die "the build failed; all of its output is in $log"
+  fi
+  next=$dist_target/crail-$(date +%s%N)
+  mv "$started" "$dist_target/assembling/crail/.built"
+  mv "$dist_target/assembling/crail" "$next"
+  rmdir "$dist_target/assembling"
+  # A directory in this place comes from a Maven that was run by hand.
+  [ -L "$dist_target/crail" ] || rm -rf "$dist_target/crail"
+  old=$(readlink -f "$dist_target/crail" || true)
+  ln -s "${next##*/}" "$dist_target/crail.next"
+  mv -T "$dist_target/crail.next" "$dist_target/crail"
+  find "$dist_target" -maxdepth 1 -name 'crail-[0-9]*' -type d \
+    ! -path "$next" ! -path "${old:-$next}" -exec rm -rf {} +
+}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the scripts in bin/ share; sourced by bash. Sets and needs $root, the directory above bin/.
+
+# say <text>: a line for the user, never mixed with results.
+say() {
+  printf '%s\n' "$*" >&2
+}
+
+# die <text>: ends the script with a message.
+die() {
+  say "${0##*/}: $*"
+  exit 1
+}
+
+# java_major <java>: the feature number of a JVM, such as 17; nothing when it is none.
+java_major() {
+  local real
+  [ -x "$1" ] || return 0
+  real=$(readlink -f "$1") || return 0
+  real=${real%/bin/java}
+  if [ -r "$real/release" ]; then
+    sed -n 's/^JAVA_VERSION="\(1\.\)\{0,1\}\([0-9]*\).*/\2/p' "$real/release"
+  else
+    "$1" -version 2>&1 | sed -n 's/.* version "\(1\.\)\{0,1\}\([0-9]*\).*/\2/p' | head -n 1
+  fi
+}
+
+# java_candidates: every JVM of this machine that we know to look for, the preferred ones first.
+java_candidates() {
+  local java
+  if [ -n "${JAVA_HOME:-}" ]; then
+    printf '%s\n' "$JAVA_HOME/bin/java"
+  fi
+  command -v java || true
+  for java in /usr/lib/jvm/*/bin/java /opt/java/*/bin/java /opt/jdk*/bin/java \
+    "${HOME:-/}"/.sdkman/candidates/java/*/bin/java "${HOME:-/}"/.jdks/*/bin/java; do
+    [ ! -x "$java" ] || printf '%s\n' "$java"
+  done
+}
+
+# find_java <least> <most> [tool]: the first JVM with a version in that range, and with that tool
+# beside it; fails when there is none.
+find_java() {
+  local java major
+  while IFS= read -r java; do
+    major=$(java_major "$java")
+    if [ -n "$major" ] && [ "$major" -ge "$1" ] && [ "$major" -le "$2" ]; then
+      java=$(readlink -f "$java")
+      if [ -z "${3:-}" ] || [ -x "${java%/java}/$3" ]; then
+        printf '%s\n' "$java"
+        return 0
+      fi
+    fi
+  done < <(java_candidates)
+  return 1
+}
+
+# java_flags <java>: flags without which a JVM warns about what Netty does.
+java_flags() {
+  local major
+  major=$(java_major "$1")
+  if [ "${major:-0}" -ge 24 ]; then
+    printf '%s\n' --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow
+  fi
+}
