@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * An immutable piece of UTF-8 text that is compared by its bytes. It travels on the wire as it is,
+ * so no {@code String} is made where nobody reads it.
+ */
+public final class Utf8 implements Comparable<Utf8> {
+  /** The empty text. */
+  public static final Utf8 EMPTY = new Utf8(new byte[0]);
+
+  private final byte[] bytes;
+
+  private Utf8(byte[] bytes) {
+    this.bytes = bytes;
+  }
+
+  /** The text of a {@code String}. */
+  public static Utf8 of(String text) {
+    return text.isEmpty() ? EMPTY : new Utf8(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** A copy of bytes in an array. */
+  public static Utf8 copyOf(byte[] bytes, int offset, int length) {
+    return length == 0 ? EMPTY : new Utf8(Arrays.copyOfRange(bytes, offset, offset + length));
+  }
+
+  /** A copy of bytes in a buffer, read at an absolute offset. */
+  public static Utf8 copyOf(ByteBuffer buffer, int offset, int length) {
+    if (length == 0) {
+      return EMPTY;
+    }
+    byte[] bytes = new byte[length];
+    buffer.get(offset, bytes);
+    return new Utf8(bytes);
+  }
+
+  /** The number of bytes. */
+  public int length() {
+    return bytes.length;
+  }
+
+  /** The byte at {@code index}. */
+  public byte byteAt(int index) {
+    return bytes[index];
+  }
+
+  /** Copies all bytes into a buffer, at an absolute offset. */
+  public void copyTo(ByteBuffer buffer, int offset) {
+    buffer.put(offset, bytes);
+  }
+
+  /** A copy of the bytes. */
+  public byte[] toByteArray() {
+    return bytes.clone();
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Utf8 && Arrays.equals(bytes, ((Utf8) other).bytes);
+  }
+
+  @Override
+  public int hashCode() {
+    return Arrays.hashCode(bytes);
+  }
+
+  @Override
+  public int compareTo(Utf8 other) {
+    return Arrays.compareUnsigned(bytes, other.bytes);
+  }
+
+  @Override
+  public String toString() {
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common.config;
+
+import java.util.Objects;
+import java.util.function.Function;
+
+/**
+ * One configuration key, declared once: name, type, default, check, and the sentence that explains
+ * it to a user. Immutable. The reference page {@code docs/configuration.md} is generated from all
+ * of them.
+ *
+ * @param <T> the Java type of the value
+ */
+public final class ConfigKey<T> {
+  private final String name;
+  private final ConfigType<T> type;
+  private final String defaultText;
+  private final String sentence;
+  private final Function<T, String> check;
+
+  private ConfigKey(
+      String name,
+      ConfigType<T> type,
+      String defaultText,
+      String sentence,
+      Function<T, String> check) {
+    this.name = Objects.requireNonNull(name, "name");
+    this.type = Objects.requireNonNull(type, "type");
+    this.defaultText = Objects.requireNonNull(defaultText, "defaultText");
+    this.sentence = Objects.requireNonNull(sentence, "sentence");
+    this.check = check;
+  }
+
+  /** Declares a key whose every parsable value is good. */
+  public static <T> ConfigKey<T> of(
+      String name, ConfigType<T> type, String defaultText, String sentence) {
+    return new ConfigKey<>(name, type, defaultText, sentence, value -> null);
+  }
+
+  /**
+   * The same key with one more check.
+   *
+   * @param refusal gives null for a good value, and else what is allowed ("must be ...")
+   */
+  public ConfigKey<T> check(Function<T, String> refusal) {
+    Function<T, String> first = check;
+    return new ConfigKey<>(
+        name,
+        type,
+        defaultText,
+        sentence,
+        value -> {
+          String complaint = first.apply(value);
+          return complaint != null ? complaint : refusal.apply(value);
+        });
+  }
+
+  /** The same key, refusing values outside {@code [least, most]}. */
+  public ConfigKey<T> between(long least, long most) {
+    return check(
+        value -> {
+          long number = ((Number) value).longValue();
+          return number < least || number > most
+              ? "must be between " + least + " and " + most
+              : null;
+        });
+  }
+
+  /** The full name, for example {@code crail.blocksize}. */
+  public String name() {
+    return name;
+  }
+
+  /** The type. */
+  public ConfigType<T> type() {
+    return type;
+  }
+
+  /** The default as a user would write it. */
+  public String defaultText() {
+    return defaultText;
+  }
+
+  /** What the key means, in a sentence or two. */
+  public String sentence() {
+    return sentence;
+  }
+
+  /**
+   * Parses and checks a value.
+   *
+   * @throws IllegalArgumentException that says what is allowed
+   */
+  T parse(String text) {
+    T value = type.parse(text);
+    String complaint = check.apply(value);
+    if (complaint != null) {
+      throw new IllegalArgumentException(complaint);
+    }
+    return value;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common.config;
+
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+
+/**
+ * How the text of a value becomes an object, and what a user may write. Stateless and thread-safe.
+ *
+ * @param <T> the Java type of the value
+ */
+public abstract class ConfigType<T> {
+  /** {@code true} or {@code false}, in any letter case. */
+  public static final ConfigType<Boolean> BOOLEAN =
+      new ConfigType<>("boolean") {
+        @Override
+        public Boolean parse(String text) {
+          switch (text.toLowerCase(Locale.ROOT)) {
+            case "true":
+              return Boolean.TRUE;
+            case "false":
+              return Boolean.FALSE;
+            default:
+              throw new IllegalArgumentException("must be true or false");
+          }
+        }
+      };
+
+  /** A decimal 32-bit integer. */
+  public static final ConfigType<Integer> INT =
+      new ConfigType<>("integer") {
+        @Override
+        public Integer parse(String text) {
+          try {
+            return Integer.valueOf(text);
+          } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("must be a whole number", e);
+          }
+        }
+      };
+
+  /** A number of bytes, with an optional binary unit: {@code 4096}, {@code 64k}, {@code 1g}. */
+  public static final ConfigType<Long> BYTES =
+      new ConfigType<>("bytes") {
+        @Override
+        public Long parse(String text) {
+          return parseBytes(text);
+        }
+      };
+
+  /** Any text, also empty. */
+  public static final ConfigType<String> STRING =
+      new ConfigType<>("text") {
+        @Override
+        public String parse(String text) {
+          return text;
+        }
+      };
+
+  /** Texts separated by commas; empty means none. */
+  public static final ConfigType<List<String>> LIST =
+      new ConfigType<>("list") {
+        @Override
+        public List<String> parse(String text) {
+          return splitList(text);
+        }
+      };
+
+  /** Namenode addresses, {@code crail://host:port}, separated by commas. */
+  public static final ConfigType<List<InetSocketAddress>> ADDRESSES =
+      new ConfigType<>("addresses") {
+        @Override
+        public List<InetSocketAddress> parse(String text) {
+          List<InetSocketAddress> addresses = new ArrayList<>();
+          for (String part : splitList(text)) {
+            addresses.add(parseAddress(part));
+          }
+          return List.copyOf(addresses);
+        }
+      };
+
+  private final String label;
+
+  private ConfigType(String label) {
+    this.label = label;
+  }
+
+  /**
+   * Parses a value.
+   *
+   * @throws IllegalArgumentException with a text that says what is allowed, without key or value
+   */
+  public abstract T parse(String text);
+
+  /** The word for this type in the reference page. */
+  public final String label() {
+    return label;
+  }
+
+  /**
+   * A span of time as a whole number of {@code unit}s, as Apache Crail writes it, or with a unit of
+   * its own ({@code 250ms}, {@code 10s}, {@code 5m}).
+   *
+   * @param unit what a number without a unit counts
+   */
+  public static ConfigType<Duration> duration(DurationUnit unit) {
+    Objects.requireNonNull(unit, "unit");
+    return new ConfigType<>("duration (" + unit.suffix + ")") {
+      @Override
+      public Duration parse(String text) {
+        return parseDuration(text, unit);
+      }
+    };
+  }
+
+  /** One of an enumeration's constants, written in lower case. */
+  public static <E extends Enum<E>> ConfigType<E> oneOf(Class<E> type) {
+    String allowed =
+        String.join(
+            ", ",
+            Arrays.stream(type.getEnumConstants())
+                .map(constant -> constant.name().toLowerCase(Locale.ROOT))
+                .toList());
+    return new ConfigType<>("one of: " + allowed) {
+      @Override
+      public E parse(String text) {
+        for (E constant : type.getEnumConstants()) {
+          if (constant.name().equalsIgnoreCase(text)) {
+            return constant;
+          }
+        }
+        throw new IllegalArgumentException("must be one of: " + allowed);
+      }
+    };
+  }
+
+  /** Units of {@link #duration(DurationUnit)}. */
+  public enum DurationUnit {
+    /** Milliseconds. */
+    MILLISECONDS("ms", 1),
+    /** Seconds. */
+    SECONDS("s", 1000),
+    /** Minutes. */
+    MINUTES("m", 60_000);
+
+    private final String suffix;
+    private final long millis;
+
+    DurationUnit(String suffix, long millis) {
+      this.suffix = suffix;
+      this.millis = millis;
+    }
+  }
+
+  /**
+   * Parses a number of bytes with an optional binary unit.
+   *
+   * @throws IllegalArgumentException when it is none, negative, or larger than 2^63 - 1
+   */
+  public static long parseBytes(String text) {
+    String digits = text.toLowerCase(Locale.ROOT);
+    if (digits.endsWith("ib")) {
+      digits = digits.substring(0, digits.length() - 2);
+    } else if (digits.endsWith("b")) {
+      digits = digits.substring(0, digits.length() - 1);
+    }
+    long unit = 1;
+    if (!digits.isEmpty()) {
+      int power = "kmgt".indexOf(digits.charAt(digits.length() - 1));
+      if (power >= 0) {
+        unit = 1L << (10 * (power + 1));
+        digits = digits.substring(0, digits.length() - 1);
+      }
+    }
+    try {
+      long count = Long.parseLong(digits);
+      if (count >= 0) {
+        return Math.multiplyExact(count, unit);
+      }
+    } catch (ArithmeticException | NumberFormatException e) {
+      // Falls through to the one message below.
+    }
+    throw new IllegalArgumentException("must be a number of bytes such as 4096, 64k, 16m or 1g");
+  }
+
+  /**
+   * Parses {@code [crail://]host:port}; a host with colons (IPv6) stands in brackets.
+   *
+   * @return an unresolved address
+   * @throws IllegalArgumentException when host or port is missing or the port is out of range
+   */
+  public static InetSocketAddress parseAddress(String text) {
+    String allowed = "must be crail://host:port, with IPv6 hosts in brackets";
+    String withScheme = text.contains("://") ? text : "crail://" + text;
+    try {
+      URI uri = new URI(withScheme);
+      String rest = uri.getRawPath() == null ? "" : uri.getRawPath();
+      if (!"crail".equals(uri.getScheme())
+          || uri.getHost() == null
+          || uri.getPort() < 0
+          || uri.getPort() > 65535
+          || !(rest.isEmpty() || rest.equals("/"))
+          || uri.getRawUserInfo() != null
+          || uri.getRawQuery() != null) {
+        throw new IllegalArgumentException(allowed);
+      }
+      String host = uri.getHost();
+      if (host.startsWith("[")) {
+        host = host.substring(1, host.length() - 1);
+      }
+      return InetSocketAddress.createUnresolved(host, uri.getPort());
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException(allowed, e);
+    }
+  }
+
+  private static Duration parseDuration(String text, DurationUnit defaultUnit) {
+    String digits = text.toLowerCase(Locale.ROOT);
+    long millis = defaultUnit.millis;
+    // Milliseconds come first: their suffix ends with that of seconds.
+    for (DurationUnit unit : DurationUnit.values()) {
+      if (digits.endsWith(unit.suffix)) {
+        digits = digits.substring(0, digits.length() - unit.suffix.length());
+        millis = unit.millis;
+        break;
+      }
+    }
+    try {
+      long count = Long.parseLong(digits);
+      if (count >= 0) {
+        return Duration.ofMillis(Math.multiplyExact(count, millis));
+      }
+    } catch (ArithmeticException | NumberFormatException e) {
+      // Falls through to the one message below.
+    }
+    throw new IllegalArgumentException("must be a time such as 250ms, 10s or 5m");
+  }
+
+  private static List<String> splitList(String text) {
+    return Arrays.stream(text.split(",")).map(String::strip).filter(s -> !s.isEmpty()).toList();
+  }
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common.config;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A frozen set of values, checked against the keys on the class path. Immutable and thread-safe;
+ * two of them live in one JVM without knowing of each other.
+ *
+ * <p>The file format is Apache Crail's: one {@code key value} or {@code key=value} a line, {@code
+ * #} starts a comment, {@code $NAME} and {@code ${NAME}} are replaced from the environment.
+ */
+public final class Configuration {
+  private static final Pattern LINE = Pattern.compile("([^\\s=:]+)\\s*[=:\\s]\\s*(.*)");
+  private static final Pattern VARIABLE =
+      Pattern.compile("\\$(?:\\{([A-Za-z_][A-Za-z0-9_]*)\\}|([A-Za-z_][A-Za-z0-9_]*))");
+
+  private final Map<String, Object> values;
+  private final Map<String, String> texts;
+
+  private Configuration(Map<String, Object> values, Map<String, String> texts) {
+    this.values = values;
+    this.texts = texts;
+  }
+
+  /** A configuration in which every key has its default. */
+  public static Configuration defaults() {
+    return builder().build();
+  }
+
+  /** Starts a configuration from nothing. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** The value of {@code key}, or its default. */
+  @SuppressWarnings("unchecked")
+  public <T> T get(ConfigKey<T> key) {
+    Object value = values.get(key.name());
+    return value != null ? (T) value : key.parse(key.defaultText());
+  }
+
+  /** True when the user has set {@code key}, to whatever value. */
+  public boolean isSet(ConfigKey<?> key) {
+    return values.containsKey(key.name());
+  }
+
+  /** What the user has set, key by key, as text; sorted. */
+  public Map<String, String> texts() {
+    return new TreeMap<>(texts);
+  }
+
+  /** A builder that starts with this configuration's values. */
+  public Builder toBuilder() {
+    Builder builder = new Builder();
+    texts.forEach((name, text) -> builder.set(name, text, "a copied configuration"));
+    return builder;
+  }
+
+  /** All key declarations on the class path, room by room. */
+  public static List<ConfigKeys> declarations() {
+    List<ConfigKeys> rooms = new ArrayList<>();
+    ServiceLoader.load(ConfigKeys.class, Configuration.class.getClassLoader()).forEach(rooms::add);
+    rooms.sort((a, b) -> a.title().compareTo(b.title()));
+    return rooms;
+  }
+
+  /** Collects values; not thread-safe. */
+  public static final class Builder {
+    private record Setting(String text, String origin) {}
+
+    private final Map<String, Setting> settings = new LinkedHashMap<>();
+
+    private Builder() {}
+
+    /**
+     * Sets a value, replacing an earlier one.
+     *
+     * @param origin where the value comes from, for messages ("--set", "the program", a file)
+     */
+    public Builder set(String name, String text, String origin) {
+      settings.put(name, new Setting(text.strip(), origin));
+      return this;
+    }
+
+    /** Sets the value of a declared key. */
+    public Builder set(ConfigKey<?> key, Object value) {
+      return set(key.name(), String.valueOf(value), "the program");
+    }
+
+    /**
+     * Reads a file.
+     *
+     * @param environment gives a variable's value, or null when it is not set
+     * @throws ConfigException for a line that is none, a variable that is not set, or a key twice
+     * @throws IOException when the file cannot be read
+     */
+    public Builder load(Path file, Function<String, String> environment) throws IOException {
+      try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
+        return load(reader, file.toString(), environment);
+      }
+    }
+
+    private Builder load(Reader source, String origin, Function<String, String> environment)
+        throws IOException {
+      BufferedReader reader = new BufferedReader(source);
+      Map<String, Integer> seen = new HashMap<>();
+      int number = 0;
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        number++;
+        String stripped = line.strip();
+        if (stripped.isEmpty() || stripped.startsWith("#")) {
+          continue;
+        }
+        String place = origin + ":" + number;
+        Matcher matcher = LINE.matcher(stripped);
+        String name = matcher.matches() ? matcher.group(1) : stripped;
+        String value = matcher.matches() ? matcher.group(2) : "";
+        Integer earlier = seen.putIfAbsent(name, number);
+        if (earlier != null) {
+          throw new ConfigException(
+              place + ": key '" + name + "' was set before, in line " + earlier);
+        }
+        set(name, expand(value, place, environment), place);
+      }
+      return this;
+    }
+
+    private static String expand(String value, String place, Function<String, String> environment) {
+      Matcher matcher = VARIABLE.matcher(value);
+      StringBuilder expanded = new StringBuilder();
+      while (matcher.find()) {
+        String variable = matcher.group(1) != null ? matcher.group(1) : matcher.group(2);
+        String replacement = environment.apply(variable);
+        if (replacement == null) {
+          throw new ConfigException(place + ": environment variable '" + variable + "' is not set");
+        }
+        matcher.appendReplacement(expanded, Matcher.quoteReplacement(replacement));
+      }
+      return matcher.appendTail(expanded).toString();
+    }
+
+    /**
+     * Checks and freezes.
+     *
+     * @throws ConfigException that names the first unknown key or bad value and where it was set
+     */
+    public Configuration build() {
+      Map<String, ConfigKey<?>> known = new TreeMap<>();
+      for (ConfigKeys room : declarations()) {
+        for (ConfigKey<?> key : room.keys()) {
+          ConfigKey<?> twin = known.put(key.name(), key);
+          if (twin != null && twin != key) {
+            throw new AssertionError("configuration key declared twice: " + key.name());
+          }
+        }
+      }
+      Map<String, Object> values = new HashMap<>();
+      Map<String, String> texts = new HashMap<>();
+      settings.forEach(
+          (name, setting) -> {
+            ConfigKey<?> key = known.get(name);
+            if (key == null) {
+              throw new ConfigException(
+                  setting.origin + ": unknown key '" + name + "'" + suggestion(name, known));
+            }
+            try {
+              values.put(name, key.parse(setting.text));
+            } catch (IllegalArgumentException e) {
+              throw new ConfigException(
+                  setting.origin
+                      + ": key '"
+                      + name
+                      + "' has the bad value '"
+                      + setting.text
+                      + "': "
+                      + e.getMessage(),
+                  e);
+            }
+            texts.put(name, setting.text);
+          });
+      return new Configuration(Map.copyOf(values), Map.copyOf(texts));
+    }
+
+    private static String suggestion(String name, Map<String, ConfigKey<?>> known) {
+      String best = null;
+      int bestDistance = Math.max(2, name.length() / 4);
+      for (String candidate : known.keySet()) {
+        int distance = distance(name, candidate);
+        if (distance < bestDistance) {
+          best = candidate;
+          bestDistance = distance;
+        }
+      }
+      return best == null ? "" : "; did you mean '" + best + "'?";
+    }
+
+    /** Levenshtein's edit distance. */
+    private static int distance(String a, String b) {
+      int[] previous = new int[b.length() + 1];
+      for (int j = 0; j <= b.length(); j++) {
+        previous[j] = j;
+      }
+      for (int i = 1; i <= a.length(); i++) {
+        int[] current = new int[b.length() + 1];
+        current[0] = i;
+        for (int j = 1; j <= b.length(); j++) {
+          int substitution = previous[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+          current[j] = Math.min(substitution, Math.min(previous[j], current[j - 1]) + 1);
+        }
+        previous = current;
+      }
+      return previous[b.length()];
+    }
+  }
+}

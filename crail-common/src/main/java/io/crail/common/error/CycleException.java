@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common.error;
+
+/** A container moved into itself; see {@link ErrorCode#CYCLE}. */
+public final class CycleException extends CrailException {
+  private static final long serialVersionUID = 1L;
+
+  CycleException(ErrorCode code, String detail) {
+    super(code, detail);
+  }
+}

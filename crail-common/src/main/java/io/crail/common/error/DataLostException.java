@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common.error;
+
+/** Data of a restarted datanode; see {@link ErrorCode#DATA_LOST}. */
+public final class DataLostException extends CrailException {
+  private static final long serialVersionUID = 1L;
+
+  DataLostException(ErrorCode code, String detail) {
+    super(code, detail);
+  }
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common.error;
+
+/** A limit that was reached; see {@link ErrorCode#LIMIT_EXCEEDED}. */
+public final class LimitExceededException extends CrailException {
+  private static final long serialVersionUID = 1L;
+
+  LimitExceededException(ErrorCode code, String detail) {
+    super(code, detail);
+  }
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common.error;
+
+/** A peer that cannot be reached; see {@link ErrorCode#UNAVAILABLE}. */
+public final class UnavailableException extends CrailException {
+  private static final long serialVersionUID = 1L;
+
+  UnavailableException(ErrorCode code, String detail) {
+    super(code, detail);
+  }
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConfigurationTest {
+  @TempDir Path directory;
+
+  private Configuration load(String text, Map<String, String> environment) throws IOException {
+    return Configuration.builder().load(file(text), environment::get).build();
+  }
+
+  private Configuration load(String text) throws IOException {
+    return load(text, Map.of());
+  }
+
+  private Path file(String text) throws IOException {
+    return Files.writeString(directory.resolve("site.conf"), text);
+  }
+
+  private ConfigException refused(String text) {
+    return assertThrows(ConfigException.class, () -> load(text));
+  }
+
+  private static Configuration with(String name, String text) {
+    return Configuration.builder().set(name, text, "--set").build();
+  }
+
+  @Test
+  void everyKeyHasItsDefault() {
+    Configuration configuration = Configuration.defaults();
+    assertEquals(1 << 20, configuration.get(SampleKeys.BLOCK_SIZE));
+    assertEquals(Duration.ofSeconds(10), configuration.get(SampleKeys.TIMEOUT));
+    assertEquals(List.of("tcp"), configuration.get(SampleKeys.TYPES));
+    assertEquals(SampleKeys.Colour.RED, configuration.get(SampleKeys.COLOUR));
+    assertFalse(configuration.isSet(SampleKeys.DEBUG));
+    assertEquals(Map.of(), configuration.texts());
+  }
+
+  @Test
+  void readsSpacesEqualsSignsAndComments() throws IOException {
+    Configuration configuration =
+        load("# a comment\n\n  sample.cores   4  \nsample.debug=true\nsample.path = a b\n");
+    assertEquals(4, configuration.get(SampleKeys.CORES));
+    assertTrue(configuration.get(SampleKeys.DEBUG));
+    assertEquals("a b", configuration.get(SampleKeys.PATH));
+    assertEquals(
+        Map.of("sample.cores", "4", "sample.debug", "true", "sample.path", "a b"),
+        configuration.texts());
+  }
+
+  @Test
+  void aKeyAloneHasTheEmptyValue() throws IOException {
+    assertEquals(List.of(), load("sample.types\n").get(SampleKeys.TYPES));
+  }
+
+  @Test
+  void variablesComeFromTheEnvironment() throws IOException {
+    Configuration configuration =
+        load("sample.path ${ROOT}/x/$NAME.d$\n", Map.of("ROOT", "/a$b", "NAME", "n"));
+    assertEquals("/a$b/x/n.d$", configuration.get(SampleKeys.PATH));
+  }
+
+  @Test
+  void missingVariableIsNamedWithItsLine() {
+    assertEquals(
+        directory.resolve("site.conf") + ":2: environment variable 'NOPE' is not set",
+        refused("\nsample.path $NOPE/x\n").getMessage());
+  }
+
+  @Test
+  void unknownKeyIsNamedWithItsLineAndASuggestion() {
+    assertEquals(
+        directory.resolve("site.conf")
+            + ":3: unknown key 'sample.blocsize'; did you mean 'sample.blocksize'?",
+        refused("# 1\n# 2\nsample.blocsize 4k\n").getMessage());
+  }
+
+  @Test
+  void farAwayKeyGetsNoSuggestion() {
+    assertEquals(
+        "--set: unknown key 'entirely.different.thing'",
+        assertThrows(ConfigException.class, () -> with("entirely.different.thing", "1"))
+            .getMessage());
+  }
+
+  @Test
+  void badValueIsNamedWithKeyLineAndWhatIsAllowed() {
+    String place = directory.resolve("site.conf").toString();
+    assertEquals(
+        place + ":1: key 'sample.cores' has the bad value 'many': must be a whole number",
+        refused("sample.cores many\n").getMessage());
+    assertEquals(
+        place + ":1: key 'sample.cores' has the bad value '65': must be between 1 and 64",
+        refused("sample.cores 65\n").getMessage());
+    assertEquals(
+        place + ":1: key 'sample.colour' has the bad value 'blue': must be one of: red, green",
+        refused("sample.colour blue\n").getMessage());
+  }
+
+  @Test
+  void keyTwiceInAFileIsRefused() {
+    assertEquals(
+        directory.resolve("site.conf") + ":3: key 'sample.cores' was set before, in line 1",
+        refused("sample.cores 1\n\nsample.cores=2\n").getMessage());
+  }
+
+  @Test
+  void laterSettingReplacesTheFiles() throws IOException {
+    Configuration configuration =
+        Configuration.builder()
+            .load(file("sample.cores 1\n"), name -> null)
+            .set("sample.cores", "3", "--set")
+            .build();
+    assertEquals(3, configuration.get(SampleKeys.CORES));
+  }
+
+  @Test
+  void missingFileIsNamed() {
+    Path missing = directory.resolve("missing.conf");
+    NoSuchFileException refusal =
+        assertThrows(
+            NoSuchFileException.class, () -> Configuration.builder().load(missing, name -> null));
+    assertEquals(missing.toString(), refusal.getFile());
+  }
+
+  @Test
+  void checksOfAKeyAddUp() {
+    assertEquals(4, with("sample.even", "4").get(SampleKeys.EVEN));
+    assertTrue(
+        assertThrows(ConfigException.class, () -> with("sample.even", "3"))
+            .getMessage()
+            .endsWith("must be even"));
+    assertTrue(
+        assertThrows(ConfigException.class, () -> with("sample.even", "102"))
+            .getMessage()
+            .endsWith("must be between 0 and 100"));
+  }
+
+  @Test
+  void aCopyIsIndependentOfItsOriginal() {
+    Configuration original = with("sample.cores", "3");
+    Configuration copy = original.toBuilder().set(SampleKeys.CORES, 5).build();
+    assertEquals(3, original.get(SampleKeys.CORES));
+    assertEquals(5, copy.get(SampleKeys.CORES));
+    assertTrue(copy.isSet(SampleKeys.CORES));
+  }
+
+  @Test
+  void textsCannotChangeTheConfiguration() {
+    Configuration configuration = with("sample.cores", "3");
+    configuration.texts().put("sample.cores", "4");
+    assertEquals(Map.of("sample.cores", "3"), configuration.texts());
+  }
+
+  @Test
+  void allDeclarationsHaveGoodDefaultsAndSentences() {
+    for (ConfigKeys room : Configuration.declarations()) {
+      for (ConfigKey<?> key : room.keys()) {
+        key.parse(key.defaultText());
+        assertFalse(key.sentence().isBlank(), key.name());
+      }
+    }
+  }
+}
