@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.ConfigType;
+import io.crail.common.config.ConfigType.DurationUnit;
+import io.crail.rpc.TransportProvider;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+
+/** The keys that every process of a cluster reads. */
+public final class ClusterKeys implements ConfigKeys {
+  /** Where the namenodes are. */
+  public static final ConfigKey<List<InetSocketAddress>> NAMENODE_ADDRESS =
+      ConfigKey.of(
+              "crail.namenode.address",
+              ConfigType.ADDRESSES,
+              "crail://localhost:9060",
+              "Addresses of the namenodes, separated by commas, in the same order everywhere; a"
+                  + " node's first path component decides which of them owns it.")
+          .check(list -> list.isEmpty() ? "must name a namenode" : null)
+          .check(list -> list.size() > 256 ? "must name at most 256 namenodes" : null);
+
+  /** The cluster's name. */
+  public static final ConfigKey<String> CLUSTER_NAME =
+      ConfigKey.of(
+              "crail.cluster.name",
+              ConfigType.STRING,
+              "crail",
+              "Name of the cluster; clients and datanodes refuse a namenode that has another one.")
+          .check(
+              name -> name.isEmpty() || name.length() > 80 ? "must have 1 to 80 characters" : null);
+
+  /** The deadline of a metadata operation. */
+  public static final ConfigKey<Duration> RPC_TIMEOUT =
+      ConfigKey.of(
+              "crail.rpctimeout",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "10000",
+              "Deadline of a metadata operation, reconnecting included.")
+          .check(value -> value.toMillis() < 1 ? "must be at least 1 ms" : null);
+
+  /** How often a datanode tells the namenodes that it lives. */
+  public static final ConfigKey<Duration> KEEP_ALIVE =
+      ConfigKey.of(
+              "crail.storage.keepalive",
+              ConfigType.duration(DurationUnit.SECONDS),
+              "2",
+              "Pause between two signs of life of a datanode; it counts as offline after eight of"
+                  + " them without one.")
+          .check(
+              value ->
+                  value.toMillis() < 10 || value.toMillis() > 3_600_000
+                      ? "must be between 10 ms and 1 hour"
+                      : null);
+
+  @Override
+  public String title() {
+    return "Cluster";
+  }
+
+  @Override
+  public List<ConfigKey<?>> keys() {
+    return List.of(
+        NAMENODE_ADDRESS, CLUSTER_NAME, TransportProvider.RPC_TYPE, RPC_TIMEOUT, KEEP_ALIVE);
+  }
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import java.nio.ByteBuffer;
+
+/** Creates a node. In a table, an existing key is replaced atomically. */
+public final class Create {
+  /** Storage class: the parent's. */
+  public static final int PARENT_CLASS = -1;
+
+  /** Host: the parent's. */
+  public static final Utf8 PARENT_HOST = Utf8.of("*");
+
+  private Create() {}
+
+  /**
+   * The request.
+   *
+   * @param type node type
+   * @param enumerable whether the node appears in listings
+   * @param strict whether its space comes from its storage class only
+   * @param storageClass storage class, or -1 for the parent's
+   * @param token not 0: the write lease that the creator takes on a node with bytes
+   * @param path the path, in the form of NodePath
+   * @param host host that its space should be on: empty for any, or * for the parent's
+   */
+  public record Request(
+      NodeType type,
+      boolean enumerable,
+      boolean strict,
+      int storageClass,
+      long token,
+      Utf8 path,
+      Utf8 host) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Create.Request")
+            .u8("type", "node type")
+            .u8("enumerable", "whether the node appears in listings; 0 or 1")
+            .u8("strict", "whether its space comes from its storage class only; 0 or 1")
+            .i32("storageClass", "storage class, or -1 for the parent's")
+            .i64("token", "not 0: the write lease that the creator takes on a node with bytes")
+            .u16("pathLength", "bytes of path")
+            .u16("hostLength", "bytes of host")
+            .bytes(
+                "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath")
+            .bytes(
+                "host",
+                "hostLength",
+                0,
+                255,
+                "host that its space should be on: empty for any, or * for the parent's");
+
+    static final int TYPE = LAYOUT.offset("type");
+    static final int ENUMERABLE = LAYOUT.offset("enumerable");
+    static final int STRICT = LAYOUT.offset("strict");
+    static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
+    static final int TOKEN = LAYOUT.offset("token");
+    static final int PATH_LENGTH = LAYOUT.offset("pathLength");
+    static final int HOST_LENGTH = LAYOUT.offset("hostLength");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC =
+        new Codec<>(LAYOUT) {
+          @Override
+          public int length(Request message) {
+            return LAYOUT.fixedLength() + message.path.length() + message.host.length();
+          }
+
+          @Override
+          public void encode(Request message, ByteBuffer out, int offset) {
+            out.put(offset + TYPE, (byte) message.type.number());
+            out.put(offset + ENUMERABLE, (byte) (message.enumerable ? 1 : 0));
+            out.put(offset + STRICT, (byte) (message.strict ? 1 : 0));
+            out.putInt(offset + STORAGE_CLASS, message.storageClass);
+            out.putLong(offset + TOKEN, message.token);
+            out.putShort(offset + PATH_LENGTH, (short) message.path.length());
+            out.putShort(offset + HOST_LENGTH, (short) message.host.length());
+            int at = offset + LAYOUT.fixedLength();
+            message.path.copyTo(out, at);
+            at += message.path.length();
+            message.host.copyTo(out, at);
+          }
+
+          @Override
+          protected Request read(ByteBuffer in, int offset) throws CrailException {
+            int at = offset + LAYOUT.fixedLength();
+            int pathLength = in.getShort(offset + PATH_LENGTH) & 0xffff;
+            Utf8 path = Utf8.copyOf(in, at, pathLength);
+            at += pathLength;
+            int hostLength = in.getShort(offset + HOST_LENGTH) & 0xffff;
+            Utf8 host = Utf8.copyOf(in, at, hostLength);
+            return new Request(
+                NodeType.of(in.get(offset + TYPE) & 0xff),
+                in.get(offset + ENUMERABLE) != 0,
+                in.get(offset + STRICT) != 0,
+                in.getInt(offset + STORAGE_CLASS),
+                in.getLong(offset + TOKEN),
+                path,
+                host);
+          }
+        };
+  }
+
+  /**
+   * The answer.
+   *
+   * @param node the new node
+   */
+  public record Response(NodeInfo node) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Create.Response").struct("node", NodeInfo.LAYOUT);
+
+    static final int NODE = LAYOUT.offset("node");
+
+    /** The codec. */
+    public static final Codec<Response> CODEC =
+        new Codec<>(LAYOUT) {
+          @Override
+          public void encode(Response message, ByteBuffer out, int offset) {
+            message.node.encode(out, offset + NODE);
+          }
+
+          @Override
+          protected Response read(ByteBuffer in, int offset) throws CrailException {
+            return new Response(NodeInfo.read(in, offset + NODE));
+          }
+        };
+  }
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** Finds a node by its path, with its first extents. */
+public final class Lookup {
+  /** Most extents in an answer. */
+  public static final int MAX_EXTENTS = 4;
+
+  private Lookup() {}
+
+  /**
+   * The request.
+   *
+   * @param path the path, in the form of NodePath
+   */
+  public record Request(Utf8 path) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Lookup.Request")
+            .u16("pathLength", "bytes of path")
+            .bytes(
+                "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath");
+
+    /** Offset of the number of path bytes. */
+    public static final int PATH_LENGTH = LAYOUT.offset("pathLength");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC =
+        new Codec<>(LAYOUT) {
+          @Override
+          public int length(Request message) {
+            return LAYOUT.fixedLength() + message.path.length();
+          }
+
+          @Override
+          public void encode(Request message, ByteBuffer out, int offset) {
+            out.putShort(offset + PATH_LENGTH, (short) message.path.length());
+            int at = offset + LAYOUT.fixedLength();
+            message.path.copyTo(out, at);
+          }
+
+          @Override
+          protected Request read(ByteBuffer in, int offset) {
+            int at = offset + LAYOUT.fixedLength();
+            int pathLength = in.getShort(offset + PATH_LENGTH) & 0xffff;
+            Utf8 path = Utf8.copyOf(in, at, pathLength);
+            return new Request(path);
+          }
+        };
+  }
+
+  /**
+   * The answer.
+   *
+   * @param node the node
+   * @param extents its first extents
+   */
+  public record Response(NodeInfo node, List<Extent> extents) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Lookup.Response")
+            .struct("node", NodeInfo.LAYOUT)
+            .u16("extentsCount", "number of extents")
+            .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS);
+
+    /** Offset of the node. */
+    public static final int NODE = LAYOUT.offset("node");
+
+    /** Offset of the number of extents. */
+    public static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
+
+    /** The codec. */
+    public static final Codec<Response> CODEC =
+        new Codec<>(LAYOUT) {
+          @Override
+          public int length(Response message) {
+            return LAYOUT.fixedLength() + message.extents.size() * Extent.LAYOUT.fixedLength();
+          }
+
+          @Override
+          public void encode(Response message, ByteBuffer out, int offset) {
+            message.node.encode(out, offset + NODE);
+            out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
+            int at = offset + LAYOUT.fixedLength();
+            Extent.encodeAll(message.extents, out, at);
+          }
+
+          @Override
+          protected Response read(ByteBuffer in, int offset) throws CrailException {
+            int at = offset + LAYOUT.fixedLength();
+            int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
+            List<Extent> extents = Extent.readAll(in, at, extentsCount);
+            return new Response(NodeInfo.read(in, offset + NODE), extents);
+          }
+        };
+  }
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Frame;
+import io.crail.rpc.RpcCall;
+import io.crail.rpc.RpcPeer;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * All namenodes of a cluster, as one client loop sees them: routes a request by the table, opens
+ * connections with the handshake, and refuses a namenode of another cluster or with another idea of
+ * how many there are. Thread-safe.
+ */
+public final class NameNodeClient {
+  /**
+   * Who asks.
+   *
+   * @param role {@link Hello#ROLE_CLIENT} or {@link Hello#ROLE_DATANODE}
+   * @param clientId random; owns the write leases
+   * @param host name of this host
+   * @param cluster name of the cluster that the namenodes must have
+   */
+  public record Identity(int role, long clientId, String host, String cluster) {}
+
+  private final ClientLoop loop;
+  private final Identity identity;
+  private final long timeoutNanos;
+  private final RpcPeer[] peers;
+  private final AtomicReferenceArray<Hello.Response> hellos;
+
+  /**
+   * Creates the peers without connecting.
+   *
+   * @param timeoutNanos deadline of a call, from its submission
+   */
+  public NameNodeClient(
+      ClientLoop loop,
+      List<InetSocketAddress> addresses,
+      Identity identity,
+      RpcPeer.Options options,
+      long timeoutNanos) {
+    this.loop = loop;
+    this.identity = identity;
+    this.timeoutNanos = timeoutNanos;
+    this.peers = new RpcPeer[addresses.size()];
+    this.hellos = new AtomicReferenceArray<>(peers.length);
+    for (int i = 0; i < peers.length; i++) {
+      int index = i;
+      peers[i] = new RpcPeer(loop, addresses.get(i), peer -> new HelloCall(peer, index), options);
+    }
+  }
+
+  /** The number of namenodes. */
+  public int count() {
+    return peers.length;
+  }
+
+  /** The loop. */
+  public ClientLoop loop() {
+    return loop;
+  }
+
+  /** What namenode {@code index} said in its last handshake; null before the first. */
+  public Hello.Response hello(int index) {
+    return hellos.get(index);
+  }
+
+  /** The peer of namenode {@code index}. */
+  public RpcPeer peer(int index) {
+    return peers[index];
+  }
+
+  /** The namenode that serves a request. */
+  public <Q, R> RpcPeer route(Operation<Q, R> operation, Q request) {
+    return peers.length == 1
+        ? peers[0]
+        : peers[operation.routing().index().applyAsInt(request, peers.length)];
+  }
+
+  /** Submits a request to the namenode that the table says. */
+  public <Q, R> OperationCall<Q, R> call(Operation<Q, R> operation, Q request) {
+    return submit(operation, request, route(operation, request));
+  }
+
+  /** Submits a request to the namenode that the caller says. */
+  public <Q, R> OperationCall<Q, R> callAt(int index, Operation<Q, R> operation, Q request) {
+    return submit(operation, request, peers[index]);
+  }
+
+  private <Q, R> OperationCall<Q, R> submit(Operation<Q, R> operation, Q request, RpcPeer peer) {
+    OperationCall<Q, R> call = new OperationCall<>(operation);
+    call.prepare(peer, request, loop.clock().nanoTime() + timeoutNanos);
+    call.submit();
+    return call;
+  }
+
+  /** The deadline of a call that is submitted now. */
+  public long newDeadlineNanos() {
+    return loop.clock().nanoTime() + timeoutNanos;
+  }
+
+  /** Fails what is outstanding and closes all connections. */
+  public void close() {
+    loop.submit(
+        () -> {
+          for (RpcPeer peer : peers) {
+            peer.close();
+          }
+        });
+  }
+
+  /** The handshake with one namenode. */
+  private final class HelloCall extends RpcCall {
+    private final Hello.Request request =
+        new Hello.Request(
+            Hello.MAGIC,
+            Frame.VERSION,
+            Frame.VERSION,
+            identity.role(),
+            identity.clientId(),
+            Utf8.of(identity.host()));
+    private final int index;
+
+    HelloCall(RpcPeer peer, int index) {
+      this.index = index;
+      prepare(peer, loop.clock().nanoTime() + Math.min(timeoutNanos, 2_000_000_000L));
+    }
+
+    @Override
+    protected int opcode() {
+      return NameNodeOperations.HELLO.number();
+    }
+
+    @Override
+    protected boolean isIdempotent() {
+      return false;
+    }
+
+    @Override
+    protected int bodyLength() {
+      return Hello.Request.CODEC.length(request);
+    }
+
+    @Override
+    protected void encode(ByteBuffer out, int offset) {
+      Hello.Request.CODEC.encode(request, out, offset);
+    }
+
+    @Override
+    protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
+      Hello.Response hello = Hello.Response.CODEC.decode(in, offset, length);
+      String address = peers[index].address().toString();
+      if (!hello.cluster().toString().equals(identity.cluster())) {
+        throw ErrorCode.INVALID_ARGUMENT.exception(
+            address
+                + " serves cluster '"
+                + hello.cluster()
+                + "', not '"
+                + identity.cluster()
+                + "'");
+      }
+      if (hello.namenodeCount() != peers.length || hello.namenodeIndex() != index) {
+        throw ErrorCode.INVALID_ARGUMENT.exception(
+            address
+                + " is namenode "
+                + hello.namenodeIndex()
+                + " of "
+                + hello.namenodeCount()
+                + ", but number "
+                + index
+                + " of "
+                + peers.length
+                + " in this configuration's crail.namenode.address");
+      }
+      hellos.set(index, hello);
+    }
+  }
+}

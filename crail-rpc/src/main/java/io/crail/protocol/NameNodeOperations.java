@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.Utf8;
+import io.crail.protocol.Operation.Routing;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.ToIntFunction;
+import java.util.function.ToLongFunction;
+
+/**
+ * The table of the metadata service: one line an operation. Client, server, routing, retries,
+ * counters and documentation follow from it. Numbers are permanent.
+ */
+public final class NameNodeOperations {
+  private static final Map<Integer, Operation<?, ?>> TABLE = new LinkedHashMap<>();
+
+  private static final boolean MUTATING = true;
+  private static final boolean READING = false;
+  private static final boolean IDEMPOTENT = true;
+  private static final boolean ONCE = false;
+
+  // spotless:off
+  public static final Operation<Hello.Request, Hello.Response> HELLO =
+      add(
+          1,
+          "hello",
+          Hello.Request.CODEC,
+          Hello.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          named(),
+          "opens a connection");
+  public static final Operation<Create.Request, Create.Response> CREATE =
+      add(
+          2,
+          "create",
+          Create.Request.CODEC,
+          Create.Response.CODEC,
+          MUTATING,
+          ONCE,
+          byPath(Create.Request::path),
+          "creates a node");
+  public static final Operation<Lookup.Request, Lookup.Response> LOOKUP =
+      add(
+          3,
+          "lookup",
+          Lookup.Request.CODEC,
+          Lookup.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          byPath(Lookup.Request::path),
+          "finds a node by its path");
+  public static final Operation<SetSize.Request, SetSize.Response> SET_SIZE =
+      add(
+          4,
+          "set-size",
+          SetSize.Request.CODEC,
+          SetSize.Response.CODEC,
+          MUTATING,
+          IDEMPOTENT,
+          byId(SetSize.Request::id),
+          "makes written bytes visible, may end the write lease");
+  public static final Operation<Remove.Request, Remove.Response> REMOVE =
+      add(
+          5,
+          "remove",
+          Remove.Request.CODEC,
+          Remove.Response.CODEC,
+          MUTATING,
+          ONCE,
+          byPath(Remove.Request::path),
+          "removes a node or a subtree");
+  public static final Operation<Rename.Request, Rename.Response> RENAME =
+      add(
+          6,
+          "rename",
+          Rename.Request.CODEC,
+          Rename.Response.CODEC,
+          MUTATING,
+          ONCE,
+          byPath(Rename.Request::source),
+          "gives a node another name");
+  public static final Operation<FindExtents.Request, FindExtents.Response> FIND_EXTENTS =
+      add(
+          7,
+          "find-extents",
+          FindExtents.Request.CODEC,
+          FindExtents.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          byId(FindExtents.Request::id),
+          "finds where a node's bytes lie");
+  public static final Operation<Extend.Request, Extend.Response> EXTEND =
+      add(
+          8,
+          "extend",
+          Extend.Request.CODEC,
+          Extend.Response.CODEC,
+          MUTATING,
+          IDEMPOTENT,
+          byId(Extend.Request::id),
+          "allocates space for a writer");
+  public static final Operation<AcquireLease.Request, AcquireLease.Response> ACQUIRE_LEASE =
+      add(
+          9,
+          "acquire-lease",
+          AcquireLease.Request.CODEC,
+          AcquireLease.Response.CODEC,
+          MUTATING,
+          IDEMPOTENT,
+          byId(AcquireLease.Request::id),
+          "takes the write lease of a node");
+  public static final Operation<RenewLeases.Request, RenewLeases.Response> RENEW_LEASES =
+      add(
+          10,
+          "renew-leases",
+          RenewLeases.Request.CODEC,
+          RenewLeases.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          named(),
+          "renews all write leases of a client");
+  public static final Operation<ListNodes.Request, ListNodes.Response> LIST_NODES =
+      add(
+          11,
+          "list-nodes",
+          ListNodes.Request.CODEC,
+          ListNodes.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          byId(ListNodes.Request::id),
+          "lists a page of a container's children");
+  public static final Operation<Locations.Request, Locations.Response> LOCATIONS =
+      add(
+          12,
+          "locations",
+          Locations.Request.CODEC,
+          Locations.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          byId(Locations.Request::id),
+          "tells schedulers where a range of a node lies");
+  public static final Operation<RegisterDatanode.Request, RegisterDatanode.Response>
+      REGISTER_DATANODE =
+          add(
+              13,
+              "register-datanode",
+              RegisterDatanode.Request.CODEC,
+              RegisterDatanode.Response.CODEC,
+              MUTATING,
+              IDEMPOTENT,
+              named(),
+              "makes a datanode known");
+  public static final Operation<RegisterRegion.Request, RegisterRegion.Response> REGISTER_REGION =
+      add(
+          14,
+          "register-region",
+          RegisterRegion.Request.CODEC,
+          RegisterRegion.Response.CODEC,
+          MUTATING,
+          IDEMPOTENT,
+          named(),
+          "lends a region to a namenode");
+  public static final Operation<KeepAlive.Request, KeepAlive.Response> KEEP_ALIVE =
+      add(
+          15,
+          "keep-alive",
+          KeepAlive.Request.CODEC,
+          KeepAlive.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          named(),
+          "tells that a datanode lives");
+  public static final Operation<RemoveDatanode.Request, RemoveDatanode.Response> REMOVE_DATANODE =
+      add(
+          16,
+          "remove-datanode",
+          RemoveDatanode.Request.CODEC,
+          RemoveDatanode.Response.CODEC,
+          MUTATING,
+          IDEMPOTENT,
+          named(),
+          "takes a datanode out of service");
+  public static final Operation<DescribeDatanode.Request, DescribeDatanode.Response>
+      DESCRIBE_DATANODE =
+          add(
+              17,
+              "describe-datanode",
+              DescribeDatanode.Request.CODEC,
+              DescribeDatanode.Response.CODEC,
+              READING,
+              IDEMPOTENT,
+              byNumber(DescribeDatanode.Request::datanode),
+              "describes a datanode and its regions");
+  public static final Operation<ListDatanodes.Request, ListDatanodes.Response> LIST_DATANODES =
+      add(
+          18,
+          "list-datanodes",
+          ListDatanodes.Request.CODEC,
+          ListDatanodes.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          named(),
+          "lists datanode ids");
+  public static final Operation<Usage.Request, Usage.Response> USAGE =
+      add(
+          19,
+          "usage",
+          Usage.Request.CODEC,
+          Usage.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          named(),
+          "counts nodes and space");
+  public static final Operation<Ping.Request, Ping.Response> PING =
+      add(
+          20,
+          "ping",
+          Ping.Request.CODEC,
+          Ping.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          named(),
+          "answers");
+  public static final Operation<Dump.Request, Dump.Response> DUMP =
+      add(
+          21,
+          "dump",
+          Dump.Request.CODEC,
+          Dump.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          named(),
+          "writes tree and space as text");
+
+  // spotless:on
+
+  private NameNodeOperations() {}
+
+  /** All operations by number, in ascending order. */
+  public static Map<Integer, Operation<?, ?>> all() {
+    return Collections.unmodifiableMap(TABLE);
+  }
+
+  private static <Q, R> Operation<Q, R> add(
+      int number,
+      String name,
+      Codec<Q> request,
+      Codec<R> response,
+      boolean mutating,
+      boolean idempotent,
+      Routing<Q> routing,
+      String sentence) {
+    Operation<Q, R> operation =
+        new Operation<>(number, name, request, response, mutating, idempotent, routing, sentence);
+    if (TABLE.put(number, operation) != null) {
+      throw new AssertionError("operation number given twice: " + number);
+    }
+    return operation;
+  }
+
+  private static <Q> Routing<Q> byPath(java.util.function.Function<Q, Utf8> path) {
+    return new Routing<>(
+        "by path", (request, count) -> NodePath.namenodeOf(path.apply(request), count));
+  }
+
+  private static <Q> Routing<Q> byId(ToLongFunction<Q> id) {
+    return new Routing<>(
+        "by node id",
+        (request, count) -> (int) Long.remainderUnsigned(id.applyAsLong(request), count));
+  }
+
+  private static <Q> Routing<Q> byNumber(ToIntFunction<Q> number) {
+    return new Routing<>(
+        "by datanode id",
+        (request, count) -> Integer.remainderUnsigned(number.applyAsInt(request), count));
+  }
+
+  private static <Q> Routing<Q> named() {
+    return new Routing<>("named by the caller", null);
+  }
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The rules of a path, and the form in which it travels: UTF-8, a slash before each component, none
+ * at the end; the root is a single slash. A component has 1 to {@value #MAX_COMPONENT_LENGTH} bytes
+ * and is neither "." nor ".."; a path has at most {@value #MAX_LENGTH} bytes.
+ */
+public final class NodePath {
+  /** The most bytes of a path. */
+  public static final int MAX_LENGTH = 1024;
+
+  /** The most bytes of a component. */
+  public static final int MAX_COMPONENT_LENGTH = 255;
+
+  /** The root. */
+  public static final Utf8 ROOT = Utf8.of("/");
+
+  private static final byte SLASH = '/';
+  private static final long FNV_BASIS = 0xcbf29ce484222325L;
+  private static final long FNV_PRIME = 0x100000001b3L;
+
+  private NodePath() {}
+
+  /**
+   * Brings a path as a user writes it into the form of the wire: a missing leading slash is added,
+   * doubled and trailing ones are dropped.
+   *
+   * @throws CrailException with {@link ErrorCode#INVALID_PATH} that names path and rule
+   */
+  public static Utf8 parse(String path) throws CrailException {
+    Utf8 asWritten = Utf8.of(path);
+    return isPlain(asWritten) ? asWritten : parseAnyForm(path);
+  }
+
+  /**
+   * True for a path of ASCII that already has the form of the wire, as nearly all have. False for
+   * some others that are right too, such as those with a question mark: half a surrogate pair is
+   * encoded as one.
+   */
+  private static boolean isPlain(Utf8 path) {
+    int length = path.length();
+    if (length < 2 || length > MAX_LENGTH || path.byteAt(0) != SLASH) {
+      return false;
+    }
+    int start = 1;
+    for (int i = 1; i < length; i++) {
+      byte value = path.byteAt(i);
+      if (value == SLASH) {
+        if (i == start || i - start > MAX_COMPONENT_LENGTH) {
+          return false;
+        }
+        start = i + 1;
+      } else if (value <= 0 || value == '?' || (value == '.' && i == start)) {
+        return false;
+      }
+    }
+    return start < length && length - start <= MAX_COMPONENT_LENGTH;
+  }
+
+  private static Utf8 parseAnyForm(String path) throws CrailException {
+    byte[] in = encode(path);
+    byte[] out = new byte[in.length + 1];
+    int length = 0;
+    int i = 0;
+    while (i < in.length) {
+      while (i < in.length && in[i] == SLASH) {
+        i++;
+      }
+      int start = i;
+      while (i < in.length && in[i] != SLASH) {
+        i++;
+      }
+      if (i > start) {
+        out[length++] = SLASH;
+        System.arraycopy(in, start, out, length, i - start);
+        length += i - start;
+      }
+    }
+    if (length == 0) {
+      return ROOT;
+    }
+    String broken = brokenRule(ByteBuffer.wrap(out), 0, length);
+    if (broken != null) {
+      throw ErrorCode.INVALID_PATH.exception(broken + ": " + shorten(path));
+    }
+    return Utf8.copyOf(out, 0, length);
+  }
+
+  /**
+   * Checks a path that came from the network.
+   *
+   * @throws CrailException with {@link ErrorCode#INVALID_PATH} that names the rule
+   */
+  public static void check(ByteBuffer buffer, int offset, int length) throws CrailException {
+    String broken = brokenRule(buffer, offset, length);
+    if (broken != null) {
+      throw ErrorCode.INVALID_PATH.exception(broken);
+    }
+  }
+
+  /** The rule that these bytes break, or null; allocates nothing for a good path. */
+  private static String brokenRule(ByteBuffer buffer, int offset, int length) {
+    if (length < 1 || buffer.get(offset) != SLASH) {
+      return "path does not begin with a slash";
+    }
+    if (length > MAX_LENGTH) {
+      return "path has more than " + MAX_LENGTH + " bytes";
+    }
+    if (length == 1) {
+      return null;
+    }
+    int start = offset + 1;
+    int end = offset + length;
+    boolean ascii = true;
+    for (int i = start; i <= end; i++) {
+      byte value = i < end ? buffer.get(i) : SLASH;
+      if (value == SLASH) {
+        int componentLength = i - start;
+        if (componentLength == 0) {
+          return "path has an empty component";
+        }
+        if (componentLength > MAX_COMPONENT_LENGTH) {
+          return "path has a component of more than " + MAX_COMPONENT_LENGTH + " bytes";
+        }
+        if (buffer.get(start) == '.'
+            && (componentLength == 1 || (componentLength == 2 && buffer.get(start + 1) == '.'))) {
+          return "path has a component '.' or '..'";
+        }
+        start = i + 1;
+      } else if (value == 0) {
+        return "path has a zero byte";
+      } else if (value < 0) {
+        ascii = false;
+      }
+    }
+    return ascii || isUtf8(buffer, offset, length) ? null : "path is not UTF-8";
+  }
+
+  private static boolean isUtf8(ByteBuffer buffer, int offset, int length) {
+    byte[] bytes = new byte[length];
+    buffer.get(offset, bytes);
+    try {
+      StandardCharsets.UTF_8
+          .newDecoder()
+          .onMalformedInput(CodingErrorAction.REPORT)
+          .decode(ByteBuffer.wrap(bytes));
+      return true;
+    } catch (CharacterCodingException e) {
+      return false;
+    }
+  }
+
+  private static byte[] encode(String path) throws CrailException {
+    try {
+      ByteBuffer bytes =
+          StandardCharsets.UTF_8
+              .newEncoder()
+              .onMalformedInput(CodingErrorAction.REPORT)
+              .encode(java.nio.CharBuffer.wrap(path));
+      byte[] array = new byte[bytes.remaining()];
+      bytes.get(array);
+      return array;
+    } catch (CharacterCodingException e) {
+      throw ErrorCode.INVALID_PATH.exception("path has half a surrogate pair");
+    }
+  }
+
+  private static String shorten(String path) {
+    return path.length() <= 80 ? path : path.substring(0, 77) + "...";
+  }
+
+  /**
+   * The namenode that owns a path: a stable hash (FNV-1a) of its first component, so that a whole
+   * top-level subtree lives on one. The root is asked for at namenode 0; all have one.
+   */
+  public static int namenodeOf(Utf8 path, int namenodeCount) {
+    if (namenodeCount == 1 || path.length() <= 1) {
+      return 0;
+    }
+    long hash = FNV_BASIS;
+    for (int i = 1; i < path.length() && path.byteAt(i) != SLASH; i++) {
+      hash = (hash ^ (path.byteAt(i) & 0xff)) * FNV_PRIME;
+    }
+    return (int) Long.remainderUnsigned(hash ^ hash >>> 32, namenodeCount);
+  }
+
+  /** The path of {@code name} in {@code container}. */
+  public static String child(String container, String name) {
+    return container.endsWith("/") ? container + name : container + "/" + name;
+  }
+
+  /** The last component, empty for the root. */
+  public static String name(String path) {
+    return path.substring(path.lastIndexOf('/') + 1);
+  }
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.RequestBatch;
+import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.Service;
+import io.crail.rpc.Session;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Dispatches requests to handlers by the table. Every operation needs exactly one handler; {@link
+ * Builder#build} fails otherwise. The first operation is the handshake: before it has succeeded on
+ * a connection, any other ends the connection. Thread-safe, as far as the handlers are.
+ */
+public final class OperationServer implements Service {
+  /**
+   * Serves one request.
+   *
+   * @param <Q> the request
+   * @param <R> the response
+   */
+  @FunctionalInterface
+  public interface Handler<Q, R> {
+    /**
+     * Serves a request to completion.
+     *
+     * @throws CrailException when it is refused; the code and the detail become the answer
+     */
+    R handle(Q request, Session session) throws CrailException;
+  }
+
+  /** Serves a run of requests with the same opcode, straight on the buffers. */
+  @FunctionalInterface
+  public interface BatchHandler {
+    /**
+     * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), each with one answer.
+     *
+     * @throws CrailException when the peer breaks the protocol; its connection is closed
+     */
+    void handle(RequestBatch batch, int from, int to, ResponseWriter responses)
+        throws CrailException;
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(OperationServer.class);
+
+  private final BatchHandler[] handlers;
+  private final Operation<?, ?>[] operations;
+  private final LongAdder[] counts;
+  private final int handshake;
+  private final SessionListener sessionListener;
+
+  /** Learns of connections that are gone. */
+  @FunctionalInterface
+  public interface SessionListener {
+    /** The connection of {@code session} is gone. */
+    void closed(Session session);
+  }
+
+  private OperationServer(Builder builder) {
+    this.handlers = builder.handlers;
+    this.operations = builder.operations;
+    this.handshake = builder.handshake;
+    this.sessionListener = builder.sessionListener;
+    this.counts = new LongAdder[handlers.length];
+    for (int number = 0; number < counts.length; number++) {
+      counts[number] = new LongAdder();
+    }
+  }
+
+  /** Starts a server for a table; {@code handshake} is the operation that opens a connection. */
+  public static Builder builder(Map<Integer, Operation<?, ?>> table, Operation<?, ?> handshake) {
+    return new Builder(table, handshake.number());
+  }
+
+  /** Requests served so far, those refused included. */
+  public long count(Operation<?, ?> operation) {
+    return counts[operation.number()].sum();
+  }
+
+  @Override
+  public void serve(RequestBatch batch, ResponseWriter responses) throws CrailException {
+    int count = batch.count();
+    int from = 0;
+    while (from < count) {
+      int opcode = batch.opcode(from);
+      BatchHandler handler = opcode < handlers.length ? handlers[opcode] : null;
+      if (handler == null) {
+        throw ErrorCode.PROTOCOL.exception("unknown opcode " + opcode);
+      }
+      if (batch.session().attachment() == null && opcode != handshake) {
+        throw ErrorCode.PROTOCOL.exception(
+            operations[opcode].name() + " before " + operations[handshake].name());
+      }
+      int to = from + 1;
+      // The handshake decides about what follows, so it is served alone.
+      while (to < count && batch.opcode(to) == opcode && opcode != handshake) {
+        to++;
+      }
+      handler.handle(batch, from, to, responses);
+      counts[opcode].add(to - from);
+      from = to;
+    }
+  }
+
+  @Override
+  public void closed(Session session) {
+    sessionListener.closed(session);
+  }
+
+  /** Collects handlers; not thread-safe. */
+  public static final class Builder {
+    private final Map<Integer, Operation<?, ?>> table;
+    private final BatchHandler[] handlers;
+    private final Operation<?, ?>[] operations;
+    private final int handshake;
+    private SessionListener sessionListener = session -> {};
+
+    private Builder(Map<Integer, Operation<?, ?>> table, int handshake) {
+      int most = table.keySet().stream().mapToInt(Integer::intValue).max().orElse(0);
+      this.table = table;
+      this.handlers = new BatchHandler[most + 1];
+      this.operations = new Operation<?, ?>[most + 1];
+      this.handshake = handshake;
+    }
+
+    /** Adds the handler of an operation, one request at a time. */
+    public <Q, R> Builder handle(Operation<Q, R> operation, Handler<Q, R> handler) {
+      return handleBatch(
+          operation,
+          (batch, from, to, responses) -> {
+            for (int i = from; i < to; i++) {
+              serveOne(operation, handler, batch, i, responses);
+            }
+          });
+    }
+
+    /** Adds the handler of an operation that works on many requests at once. */
+    public Builder handleBatch(Operation<?, ?> operation, BatchHandler handler) {
+      int number = operation.number();
+      if (table.get(number) != operation) {
+        throw new AssertionError("not in the table: " + operation);
+      }
+      if (handlers[number] != null) {
+        throw new AssertionError("two handlers for " + operation);
+      }
+      handlers[number] = handler;
+      operations[number] = operation;
+      return this;
+    }
+
+    /** Sets who learns of connections that are gone. */
+    public Builder onClosed(SessionListener listener) {
+      sessionListener = listener;
+      return this;
+    }
+
+    /** Builds the server; fails when an operation has no handler. */
+    public OperationServer build() {
+      table.forEach(
+          (number, operation) -> {
+            if (handlers[number] == null) {
+              throw new AssertionError("no handler for " + operation);
+            }
+          });
+      return new OperationServer(this);
+    }
+
+    private static <Q, R> void serveOne(
+        Operation<Q, R> operation,
+        Handler<Q, R> handler,
+        RequestBatch batch,
+        int index,
+        ResponseWriter responses)
+        throws CrailException {
+      long correlationId = batch.correlationId(index);
+      // A request that is no such message is the peer's bug or malice: it ends the connection.
+      operation
+          .request()
+          .layout()
+          .check(batch.buffer(), batch.bodyOffset(index), batch.bodyLength(index));
+      try {
+        Q request = operation.request().read(batch.buffer(), batch.bodyOffset(index));
+        R response = handler.handle(request, batch.session());
+        int length = operation.response().length(response);
+        int body = responses.begin(length);
+        operation.response().encode(response, responses.buffer(), body);
+        responses.end(correlationId, length);
+      } catch (CrailException e) {
+        responses.fail(correlationId, e.code(), e.detail());
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("{} of {} failed", operation, batch.session().peer(), e);
+        responses.fail(correlationId, ErrorCode.INTERNAL, operation.name());
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import java.nio.ByteBuffer;
+
+/**
+ * A run of memory or flash that a datanode lends to one namenode.
+ *
+ * @param index the datanode's number for it, from 0
+ * @param length bytes
+ * @param address what its tier needs to find it: a virtual address, a byte offset, or 0
+ * @param key what its tier needs to access it: a remote key, a namespace id, or 0
+ */
+public record Region(int index, long length, long address, long key) {
+  /** The layout. */
+  public static final Layout LAYOUT =
+      Layout.of("Region")
+          .i32("index", "the datanode's number for the region")
+          .i64("length", "bytes")
+          .i64("address", "address for the tier, or 0")
+          .i64("key", "access key for the tier, or 0");
+
+  private static final int INDEX = LAYOUT.offset("index");
+  private static final int LENGTH = LAYOUT.offset("length");
+  private static final int ADDRESS = LAYOUT.offset("address");
+  private static final int KEY = LAYOUT.offset("key");
+
+  /** Writes this. */
+  public void encode(ByteBuffer out, int offset) {
+    out.putInt(offset + INDEX, index);
+    out.putLong(offset + LENGTH, length);
+    out.putLong(offset + ADDRESS, address);
+    out.putLong(offset + KEY, key);
+  }
+
+  /** Reads one. */
+  public static Region read(ByteBuffer in, int offset) {
+    return new Region(
+        in.getInt(offset + INDEX),
+        in.getLong(offset + LENGTH),
+        in.getLong(offset + ADDRESS),
+        in.getLong(offset + KEY));
+  }
+}

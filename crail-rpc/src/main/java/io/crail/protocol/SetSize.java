@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.error.CrailException;
+import java.nio.ByteBuffer;
+
+/** Makes written bytes visible to readers; may end the write lease. */
+public final class SetSize {
+  /** Close: the write lease goes on. */
+  public static final int KEEP = 0;
+
+  /** Close: the write lease ends now; all writes have been acknowledged. */
+  public static final int END = 1;
+
+  /**
+   * Close: the write lease is not renewed any more and ends by time, for a write has failed and may
+   * still be on its way.
+   */
+  public static final int EXPIRE = 2;
+
+  private SetSize() {}
+
+  /**
+   * The request.
+   *
+   * @param id node id
+   * @param token the write lease
+   * @param size new size; one below the present size changes nothing
+   * @param close what becomes of the write lease: {@link #KEEP}, {@link #END} or {@link #EXPIRE}
+   */
+  public record Request(long id, long token, long size, int close) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("SetSize.Request")
+            .i64("id", "node id")
+            .i64("token", "the write lease")
+            .i64("size", "new size; one below the present size changes nothing")
+            .u8("close", "what becomes of the write lease: KEEP, END or EXPIRE");
+
+    static final int ID = LAYOUT.offset("id");
+    static final int TOKEN = LAYOUT.offset("token");
+    static final int SIZE = LAYOUT.offset("size");
+    static final int CLOSE = LAYOUT.offset("close");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC =
+        new Codec<>(LAYOUT) {
+          @Override
+          public void encode(Request message, ByteBuffer out, int offset) {
+            out.putLong(offset + ID, message.id);
+            out.putLong(offset + TOKEN, message.token);
+            out.putLong(offset + SIZE, message.size);
+            out.put(offset + CLOSE, (byte) message.close);
+          }
+
+          @Override
+          protected Request read(ByteBuffer in, int offset) {
+            return new Request(
+                in.getLong(offset + ID),
+                in.getLong(offset + TOKEN),
+                in.getLong(offset + SIZE),
+                in.get(offset + CLOSE) & 0xff);
+          }
+        };
+  }
+
+  /**
+   * The answer.
+   *
+   * @param node the node after the change
+   */
+  public record Response(NodeInfo node) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("SetSize.Response").struct("node", NodeInfo.LAYOUT);
+
+    static final int NODE = LAYOUT.offset("node");
+
+    /** The codec. */
+    public static final Codec<Response> CODEC =
+        new Codec<>(LAYOUT) {
+          @Override
+          public void encode(Response message, ByteBuffer out, int offset) {
+            message.node.encode(out, offset + NODE);
+          }
+
+          @Override
+          protected Response read(ByteBuffer in, int offset) throws CrailException {
+            return new Response(NodeInfo.read(in, offset + NODE));
+          }
+        };
+  }
+}

@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import io.crail.common.Clock;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Client connections and the one thread at a time that drives them. There is no thread that owns
+ * the loop: a thread that waits for its own operation takes it, runs the network until that
+ * operation has ended, and leaves it to the next waiting thread. A synchronous call so pays no
+ * hand-over between threads; that is worth a factor of ten with one operation in flight.
+ *
+ * <p>Operations that nobody waits for are served by a helper thread, which takes the loop when it
+ * finds it undriven and gives it back as soon as a caller asks for it. A transport that must stay
+ * with one thread turns caller driving off; then the helper drives all the time.
+ *
+ * <p>Methods marked <em>in the loop</em> may only be called by the driving thread; all others by
+ * any thread.
+ */
+public abstract class ClientLoop implements AutoCloseable {
+  /** Something to run in the loop. */
+  public interface Task {
+    /** Runs in the loop; must not block. */
+    void runInLoop();
+
+    /** The loop was closed before the task could run. Called by any thread. */
+    default void rejected() {}
+  }
+
+  /** Something that wants to look at the time now and then, for deadlines and back-off. */
+  public interface Sweepable {
+    /**
+     * Runs in the loop, every {@link #SWEEP_INTERVAL_NANOS} or so while anything is outstanding,
+     * and every second or so while nothing is.
+     */
+    void sweep(long nowNanos);
+
+    /** The loop is about to end: fails what is outstanding. In the loop, once. */
+    default void loopClosing() {}
+  }
+
+  /** Something with output that waits for the end of the present batch. */
+  public interface Flushable {
+    /** Runs in the loop, before the loop waits. */
+    void flushBatch();
+  }
+
+  /** How often deadlines are looked at; so late a deadline may be noticed. */
+  public static final long SWEEP_INTERVAL_NANOS = 20_000_000;
+
+  private static final Logger LOG = LoggerFactory.getLogger(ClientLoop.class);
+  private static final VarHandle DRIVER;
+  private static final long HELPER_TICK_NANOS = 1_000_000;
+  private static final long HELPER_IDLE_TICKS = 500;
+  private static final long HELPER_IDLE_WAIT_NANOS = 1_000_000_000;
+  private static final long WAITER_CHECK_NANOS = 25_000_000;
+  private static final long STALE_NANOS = 2_000_000;
+
+  /** Drives a loop that has ended, so that nobody else does; never runs. */
+  private static final Thread NOBODY = new Thread(() -> {}, "crail-closed-loop");
+
+  static {
+    try {
+      DRIVER = MethodHandles.lookup().findVarHandle(ClientLoop.class, "driver", Thread.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final String name;
+  private final Clock clock;
+  private final boolean callersDrive;
+  private final boolean spin;
+  private final Queue<Task> tasks = new ConcurrentLinkedQueue<>();
+  private final Queue<Thread> waiters = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger waiterCount = new AtomicInteger();
+  private final AtomicLong outstanding = new AtomicLong();
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private final List<Sweepable> sweepables = new ArrayList<>();
+  private final List<Flushable> dirty = new ArrayList<>();
+  private final Thread helper;
+
+  private volatile Thread driver;
+  private volatile boolean parked;
+  private volatile boolean helperDrives;
+  private volatile boolean helperIdle;
+  private volatile boolean closed;
+  private volatile boolean ended;
+
+  // Written by the driver, read by the helper without need of order.
+  private volatile long drives;
+
+  private long nextSweepNanos;
+  private long lastStepNanos;
+  private boolean stepping;
+
+  /**
+   * Creates a loop.
+   *
+   * @param name names the helper thread
+   * @param callersDrive whether a waiting thread may drive; else only the helper does
+   * @param spin whether the driver polls without ever sleeping
+   * @param withHelper whether there is a helper thread; a simulation has none
+   */
+  protected ClientLoop(
+      String name, Clock clock, boolean callersDrive, boolean spin, boolean withHelper) {
+    this.name = name;
+    this.clock = clock;
+    this.callersDrive = callersDrive;
+    this.spin = spin;
+    this.nextSweepNanos = clock.nanoTime();
+    this.lastStepNanos = nextSweepNanos;
+    if (!callersDrive && !withHelper) {
+      throw new IllegalArgumentException("nobody would drive the loop");
+    }
+    this.helper =
+        withHelper
+            ? new Thread(callersDrive ? this::help : this::driveAlways, "crail-" + name)
+            : null;
+  }
+
+  /** Starts the helper; called at the end of a subclass's constructor. */
+  protected final void start() {
+    if (helper != null) {
+      helper.setDaemon(true);
+      helper.start();
+    }
+  }
+
+  /** The name given at creation. */
+  public final String name() {
+    return name;
+  }
+
+  /** The clock of this loop's deadlines. */
+  public final Clock clock() {
+    return clock;
+  }
+
+  /** True in the thread that drives the loop now. */
+  public final boolean isDriver() {
+    return driver == Thread.currentThread();
+  }
+
+  /** True when {@code thread} drives the loop now. */
+  protected final boolean isDriver(Thread thread) {
+    return driver == thread;
+  }
+
+  /** True within a step, at whose end everything is flushed. In the loop. */
+  final boolean isStepping() {
+    return stepping;
+  }
+
+  /**
+   * Runs a task in the loop: at once when the loop is free or the caller's, else by the thread that
+   * drives it. Tasks of one thread run in their order.
+   */
+  public final void submit(Task task) {
+    Thread self = Thread.currentThread();
+    if (driver == self) {
+      task.runInLoop();
+    } else if (callersDrive && tryDrive(self)) {
+      try {
+        if (!tasks.isEmpty()) {
+          runTasks();
+        }
+        task.runInLoop();
+      } finally {
+        release();
+      }
+    } else {
+      tasks.add(task);
+      if (parked) {
+        wakeup();
+      }
+      serveLeftTasks();
+      if (ended) {
+        rejectTasks();
+      }
+    }
+  }
+
+  /** Counts an operation that has begun; the helper stays awake while there is one. */
+  public final void operationBegun() {
+    outstanding.incrementAndGet();
+    if (helperIdle) {
+      LockSupport.unpark(helper);
+    }
+  }
+
+  /** Counts the end of an operation. */
+  public final void operationEnded() {
+    outstanding.decrementAndGet();
+  }
+
+  /** Operations that have begun and not ended. */
+  public final long outstanding() {
+    return outstanding.get();
+  }
+
+  /**
+   * Waits for a completion, driving the loop where nobody else does.
+   *
+   * @param deadlineNanos when to give up, by {@link #clock()}
+   * @return false when the deadline passed first, or the loop was closed
+   * @throws InterruptedException when the thread is interrupted
+   * @throws IllegalStateException in the loop, where waiting would never end
+   */
+  public final boolean await(Completion completion, long deadlineNanos)
+      throws InterruptedException {
+    if (completion.isComplete()) {
+      return true;
+    }
+    Thread self = Thread.currentThread();
+    if (driver == self) {
+      throw new IllegalStateException("a callback must not wait for an operation");
+    }
+    boolean listed = false;
+    try {
+      while (!completion.isComplete()) {
+        if (Thread.interrupted()) {
+          throw new InterruptedException();
+        }
+        long now = clock.nanoTime();
+        if (deadlineNanos - now <= 0 || ended) {
+          return completion.isComplete();
+        }
+        if (callersDrive && !closed && tryDrive(self)) {
+          try {
+            driveUntil(completion, deadlineNanos, now);
+          } finally {
+            release();
+          }
+        } else if (!listed) {
+          // Listed before the next try, so that whoever releases the loop sees this thread.
+          listed = true;
+          completion.waiter(self);
+          waiters.add(self);
+          waiterCount.incrementAndGet();
+          if (helperDrives && callersDrive) {
+            wakeup();
+          }
+        } else {
+          LockSupport.parkNanos(this, Math.min(deadlineNanos - now, WAITER_CHECK_NANOS));
+        }
+      }
+      return true;
+    } finally {
+      if (listed) {
+        waiters.remove(self);
+        waiterCount.decrementAndGet();
+        if (driver == null) {
+          wakeNextWaiter();
+        }
+      }
+    }
+  }
+
+  /** Makes whatever progress is possible without waiting; true when this thread could drive. */
+  public final boolean pollOnce() {
+    Thread self = Thread.currentThread();
+    if (driver == self || !callersDrive || !tryDrive(self)) {
+      return false;
+    }
+    try {
+      step(-1, null);
+    } finally {
+      release();
+    }
+    return true;
+  }
+
+  /** Asks to be swept from now on. In the loop. */
+  public final void register(Sweepable sweepable) {
+    sweepables.add(sweepable);
+  }
+
+  /** Asks not to be swept any more. In the loop. */
+  public final void unregister(Sweepable sweepable) {
+    sweepables.remove(sweepable);
+  }
+
+  /** Asks for one flush at the end of the present batch. In the loop. */
+  public final void flushLater(Flushable flushable) {
+    dirty.add(flushable);
+  }
+
+  /**
+   * Looks at the network when nobody has for a while, so that a connection that ended during a
+   * pause is known to be dead before a request is entrusted to it. In the loop.
+   */
+  final void refresh() {
+    if (!stepping && clock.nanoTime() - lastStepNanos > STALE_NANOS) {
+      step(-1, null);
+    }
+  }
+
+  /**
+   * Begins to connect. In the loop. The handler learns the outcome, by the deadline at the latest.
+   */
+  public abstract void connect(
+      InetSocketAddress address, long deadlineNanos, Connection.Handler handler);
+
+  /**
+   * Runs the network once. In the loop.
+   *
+   * @param waitNanos the longest time to wait for something to do; negative: do not wait
+   */
+  protected abstract void poll(long waitNanos);
+
+  /**
+   * False as soon as something has come up that the driver should look at. A transport asks between
+   * becoming able to be woken up and falling asleep: a {@link #wakeup} before that point is lost on
+   * it.
+   */
+  protected final boolean mayWait() {
+    return tasks.isEmpty()
+        && !closed
+        && !(helperDrives && callersDrive && waiterCount.get() > 0)
+        && !Thread.currentThread().isInterrupted();
+  }
+
+  /** Ends the wait of a {@link #poll} in another thread. */
+  protected abstract void wakeup();
+
+  /** Releases the transport's part of the loop. In the loop, once, as its last act. */
+  protected abstract void destroy();
+
+  /**
+   * Fails what is outstanding with {@link io.crail.common.error.ErrorCode#CLOSED}, closes the
+   * connections and ends the loop.
+   *
+   * @throws IllegalStateException in the loop
+   */
+  @Override
+  public void close() {
+    Thread self = Thread.currentThread();
+    if (driver == self) {
+      throw new IllegalStateException("a callback must not close its loop");
+    }
+    if (!closing.compareAndSet(false, true)) {
+      return;
+    }
+    closed = true;
+    wakeup();
+    if (helper != null) {
+      LockSupport.unpark(helper);
+      boolean interrupted = false;
+      while (helper.isAlive()) {
+        try {
+          helper.join();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+      if (interrupted) {
+        self.interrupt();
+      }
+    }
+    if (callersDrive) {
+      while (!tryDrive(self)) {
+        wakeup();
+        LockSupport.parkNanos(HELPER_TICK_NANOS);
+      }
+      end();
+    }
+  }
+
+  /** True after {@link #close()} was called. */
+  public final boolean isClosed() {
+    return closed;
+  }
+
+  /** Ends the loop; the calling thread drives it and nobody will afterwards. */
+  private void end() {
+    runTasks();
+    try {
+      for (Sweepable sweepable : List.copyOf(sweepables)) {
+        sweepable.loopClosing();
+      }
+      runTasks();
+      destroy();
+    } catch (RuntimeException | AssertionError e) {
+      LOG.error("loop {} did not end cleanly", name, e);
+    }
+    ended = true;
+    driver = NOBODY;
+    rejectTasks();
+    for (Thread waiter : waiters) {
+      LockSupport.unpark(waiter);
+    }
+  }
+
+  private void rejectTasks() {
+    for (Task task = tasks.poll(); task != null; task = tasks.poll()) {
+      task.rejected();
+    }
+  }
+
+  private boolean tryDrive(Thread self) {
+    return driver == null && DRIVER.compareAndSet(this, null, self);
+  }
+
+  private void release() {
+    driver = null;
+    if (!tasks.isEmpty()) {
+      serveLeftTasks();
+    }
+    if (waiterCount.get() > 0) {
+      wakeNextWaiter();
+    }
+  }
+
+  /** Runs tasks that were queued while the loop was being released. */
+  private void serveLeftTasks() {
+    if (!callersDrive) {
+      return;
+    }
+    Thread self = Thread.currentThread();
+    while (!tasks.isEmpty() && tryDrive(self)) {
+      stepping = true;
+      try {
+        runTasks();
+        flushDirty();
+      } finally {
+        stepping = false;
+        driver = null;
+      }
+      if (waiterCount.get() > 0) {
+        wakeNextWaiter();
+      }
+    }
+  }
+
+  private void wakeNextWaiter() {
+    Thread self = Thread.currentThread();
+    for (Thread waiter : waiters) {
+      // The present thread is about to leave the queue, so the one behind it is next.
+      if (waiter != self) {
+        LockSupport.unpark(waiter);
+        return;
+      }
+    }
+  }
+
+  private void runTasks() {
+    for (Task task = tasks.poll(); task != null; task = tasks.poll()) {
+      try {
+        task.runInLoop();
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("a task failed in loop {}", name, e);
+      }
+    }
+  }
+
+  private void flushDirty() {
+    for (int i = 0; i < dirty.size(); i++) {
+      try {
+        dirty.get(i).flushBatch();
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("a flush failed in loop {}", name, e);
+      }
+    }
+    dirty.clear();
+  }
+
+  private void driveUntil(Completion completion, long deadlineNanos, long startNanos)
+      throws InterruptedException {
+    long now = startNanos;
+    while (!completion.isComplete() && !closed && deadlineNanos - now > 0) {
+      now = step(spin ? -1 : Math.min(deadlineNanos - now, SWEEP_INTERVAL_NANOS), completion);
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+    }
+  }
+
+  /**
+   * One round of the loop: tasks, output, network, deadlines.
+   *
+   * @param awaited ends the wait when it is complete, or null
+   * @return the time at the end
+   */
+  private long step(long waitNanos, Completion awaited) {
+    stepping = true;
+    try {
+      if (!tasks.isEmpty()) {
+        runTasks();
+      }
+      if (!dirty.isEmpty()) {
+        flushDirty();
+      }
+      pollOrWait(waitNanos, awaited);
+      if (!tasks.isEmpty()) {
+        runTasks();
+      }
+      long now = clock.nanoTime();
+      if (now - nextSweepNanos >= 0) {
+        nextSweepNanos = now + SWEEP_INTERVAL_NANOS;
+        sweep(now);
+      }
+      if (!dirty.isEmpty()) {
+        flushDirty();
+      }
+      lastStepNanos = now;
+      return now;
+    } finally {
+      stepping = false;
+      drives++;
+    }
+  }
+
+  private void pollOrWait(long waitNanos, Completion awaited) {
+    if (waitNanos < 0 || (awaited != null && awaited.isComplete())) {
+      poll(-1);
+      return;
+    }
+    parked = true;
+    try {
+      poll(mayWait() ? waitNanos : -1);
+    } finally {
+      parked = false;
+    }
+  }
+
+  private void sweep(long now) {
+    for (int i = 0; i < sweepables.size(); i++) {
+      try {
+        sweepables.get(i).sweep(now);
+      } catch (RuntimeException | AssertionError e) {
+        // Whoever drives now must not pay for somebody else's bug.
+        LOG.error("a sweep failed in loop {}", name, e);
+      }
+    }
+  }
+
+  /** The helper beside driving callers. */
+  private void help() {
+    Thread self = Thread.currentThread();
+    long idleTicks = 0;
+    long seen = -1;
+    while (!closed) {
+      if (outstanding.get() == 0 && tasks.isEmpty()) {
+        if (++idleTicks > HELPER_IDLE_TICKS) {
+          helperIdle = true;
+          if (outstanding.get() == 0 && tasks.isEmpty() && !closed) {
+            LockSupport.parkNanos(this, HELPER_IDLE_WAIT_NANOS);
+          }
+          helperIdle = false;
+          if (outstanding.get() == 0 && tasks.isEmpty() && !closed) {
+            idleTicks = HELPER_IDLE_TICKS;
+            lookAround(self);
+          } else {
+            idleTicks = 0;
+          }
+        } else {
+          LockSupport.parkNanos(this, HELPER_TICK_NANOS);
+        }
+        continue;
+      }
+      idleTicks = 0;
+      LockSupport.parkNanos(this, HELPER_TICK_NANOS);
+      if (drives == seen && driver == null) {
+        helperTurn(self);
+      }
+      seen = drives;
+    }
+  }
+
+  /** Lets an idle loop notice lost connections, and what else changes without it. */
+  private void lookAround(Thread self) {
+    if (tryDrive(self)) {
+      try {
+        step(-1, null);
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("loop {} failed", name, e);
+      } finally {
+        release();
+      }
+    }
+  }
+
+  /** Drives until nothing is outstanding or a caller asks for the loop. */
+  private void helperTurn(Thread self) {
+    if (!tryDrive(self)) {
+      return;
+    }
+    helperDrives = true;
+    try {
+      while (!closed && (outstanding.get() > 0 || !tasks.isEmpty()) && waiterCount.get() == 0) {
+        step(SWEEP_INTERVAL_NANOS, null);
+      }
+    } catch (RuntimeException | AssertionError e) {
+      LOG.error("loop {} failed", name, e);
+    } finally {
+      helperDrives = false;
+      release();
+    }
+  }
+
+  /** The helper where no caller may drive. */
+  private void driveAlways() {
+    driver = Thread.currentThread();
+    while (!closed) {
+      try {
+        boolean busy = outstanding.get() > 0;
+        step(busy && spin ? -1 : busy ? SWEEP_INTERVAL_NANOS : HELPER_IDLE_WAIT_NANOS, null);
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("loop {} failed", name, e);
+      }
+    }
+    end();
+  }
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+/**
+ * The client's end of one connection. Used only by the thread that drives its {@link ClientLoop}.
+ */
+public interface Connection {
+  /** What happens on a connection; called by the thread that drives the loop. */
+  interface Handler {
+    /** The connection is established. */
+    void connected(Connection connection);
+
+    /**
+     * A whole, checked response frame has arrived.
+     *
+     * @param buffer little-endian; valid only during the call
+     */
+    void received(ByteBuffer buffer, int offset, int frameLength);
+
+    /** Output that {@link Connection#reserve} refused would now be taken. */
+    void writable();
+
+    /**
+     * The connection could not be established, or is gone. The last call on this handler.
+     *
+     * @param cause a sentence for people
+     */
+    void closed(String cause);
+  }
+
+  /**
+   * Makes room for one frame in the connection's output.
+   *
+   * @return where the frame begins in {@link #output()}, or -1 when the peer does not keep up;
+   *     {@link Handler#writable} tells when to try again
+   */
+  int reserve(int frameLength);
+
+  /** The buffer that the reserved frame lies in, little-endian; ask again after each reserve. */
+  ByteBuffer output();
+
+  /** The reserved frame is written; it leaves with the next flush. */
+  void commit(int frameLength);
+
+  /** Hands all committed frames to the network in one write. */
+  void flush();
+
+  /** The other side. */
+  InetSocketAddress address();
+
+  /** Closes at once; {@link Handler#closed} is called before this returns, or soon after. */
+  void close(String cause);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The requests that arrived in one read (or one poll of a completion queue), in their order. A
+ * handler sees many of them at once, so that it can overlap their cache misses. Reused by its
+ * connection; valid only during {@link Service#serve}. Not thread-safe.
+ */
+public final class RequestBatch {
+  /** The most requests in a batch; a read that holds more is served in several batches. */
+  public static final int CAPACITY = 256;
+
+  private final int[] opcodes = new int[CAPACITY];
+  private final long[] correlationIds = new long[CAPACITY];
+  private final int[] bodyOffsets = new int[CAPACITY];
+  private final int[] bodyLengths = new int[CAPACITY];
+  private final Session session;
+  private ByteBuffer buffer;
+  private int count;
+
+  /** Creates the batch of one connection. */
+  public RequestBatch(Session session) {
+    this.session = session;
+  }
+
+  /** Empties the batch; the next requests lie in {@code newBuffer}, which is little-endian. */
+  public void reset(ByteBuffer newBuffer) {
+    this.buffer = newBuffer;
+    this.count = 0;
+  }
+
+  /** Adds the checked frame at {@code offset}. */
+  public void add(int offset, int frameLength) {
+    opcodes[count] = Frame.code(buffer, offset);
+    correlationIds[count] = Frame.correlationId(buffer, offset);
+    bodyOffsets[count] = offset + Frame.HEADER_LENGTH;
+    bodyLengths[count] = frameLength - Frame.HEADER_LENGTH;
+    count++;
+  }
+
+  /** True when no further request fits. */
+  public boolean isFull() {
+    return count == CAPACITY;
+  }
+
+  /** The connection that the requests came from. */
+  public Session session() {
+    return session;
+  }
+
+  /** The bytes of all requests, little-endian; only absolute access. */
+  public ByteBuffer buffer() {
+    return buffer;
+  }
+
+  /** The number of requests. */
+  public int count() {
+    return count;
+  }
+
+  /** The opcode of request {@code index}. */
+  public int opcode(int index) {
+    return opcodes[index];
+  }
+
+  /** The correlation id of request {@code index}. */
+  public long correlationId(int index) {
+    return correlationIds[index];
+  }
+
+  /** Where the body of request {@code index} begins in {@link #buffer()}. */
+  public int bodyOffset(int index) {
+    return bodyOffsets[index];
+  }
+
+  /** Bytes of the body of request {@code index}. */
+  public int bodyLength(int index) {
+    return bodyLengths[index];
+  }
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.nio.ByteBuffer;
+
+/**
+ * One request and its answer. A subclass writes the body of the request and reads that of the
+ * answer; both run in the loop, straight on the buffers of the connection. May be used again after
+ * it has ended, through {@link #prepare}.
+ */
+public abstract class RpcCall extends Completion implements ClientLoop.Task {
+  private RpcPeer peer;
+  private long deadlineNanos;
+
+  /** Neighbour in the peer's queue of calls that wait for a slot. In the loop. */
+  RpcCall next;
+
+  /** Creates a call; {@link #prepare} must follow before it is submitted. */
+  protected RpcCall() {}
+
+  /**
+   * Names the peer and the deadline of the next use.
+   *
+   * @param newPeer where the request goes
+   * @param newDeadlineNanos when the call fails with {@link ErrorCode#TIMED_OUT}, by the loop's
+   *     clock
+   */
+  protected final void prepare(RpcPeer newPeer, long newDeadlineNanos) {
+    reset();
+    this.peer = newPeer;
+    this.deadlineNanos = newDeadlineNanos;
+  }
+
+  /** The opcode of the request. */
+  protected abstract int opcode();
+
+  /** True when the request may be sent again after its connection was lost. */
+  protected abstract boolean isIdempotent();
+
+  /** Bytes of the request's body, exactly. */
+  protected abstract int bodyLength();
+
+  /** Writes the request's body; {@code out} is little-endian. */
+  protected abstract void encode(ByteBuffer out, int offset);
+
+  /**
+   * Reads the body of a successful answer; {@code in} is little-endian and valid only now.
+   *
+   * @throws CrailException when the bytes are no such answer
+   */
+  protected abstract void decode(ByteBuffer in, int offset, int length) throws CrailException;
+
+  /** The peer of the present use. */
+  public final RpcPeer peer() {
+    return peer;
+  }
+
+  /** The deadline of the present use. */
+  public final long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  /** Sends the call, from any thread. */
+  public final void submit() {
+    peer.loop().operationBegun();
+    peer.loop().submit(this);
+  }
+
+  /** For the loop: hands the call to its peer. */
+  @Override
+  public final void runInLoop() {
+    peer.send(this);
+  }
+
+  /** For the loop: it was closed before the call could be sent. */
+  @Override
+  public final void rejected() {
+    end(ErrorCode.CLOSED.exception("connection to " + peer.address()));
+  }
+
+  /** Ends the call with the answer's bytes. In the loop. */
+  final boolean answer(ByteBuffer in, int offset, int length) {
+    try {
+      decode(in, offset, length);
+    } catch (CrailException e) {
+      end(e);
+      return false;
+    } catch (RuntimeException e) {
+      CrailException malformed = ErrorCode.PROTOCOL.exception("answer of " + peer.address());
+      malformed.initCause(e);
+      end(malformed);
+      return false;
+    }
+    peer.loop().operationEnded();
+    succeed();
+    return true;
+  }
+
+  /** Ends the call with an error. In the loop. */
+  final void end(CrailException cause) {
+    peer.loop().operationEnded();
+    fail(cause);
+  }
+}

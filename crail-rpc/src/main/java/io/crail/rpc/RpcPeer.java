@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A server as a client's loop sees it: one connection that is made when it is needed, opened with a
+ * handshake, and made again after a loss; and the calls in flight on it. Idempotent calls survive a
+ * lost connection, others fail with {@link ErrorCode#UNAVAILABLE}, for nobody can say whether they
+ * took place. All methods but the getters run in the loop.
+ *
+ * <p>A call in flight owns a slot; the correlation id is {@code sequence << 16 | slot}, so an
+ * answer finds its call without a map, and a late answer to a slot that was given on matches
+ * nothing.
+ */
+public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable {
+  private static final Logger LOG = LoggerFactory.getLogger(RpcPeer.class);
+  private static final int SLOT_BITS = 16;
+  private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
+  private static final int FLUSH_BYTES = 16 * 1024;
+  private static final int HANDSHAKE_SLOT = 0;
+  private static final int MAX_BACK_OFF_SHIFT = 10;
+
+  /**
+   * Limits of a peer.
+   *
+   * @param maxInFlight calls sent and not answered, 1 to 65,534; more wait in a queue
+   * @param maxQueued calls that wait; one more fails with {@link ErrorCode#LIMIT_EXCEEDED}
+   * @param connectAttempts connection attempts in a row before waiting calls fail
+   * @param connectTimeoutNanos deadline of one attempt; also how long a connection may be silent
+   *     before a call that times out takes it for dead
+   * @param firstBackOffNanos the pause after the first failed attempt; doubles each time
+   */
+  public record Options(
+      int maxInFlight,
+      int maxQueued,
+      int connectAttempts,
+      long connectTimeoutNanos,
+      long firstBackOffNanos) {
+    /** Checks the limits. */
+    public Options {
+      if (maxInFlight < 1 || maxInFlight >= SLOT_MASK || maxQueued < 1 || connectAttempts < 1) {
+        throw new IllegalArgumentException("limits out of range");
+      }
+    }
+
+    /** Limits that suit a client. */
+    public static Options defaults() {
+      return new Options(1024, 64 * 1024, 5, 2_000_000_000L, 50_000_000L);
+    }
+  }
+
+  private enum State {
+    IDLE,
+    CONNECTING,
+    HANDSHAKING,
+    READY,
+    BACKING_OFF,
+    CLOSED
+  }
+
+  private final ClientLoop loop;
+  private final InetSocketAddress address;
+  private final Function<RpcPeer, RpcCall> handshake;
+  private final Options options;
+  private final RpcCall[] slots;
+  private final long[] correlationIds;
+  private final int[] freeSlots;
+  private int freeCount;
+  private long sequence;
+
+  private State state = State.IDLE;
+  private Link link;
+  private Connection connection;
+  private boolean answeredSinceReady;
+  private boolean heard;
+  private long silentSinceNanos;
+  private String lastError = "";
+  private int failedAttempts;
+  private long backOffUntilNanos;
+  private int inFlight;
+  private int unflushedBytes;
+  private boolean flushQueued;
+  private boolean registered;
+  private boolean draining;
+
+  private RpcCall firstQueued;
+  private RpcCall lastQueued;
+  private int queued;
+
+  /**
+   * Creates a peer without connecting.
+   *
+   * @param handshake makes the first call of each connection; it must call {@link RpcCall#prepare},
+   *     and its failure counts as a failed connection attempt
+   */
+  public RpcPeer(
+      ClientLoop loop,
+      InetSocketAddress address,
+      Function<RpcPeer, RpcCall> handshake,
+      Options options) {
+    this.loop = loop;
+    this.address = address;
+    this.handshake = handshake;
+    this.options = options;
+    // Slot 0 is the handshake's, so that it never waits behind other calls.
+    this.slots = new RpcCall[options.maxInFlight + 1];
+    this.correlationIds = new long[options.maxInFlight + 1];
+    this.freeSlots = new int[options.maxInFlight];
+    resetSlots();
+  }
+
+  /** The loop. */
+  public ClientLoop loop() {
+    return loop;
+  }
+
+  /** The server's address. */
+  public InetSocketAddress address() {
+    return address;
+  }
+
+  /** Sends a call, or queues it until there is a connection, a slot and room. */
+  void send(RpcCall call) {
+    if (state == State.READY && inFlight == 0) {
+      loop.refresh();
+    }
+    if (state == State.CLOSED) {
+      call.end(ErrorCode.CLOSED.exception("connection to " + address));
+      return;
+    }
+    if (!registered) {
+      registered = true;
+      loop.register(this);
+    }
+    int bodyLength = call.bodyLength();
+    if (bodyLength > Frame.MAX_BODY_LENGTH) {
+      call.end(
+          ErrorCode.LIMIT_EXCEEDED.exception("request of " + bodyLength + " bytes to " + address));
+      return;
+    }
+    if (state == State.READY && firstQueued == null && trySend(call)) {
+      return;
+    }
+    if (queued >= options.maxQueued) {
+      call.end(ErrorCode.LIMIT_EXCEEDED.exception(queued + " requests wait for " + address));
+      return;
+    }
+    enqueue(call);
+    if (state == State.IDLE) {
+      connect();
+    }
+  }
+
+  /** Fails everything and closes for good. */
+  public void close() {
+    if (state == State.CLOSED) {
+      return;
+    }
+    state = State.CLOSED;
+    if (registered) {
+      loop.unregister(this);
+    }
+    abandonLink("closed by this side");
+    List<RpcCall> ending = takeInFlight();
+    ending.addAll(takeQueued());
+    endAll(ending, ErrorCode.CLOSED.exception("connection to " + address));
+  }
+
+  @Override
+  public void loopClosing() {
+    close();
+  }
+
+  private boolean trySend(RpcCall call) {
+    if (freeCount == 0) {
+      return false;
+    }
+    int slot = freeSlots[--freeCount];
+    Sent sent = write(call, slot);
+    if (sent != Sent.YES) {
+      freeSlots[freeCount++] = slot;
+    }
+    return sent != Sent.NO_ROOM;
+  }
+
+  private enum Sent {
+    YES,
+    NO_ROOM,
+    FAILED
+  }
+
+  private Sent write(RpcCall call, int slot) {
+    int length = Frame.HEADER_LENGTH + call.bodyLength();
+    int offset = connection.reserve(length);
+    if (offset < 0) {
+      return Sent.NO_ROOM;
+    }
+    ByteBuffer out = connection.output();
+    long correlationId = ++sequence << SLOT_BITS | slot;
+    try {
+      call.encode(out, offset + Frame.HEADER_LENGTH);
+    } catch (RuntimeException e) {
+      LOG.error("a request to {} could not be written", address, e);
+      call.end(ErrorCode.INTERNAL.exception("request to " + address));
+      return Sent.FAILED;
+    }
+    Frame.write(out, offset, length, call.opcode(), Frame.KIND_REQUEST, correlationId);
+    connection.commit(length);
+    slots[slot] = call;
+    correlationIds[slot] = correlationId;
+    unflushedBytes += length;
+    boolean alone = inFlight++ == 0;
+    if ((alone && !loop.isStepping()) || unflushedBytes >= FLUSH_BYTES) {
+      unflushedBytes = 0;
+      connection.flush();
+    } else if (!flushQueued) {
+      flushQueued = true;
+      loop.flushLater(this);
+    }
+    return Sent.YES;
+  }
+
+  @Override
+  public void flushBatch() {
+    flushQueued = false;
+    if (connection != null && unflushedBytes > 0) {
+      unflushedBytes = 0;
+      connection.flush();
+    }
+  }
+
+  private void connect() {
+    state = State.CONNECTING;
+    link = new Link();
+    loop.connect(address, loop.clock().nanoTime() + options.connectTimeoutNanos, link);
+  }
+
+  /** Forgets the present connection, so that nothing it still reports is listened to. */
+  private void abandonLink(String why) {
+    Connection old = connection;
+    link = null;
+    connection = null;
+    if (old != null) {
+      old.close(why);
+    }
+  }
+
+  /** One connection attempt and what comes of it; speaks only while it is the present one. */
+  private final class Link implements Connection.Handler {
+    @Override
+    public void connected(Connection newConnection) {
+      if (link != this) {
+        newConnection.close("no longer needed");
+        return;
+      }
+      connection = newConnection;
+      state = State.HANDSHAKING;
+      RpcCall call = handshake.apply(RpcPeer.this);
+      call.whenComplete(() -> handshakeEnded(this, call));
+      loop.operationBegun();
+      if (write(call, HANDSHAKE_SLOT) == Sent.NO_ROOM) {
+        call.end(ErrorCode.UNAVAILABLE.exception(address + ": no room for a handshake"));
+      }
+    }
+
+    @Override
+    public void received(ByteBuffer buffer, int offset, int frameLength) {
+      if (link == this) {
+        answered(buffer, offset, frameLength);
+      }
+    }
+
+    @Override
+    public void writable() {
+      if (link == this) {
+        drainQueue();
+      }
+    }
+
+    @Override
+    public void closed(String cause) {
+      if (link == this) {
+        lost(cause);
+      }
+    }
+  }
+
+  private void handshakeEnded(Link of, RpcCall call) {
+    if (link != of || state != State.HANDSHAKING) {
+      return;
+    }
+    CrailException failure = call.failure();
+    if (failure == null) {
+      state = State.READY;
+      answeredSinceReady = false;
+      lastError = "";
+      drainQueue();
+      return;
+    }
+    abandonLink("handshake failed");
+    resetSlots();
+    if (failure.code() == ErrorCode.UNAVAILABLE || failure.code() == ErrorCode.TIMED_OUT) {
+      endAll(attemptFailed(failure.getMessage()), failure);
+    } else {
+      // The server has refused this client; another attempt would end the same way.
+      state = State.IDLE;
+      endAll(takeQueued(), failure);
+    }
+  }
+
+  private void answered(ByteBuffer buffer, int offset, int frameLength) {
+    long correlationId = Frame.correlationId(buffer, offset);
+    int slot = (int) correlationId & SLOT_MASK;
+    RpcCall call = slot < slots.length ? slots[slot] : null;
+    if (call == null || correlationIds[slot] != correlationId) {
+      if (slot >= slots.length || correlationId >>> SLOT_BITS > sequence) {
+        protocolError("unknown correlation id " + correlationId);
+      }
+      // Else the answer to a call that has timed out.
+      return;
+    }
+    freeSlot(slot);
+    heard = true;
+    if (slot != HANDSHAKE_SLOT) {
+      answeredSinceReady = true;
+      failedAttempts = 0;
+    }
+    int body = offset + Frame.HEADER_LENGTH;
+    int bodyLength = frameLength - Frame.HEADER_LENGTH;
+    int code = Frame.code(buffer, offset);
+    if (code == ErrorCode.OK.number()) {
+      if (!call.answer(buffer, body, bodyLength)) {
+        protocolError("malformed answer");
+        return;
+      }
+    } else {
+      int length = Math.min(bodyLength, Frame.MAX_DETAIL_LENGTH);
+      byte[] detail = new byte[length];
+      buffer.get(body, detail);
+      call.end(ErrorCode.of(code).exception(new String(detail, StandardCharsets.UTF_8)));
+    }
+    if (firstQueued != null) {
+      drainQueue();
+    }
+  }
+
+  /** The present connection, or the attempt to make it, has ended. */
+  private void lost(String cause) {
+    final boolean fruitful = state == State.READY && answeredSinceReady;
+    final boolean wasReady = state == State.READY;
+    link = null;
+    connection = null;
+    // Calls are ended last: what their owners then do finds a consistent peer.
+    List<RpcCall> ending = new ArrayList<>();
+    for (RpcCall call : takeInFlight()) {
+      if (wasReady && call.isIdempotent()) {
+        enqueue(call);
+      } else {
+        ending.add(call);
+      }
+    }
+    if (fruitful) {
+      state = State.IDLE;
+      if (firstQueued != null) {
+        connect();
+      }
+    } else {
+      // A server that hangs up before its first answer must not be asked again without a pause.
+      ending.addAll(attemptFailed(cause));
+    }
+    endAll(ending, ErrorCode.UNAVAILABLE.exception(address + ": " + cause));
+  }
+
+  /** Counts a failed attempt; gives the calls that have waited for too many of them. */
+  private List<RpcCall> attemptFailed(String cause) {
+    lastError = cause;
+    failedAttempts++;
+    if (failedAttempts >= options.connectAttempts || firstQueued == null) {
+      failedAttempts = 0;
+      state = State.IDLE;
+      return takeQueued();
+    }
+    state = State.BACKING_OFF;
+    int shift = Math.min(failedAttempts - 1, MAX_BACK_OFF_SHIFT);
+    backOffUntilNanos = loop.clock().nanoTime() + (options.firstBackOffNanos << shift);
+    return List.of();
+  }
+
+  @Override
+  public void sweep(long nowNanos) {
+    if (state == State.BACKING_OFF && nowNanos - backOffUntilNanos >= 0) {
+      connect();
+    }
+    if (heard || inFlight == 0) {
+      heard = false;
+      silentSinceNanos = nowNanos;
+    }
+    if (inFlight > 0) {
+      expireInFlight(nowNanos);
+    }
+    if (firstQueued != null) {
+      expireQueued(nowNanos);
+      drainQueue();
+    }
+  }
+
+  private void expireInFlight(long nowNanos) {
+    List<RpcCall> expired = null;
+    for (int slot = 0; slot < slots.length; slot++) {
+      RpcCall call = slots[slot];
+      if (call != null && nowNanos - call.deadlineNanos() >= 0) {
+        if (expired == null) {
+          expired = new ArrayList<>();
+        }
+        expired.add(call);
+        freeSlot(slot);
+      }
+    }
+    if (expired == null) {
+      return;
+    }
+    if (state == State.READY && nowNanos - silentSinceNanos >= options.connectTimeoutNanos) {
+      // Nothing at all has come for long: the connection may be dead without having been closed.
+      String why = "no answer in time";
+      abandonLink(why);
+      lost(why);
+    }
+    endAll(expired, ErrorCode.TIMED_OUT.exception("no answer from " + address));
+  }
+
+  private void drainQueue() {
+    if (draining) {
+      return;
+    }
+    draining = true;
+    try {
+      while (state == State.READY && firstQueued != null && freeCount > 0) {
+        RpcCall call = firstQueued;
+        dequeue();
+        if (!trySend(call)) {
+          enqueueFirst(call);
+          return;
+        }
+      }
+    } finally {
+      draining = false;
+    }
+  }
+
+  private void expireQueued(long nowNanos) {
+    List<RpcCall> expired = new ArrayList<>();
+    for (RpcCall call : takeQueued()) {
+      if (nowNanos - call.deadlineNanos() >= 0) {
+        expired.add(call);
+      } else {
+        enqueue(call);
+      }
+    }
+    String why = lastError.isEmpty() ? "" : " (" + lastError + ")";
+    endAll(expired, ErrorCode.TIMED_OUT.exception("waited for " + address + why));
+  }
+
+  private void enqueue(RpcCall call) {
+    if (lastQueued == null) {
+      firstQueued = call;
+    } else {
+      lastQueued.next = call;
+    }
+    lastQueued = call;
+    queued++;
+  }
+
+  private void enqueueFirst(RpcCall call) {
+    call.next = firstQueued;
+    firstQueued = call;
+    if (lastQueued == null) {
+      lastQueued = call;
+    }
+    queued++;
+  }
+
+  private void dequeue() {
+    RpcCall call = firstQueued;
+    firstQueued = call.next;
+    if (firstQueued == null) {
+      lastQueued = null;
+    }
+    call.next = null;
+    queued--;
+  }
+
+  /** Empties the queue. */
+  private List<RpcCall> takeQueued() {
+    List<RpcCall> taken = new ArrayList<>(queued);
+    while (firstQueued != null) {
+      taken.add(firstQueued);
+      dequeue();
+    }
+    return taken;
+  }
+
+  /** Empties the slots. */
+  private List<RpcCall> takeInFlight() {
+    List<RpcCall> taken = new ArrayList<>(inFlight);
+    for (RpcCall call : slots) {
+      if (call != null) {
+        taken.add(call);
+      }
+    }
+    resetSlots();
+    return taken;
+  }
+
+  private static void endAll(List<RpcCall> calls, CrailException cause) {
+    for (RpcCall call : calls) {
+      call.end(cause);
+    }
+  }
+
+  private void freeSlot(int slot) {
+    slots[slot] = null;
+    inFlight--;
+    if (slot != HANDSHAKE_SLOT) {
+      freeSlots[freeCount++] = slot;
+    }
+  }
+
+  private void resetSlots() {
+    Arrays.fill(slots, null);
+    inFlight = 0;
+    unflushedBytes = 0;
+    freeCount = 0;
+    for (int slot = slots.length - 1; slot > HANDSHAKE_SLOT; slot--) {
+      freeSlots[freeCount++] = slot;
+    }
+  }
+
+  private void protocolError(String what) {
+    Connection broken = connection;
+    if (broken != null) {
+      broken.close("protocol error: " + what);
+    }
+  }
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import io.crail.common.error.CrailException;
+
+/**
+ * What a server does with requests. One thread calls it for one connection; several threads call it
+ * at once for different connections.
+ */
+public interface Service {
+  /**
+   * Serves all requests of a batch, each with exactly one response, to completion and without
+   * blocking.
+   *
+   * @throws CrailException when the peer breaks the protocol; its connection is then closed and
+   *     everybody else is served on
+   */
+  void serve(RequestBatch batch, ResponseWriter responses) throws CrailException;
+
+  /** The connection of {@code session} is gone. */
+  default void closed(Session session) {}
+}

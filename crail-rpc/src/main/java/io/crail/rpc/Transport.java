@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+/** A network that carries frames. It knows opcodes and bytes, never an operation. Thread-safe. */
+public interface Transport extends AutoCloseable {
+  /**
+   * Starts to serve on an address; port 0 takes any free one.
+   *
+   * @param name names the server's threads
+   * @throws IOException that names the address when it cannot be bound
+   */
+  ServerEndpoint listen(String name, InetSocketAddress address, Service service) throws IOException;
+
+  /** Creates a loop for client connections. */
+  ClientLoop newClientLoop(String name);
+
+  /** Releases what the transport itself holds; servers and loops are closed before it. */
+  @Override
+  void close();
+
+  /** A listening server. */
+  interface ServerEndpoint extends AutoCloseable {
+    /** The address it serves on, with the real port. */
+    InetSocketAddress address();
+
+    /** Stops listening, closes all connections and ends its threads. */
+    @Override
+    void close();
+  }
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.netty;
+
+import io.crail.rpc.ClientLoop;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.util.concurrent.Future;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One attempt to connect: resolves the name elsewhere, for that may block, then tries its addresses
+ * in turn, and has failed at its deadline whatever happens. Used only in the loop.
+ */
+public final class Dialer {
+  /** Who wants the connection; called in the loop, once at most, and not after the loop's end. */
+  public interface Listener {
+    /** The connection is established. */
+    void connected(Channel channel);
+
+    /** There will be none; {@code cause} is a sentence for people. */
+    void failed(String cause);
+  }
+
+  private static final long MIN_ATTEMPT_MILLIS = 50;
+
+  private final NettyClientLoop loop;
+  private final NettyTransport transport;
+  private final InetSocketAddress address;
+  private final long deadlineNanos;
+  private final ChannelInitializer<Channel> initializer;
+  private final Listener listener;
+
+  private Future<?> timer;
+  private InetAddress[] hosts;
+  private int tried;
+  private ChannelFuture attempt;
+  private boolean done;
+
+  Dialer(
+      NettyClientLoop loop,
+      NettyTransport transport,
+      InetSocketAddress address,
+      long deadlineNanos,
+      ChannelInitializer<Channel> initializer,
+      Listener listener) {
+    this.loop = loop;
+    this.transport = transport;
+    this.address = address;
+    this.deadlineNanos = deadlineNanos;
+    this.initializer = initializer;
+    this.listener = listener;
+  }
+
+  void start() {
+    timer =
+        loop.eventLoop()
+            .schedule(() -> fail("no connection in time"), remainingNanos(), TimeUnit.NANOSECONDS);
+    if (!address.isUnresolved()) {
+      hosts = new InetAddress[] {address.getAddress()};
+      tryNext("");
+      return;
+    }
+    try {
+      transport.resolver().execute(this::resolve);
+    } catch (RejectedExecutionException e) {
+      fail("too many names to resolve at once");
+    }
+  }
+
+  /** Runs in the resolver's thread. */
+  private void resolve() {
+    InetAddress[] found = null;
+    String failure = "";
+    try {
+      found = InetAddress.getAllByName(address.getHostString());
+    } catch (UnknownHostException e) {
+      failure = "unknown host " + address.getHostString();
+    }
+    loop.submit(new Resolved(found, failure));
+  }
+
+  private final class Resolved implements ClientLoop.Task {
+    private final InetAddress[] found;
+    private final String failure;
+
+    Resolved(InetAddress[] found, String failure) {
+      this.found = found;
+      this.failure = failure;
+    }
+
+    @Override
+    public void runInLoop() {
+      if (done) {
+        return;
+      }
+      if (found == null) {
+        fail(failure);
+      } else {
+        hosts = found;
+        tryNext("");
+      }
+    }
+  }
+
+  private void tryNext(String lastFailure) {
+    if (done) {
+      return;
+    }
+    if (tried == hosts.length || loop.isClosed()) {
+      fail(loop.isClosed() ? "the loop was closed" : lastFailure);
+      return;
+    }
+    // Each address gets its share of the time, so that a dead one does not use it up.
+    long millis = remainingNanos() / 1_000_000 / (hosts.length - tried);
+    InetAddress host = hosts[tried++];
+    attempt =
+        loop.newBootstrap()
+            .option(
+                ChannelOption.CONNECT_TIMEOUT_MILLIS,
+                (int) Math.min(Integer.MAX_VALUE, Math.max(MIN_ATTEMPT_MILLIS, millis)))
+            .handler(initializer)
+            .connect(new InetSocketAddress(host, address.getPort()));
+    attempt.addListener((ChannelFuture future) -> attempted(future));
+  }
+
+  private void attempted(ChannelFuture future) {
+    if (!future.isSuccess()) {
+      tryNext(future.cause() == null ? "cancelled" : NettyServer.text(future.cause()));
+    } else if (done) {
+      future.channel().close();
+    } else {
+      done = true;
+      timer.cancel(false);
+      listener.connected(future.channel());
+    }
+  }
+
+  private void fail(String cause) {
+    if (done) {
+      return;
+    }
+    done = true;
+    timer.cancel(false);
+    if (attempt != null && !attempt.isDone()) {
+      attempt.cancel(false);
+    }
+    listener.failed(cause);
+  }
+
+  private long remainingNanos() {
+    return Math.max(0, deadlineNanos - loop.clock().nanoTime());
+  }
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.netty;
+
+import io.crail.common.Clock;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Connection;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
+import java.net.InetSocketAddress;
+
+/**
+ * A client loop over Netty. Other protocols than that of the metadata may open connections on the
+ * same loop, through {@link #eventLoop()} and {@link #newBootstrap()} or {@link #connect(
+ * InetSocketAddress, long, ChannelInitializer, Dialer.Listener)}; their handlers then run in the
+ * loop.
+ */
+public final class NettyClientLoop extends ClientLoop {
+  private final NettyTransport transport;
+  private final DrivenEventLoop eventLoop;
+  private final Chunk.Pool pool = new Chunk.Pool();
+  private final Task runEventLoopTasks;
+
+  NettyClientLoop(NettyTransport transport, String name, boolean spin) {
+    super(name, Clock.SYSTEM, transport.backend().mayChangeThreads(), spin, true);
+    this.transport = transport;
+    this.eventLoop =
+        new DrivenEventLoop(
+            transport.backend().newFactory(false), this::isDriver, this::mayWait, this::tasksAdded);
+    this.runEventLoopTasks = eventLoop::runTasks;
+    start();
+  }
+
+  /** The event loop that all connections of this loop are registered with. Thread-safe. */
+  public EventLoop eventLoop() {
+    return eventLoop;
+  }
+
+  /**
+   * A bootstrap for connections on this loop, with event loop, channel class and socket options
+   * set; the handler is missing. For the driving thread.
+   */
+  public Bootstrap newBootstrap() {
+    return transport.newBootstrap(eventLoop);
+  }
+
+  /**
+   * Begins to connect with handlers of the caller's. In the loop.
+   *
+   * @param address may be unresolved; each of the name's addresses is tried
+   * @param deadlineNanos when the attempt fails, by {@link #clock()}
+   * @param initializer sets up the pipeline; runs once for each address that is tried
+   * @param listener learns the outcome, in the loop
+   */
+  public void connect(
+      InetSocketAddress address,
+      long deadlineNanos,
+      ChannelInitializer<Channel> initializer,
+      Dialer.Listener listener) {
+    new Dialer(this, transport, address, deadlineNanos, initializer, listener).start();
+  }
+
+  @Override
+  public void connect(InetSocketAddress address, long deadlineNanos, Connection.Handler handler) {
+    connect(
+        address,
+        deadlineNanos,
+        new ChannelInitializer<>() {
+          @Override
+          protected void initChannel(Channel channel) {
+            ClientConnection connection =
+                new ClientConnection(address, handler, pool, transport.outputLimit());
+            channel.config().setRecvByteBufAllocator(connection.input());
+            channel.pipeline().addLast(connection);
+          }
+        },
+        new Dialer.Listener() {
+          @Override
+          public void connected(Channel channel) {
+            channel.pipeline().get(ClientConnection.class).open();
+          }
+
+          @Override
+          public void failed(String cause) {
+            handler.closed(cause);
+          }
+        });
+  }
+
+  @Override
+  protected void poll(long waitNanos) {
+    eventLoop.poll(waitNanos);
+  }
+
+  @Override
+  protected void wakeup() {
+    eventLoop.wakeup();
+  }
+
+  @Override
+  protected void destroy() {
+    eventLoop.destroy();
+    pool.close();
+  }
+
+  private void tasksAdded() {
+    submit(runEventLoopTasks);
+  }
+}

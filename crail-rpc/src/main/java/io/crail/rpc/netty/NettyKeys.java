@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.netty;
+
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.ConfigType;
+import io.crail.common.config.ConfigType.DurationUnit;
+import java.time.Duration;
+import java.util.List;
+
+/** The keys of the TCP transport. */
+public final class NettyKeys implements ConfigKeys {
+  /** How sockets are driven. */
+  public enum Io {
+    /** Epoll where there is, else NIO. */
+    AUTO,
+    /** Linux' epoll through Netty's native library. */
+    EPOLL,
+    /** Linux' io_uring through Netty's native library. */
+    IO_URING,
+    /** The JDK's selectors. */
+    NIO
+  }
+
+  /** What a thread does while there is nothing to do. */
+  public enum Polling {
+    /** Sleeps in the kernel. */
+    PARK,
+    /** Asks again and again. */
+    SPIN
+  }
+
+  /** The I/O back end. */
+  public static final ConfigKey<Io> IO =
+      ConfigKey.of(
+          "crail.tcp.io",
+          ConfigType.oneOf(Io.class),
+          "auto",
+          "How sockets are driven; auto takes epoll and, where there is none, nio. An explicit"
+              + " choice that is not available is an error.");
+
+  /** How clients wait. */
+  public static final ConfigKey<Polling> CLIENT_POLLING =
+      ConfigKey.of(
+          "crail.tcp.client.polling",
+          ConfigType.oneOf(Polling.class),
+          "park",
+          "What a client's thread does while it waits for an answer; spin needs a core of its own.");
+
+  /** How servers wait. */
+  public static final ConfigKey<Polling> SERVER_POLLING =
+      ConfigKey.of(
+          "crail.tcp.server.polling",
+          ConfigType.oneOf(Polling.class),
+          "park",
+          "What a server's event loop does while there is no request; spin needs a core of its own"
+              + " for each loop, and is not possible with io_uring.");
+
+  /** The event loops of a namenode. */
+  public static final ConfigKey<Integer> CORES =
+      ConfigKey.of(
+              "crail.namenode.tcp.cores",
+              ConfigType.INT,
+              "0",
+              "Event loops of a namenode, each with its own connections; 0 means one per processor.")
+          .between(0, 1024);
+
+  /** The most connections of a server. */
+  public static final ConfigKey<Integer> CONNECTION_LIMIT =
+      ConfigKey.of(
+              "crail.namenode.tcp.connections",
+              ConfigType.INT,
+              "16384",
+              "The most connections of a namenode; one more is closed at once.")
+          .between(1, 1 << 20);
+
+  /** The deadline of a connection's first request. */
+  public static final ConfigKey<Duration> HANDSHAKE_TIMEOUT =
+      ConfigKey.of(
+              "crail.tcp.handshaketimeout",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "10s",
+              "A connection that has not sent one complete request within this time is closed.")
+          .check(value -> value.toMillis() < 10 ? "must be at least 10 ms" : null);
+
+  /** The deadline of output that a peer does not take. */
+  public static final ConfigKey<Duration> STALL_TIMEOUT =
+      ConfigKey.of(
+              "crail.tcp.stalltimeout",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "60s",
+              "A server closes a connection whose peer has taken nothing of a waiting answer for"
+                  + " this time.")
+          .check(value -> value.toMillis() < 10 ? "must be at least 10 ms" : null);
+
+  /** The most bytes that wait for a slow peer. */
+  public static final ConfigKey<Long> OUTPUT_LIMIT =
+      ConfigKey.of(
+              "crail.tcp.outputlimit",
+              ConfigType.BYTES,
+              "4m",
+              "Bytes that may wait for a slow peer on one connection; above, its requests are not"
+                  + " read, or no more are sent.")
+          .between(64 << 10, 1 << 30);
+
+  /** The kernel's send buffer. */
+  public static final ConfigKey<Long> SEND_BUFFER =
+      ConfigKey.of(
+              "crail.tcp.sendbuffer",
+              ConfigType.BYTES,
+              "0",
+              "The kernel's send buffer of a socket; 0 leaves it to the kernel.")
+          .between(0, 1 << 30);
+
+  /** The kernel's receive buffer. */
+  public static final ConfigKey<Long> RECEIVE_BUFFER =
+      ConfigKey.of(
+              "crail.tcp.receivebuffer",
+              ConfigType.BYTES,
+              "0",
+              "The kernel's receive buffer of a socket; 0 leaves it to the kernel.")
+          .between(0, 1 << 30);
+
+  @Override
+  public String title() {
+    return "TCP";
+  }
+
+  @Override
+  public List<ConfigKey<?>> keys() {
+    return List.of(
+        IO,
+        CLIENT_POLLING,
+        SERVER_POLLING,
+        CORES,
+        CONNECTION_LIMIT,
+        HANDSHAKE_TIMEOUT,
+        STALL_TIMEOUT,
+        OUTPUT_LIMIT,
+        SEND_BUFFER,
+        RECEIVE_BUFFER);
+  }
+}

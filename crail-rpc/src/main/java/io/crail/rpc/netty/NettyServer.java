@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.netty;
+
+import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
+import io.crail.common.config.Configuration;
+import io.crail.rpc.Service;
+import io.crail.rpc.Transport;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ImmediateEventExecutor;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A listening server: event loops with disjoint sets of connections. Thread-safe. */
+final class NettyServer implements Transport.ServerEndpoint {
+  private static final Logger LOG = LoggerFactory.getLogger(NettyServer.class);
+  private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
+
+  private final String name;
+  private final Service service;
+  private final Clock clock;
+  private final EventLoopGroup group;
+  private final Map<EventExecutor, ServerLoop> loops = new IdentityHashMap<>();
+  private final RateLimitedLog droppedLog;
+  private final int connectionLimit;
+  private final long outputLimit;
+  private final long handshakeTimeoutNanos;
+  private final long stallTimeoutNanos;
+  private final ChannelGroup channels =
+      new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true);
+  private final AtomicInteger connections = new AtomicInteger();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private Channel listener;
+
+  NettyServer(
+      String name, Service service, Clock clock, EventLoopGroup group, Configuration values) {
+    this.name = name;
+    this.service = service;
+    this.clock = clock;
+    this.group = group;
+    this.droppedLog = new RateLimitedLog(LOG, clock);
+    this.connectionLimit = values.get(NettyKeys.CONNECTION_LIMIT);
+    this.outputLimit = values.get(NettyKeys.OUTPUT_LIMIT);
+    this.handshakeTimeoutNanos = values.get(NettyKeys.HANDSHAKE_TIMEOUT).toNanos();
+    this.stallTimeoutNanos = values.get(NettyKeys.STALL_TIMEOUT).toNanos();
+    group.forEach(executor -> loops.put(executor, new ServerLoop()));
+  }
+
+  /** Binds and begins to serve. */
+  void listen(ServerBootstrap bootstrap, InetSocketAddress address) throws IOException {
+    bootstrap.childHandler(
+        new ChannelInitializer<>() {
+          @Override
+          protected void initChannel(Channel channel) {
+            accepted(channel);
+          }
+        });
+    ChannelFuture bound = bootstrap.bind(address).awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      throw new IOException("cannot listen on " + address + ": " + text(bound.cause()));
+    }
+    listener = bound.channel();
+    long period = Math.min(1_000_000_000L, Math.min(handshakeTimeoutNanos, stallTimeoutNanos) / 4);
+    loops.forEach(
+        (executor, loop) ->
+            executor.scheduleWithFixedDelay(
+                () -> sweep(loop), period, period, TimeUnit.NANOSECONDS));
+  }
+
+  @Override
+  public InetSocketAddress address() {
+    return (InetSocketAddress) listener.localAddress();
+  }
+
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    // Channels first, each to its end: an event loop that ends with pending I/O may leave it
+    // behind.
+    if (listener != null) {
+      await("its listener", listener.close());
+    }
+    await("its connections", channels.close());
+    loops.forEach((executor, loop) -> executor.execute(loop.pool()::close));
+    await("its threads", group.shutdownGracefully(0, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS));
+  }
+
+  private void await(String what, Future<?> end) {
+    for (EventExecutor executor : loops.keySet()) {
+      if (executor.inEventLoop()) {
+        // Closed by its own service, whose thread has to go on for anything to end.
+        return;
+      }
+    }
+    if (!end.awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS)) {
+      LOG.warn("server {}: {} did not end within {} ms", name, what, CLOSE_TIMEOUT_MILLIS);
+    }
+  }
+
+  Service service() {
+    return service;
+  }
+
+  Clock clock() {
+    return clock;
+  }
+
+  long outputLimit() {
+    return outputLimit;
+  }
+
+  long handshakeTimeoutNanos() {
+    return handshakeTimeoutNanos;
+  }
+
+  long stallTimeoutNanos() {
+    return stallTimeoutNanos;
+  }
+
+  /** A connection was closed for a reason worth a line. */
+  void dropped(String peer, String why) {
+    droppedLog.warn(name + ": closed the connection of " + peer + ": " + why);
+  }
+
+  /** The service has a bug. */
+  void failed(String peer, Throwable cause) {
+    LOG.error("{}: a request of {} failed", name, peer, cause);
+  }
+
+  void connectionClosed() {
+    connections.decrementAndGet();
+  }
+
+  private void sweep(ServerLoop loop) {
+    try {
+      loop.sweep(clock.nanoTime());
+    } catch (RuntimeException | AssertionError e) {
+      // An exception would end the periodic task, and with it all deadlines.
+      LOG.error("{}: a sweep failed", name, e);
+    }
+  }
+
+  private void accepted(Channel channel) {
+    if (connections.incrementAndGet() > connectionLimit) {
+      connections.decrementAndGet();
+      dropped(String.valueOf(channel.remoteAddress()), "there are " + connectionLimit + " already");
+      channel.close();
+      return;
+    }
+    ServerConnection connection;
+    try {
+      connection = new ServerConnection(this, loops.get(channel.eventLoop()));
+    } catch (OutOfMemoryError e) {
+      connections.decrementAndGet();
+      dropped(String.valueOf(channel.remoteAddress()), "no memory for its buffers: " + text(e));
+      channel.close();
+      return;
+    }
+    channel.config().setRecvByteBufAllocator(connection.input());
+    channel.pipeline().addLast(connection);
+    channels.add(channel);
+  }
+
+  /** A sentence for people from any exception. */
+  static String text(Throwable cause) {
+    return cause.getMessage() == null ? cause.toString() : cause.getMessage();
+  }
+}

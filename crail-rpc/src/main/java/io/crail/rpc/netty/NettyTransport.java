@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.netty;
+
+import io.crail.common.Clock;
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Service;
+import io.crail.rpc.Transport;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Frames over TCP. Thread-safe. */
+public final class NettyTransport implements Transport {
+  private static final int ACCEPT_BACKLOG = 1024;
+  private static final int RESOLVER_THREADS = 2;
+  private static final int RESOLVER_QUEUE = 1024;
+  private static final long RESOLVER_IDLE_SECONDS = 10;
+
+  // Our own limits hold output back; Netty's would only make it fire events.
+  private static final WriteBufferWaterMark NO_WATER_MARK =
+      new WriteBufferWaterMark(Integer.MAX_VALUE - 1, Integer.MAX_VALUE);
+
+  private final Configuration configuration;
+  private final IoBackend backend;
+  private final ThreadPoolExecutor resolver;
+
+  /**
+   * Creates a transport; see {@link NettyKeys}.
+   *
+   * @throws ConfigException when the I/O back end that was asked for is not available, or cannot
+   *     wait as asked for
+   */
+  public NettyTransport(Configuration configuration) {
+    this.configuration = configuration;
+    this.backend = IoBackend.of(configuration.get(NettyKeys.IO));
+    if (isServerSpinning() && !backend.maySpin()) {
+      throw new ConfigException(
+          "key '" + NettyKeys.SERVER_POLLING.name() + "': io_uring cannot spin");
+    }
+    this.resolver =
+        new ThreadPoolExecutor(
+            RESOLVER_THREADS,
+            RESOLVER_THREADS,
+            RESOLVER_IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(RESOLVER_QUEUE),
+            runnable -> {
+              Thread thread = new Thread(runnable, "crail-resolver");
+              thread.setDaemon(true);
+              return thread;
+            });
+    resolver.allowCoreThreadTimeOut(true);
+  }
+
+  @Override
+  public ServerEndpoint listen(String name, InetSocketAddress address, Service service)
+      throws IOException {
+    InetSocketAddress resolved =
+        address.isUnresolved()
+            ? new InetSocketAddress(address.getHostString(), address.getPort())
+            : address;
+    if (resolved.isUnresolved()) {
+      throw new IOException("cannot listen on " + address + ": unknown host");
+    }
+    int cores = configuration.get(NettyKeys.CORES);
+    EventLoopGroup group =
+        newEventLoops(name, cores == 0 ? Runtime.getRuntime().availableProcessors() : cores);
+    NettyServer server = new NettyServer(name, service, Clock.SYSTEM, group, configuration);
+    try {
+      server.listen(newServerBootstrap(group), resolved);
+    } catch (IOException | RuntimeException e) {
+      server.close();
+      throw e;
+    }
+    return server;
+  }
+
+  @Override
+  public ClientLoop newClientLoop(String name) {
+    return new NettyClientLoop(
+        this, name, configuration.get(NettyKeys.CLIENT_POLLING) == NettyKeys.Polling.SPIN);
+  }
+
+  @Override
+  public void close() {
+    resolver.shutdownNow();
+  }
+
+  /** The values that this transport was made with. */
+  public Configuration configuration() {
+    return configuration;
+  }
+
+  /**
+   * Creates event loops with threads of their own, for a server with another protocol; the caller
+   * shuts them down.
+   *
+   * @param name names the threads, {@code crail-<name>-<number>}
+   */
+  public EventLoopGroup newEventLoops(String name, int count) {
+    AtomicInteger number = new AtomicInteger();
+    String prefix = name.startsWith("crail-") ? name : "crail-" + name;
+    return new MultiThreadIoEventLoopGroup(
+        count,
+        runnable -> {
+          Thread thread =
+              new FastThreadLocalThread(null, runnable, prefix + "-" + number.getAndIncrement());
+          thread.setDaemon(true);
+          return thread;
+        },
+        backend.newFactory(isServerSpinning()));
+  }
+
+  /** A bootstrap for a server on these event loops; the child handler is missing. */
+  public ServerBootstrap newServerBootstrap(EventLoopGroup group) {
+    ServerBootstrap bootstrap =
+        new ServerBootstrap()
+            .group(group)
+            .channel(backend.serverChannel())
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .option(ChannelOption.SO_BACKLOG, ACCEPT_BACKLOG)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childOption(ChannelOption.SO_KEEPALIVE, true)
+            .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, NO_WATER_MARK);
+    backend.keepAlive().forEach(bootstrap::childOption);
+    int send = configuration.get(NettyKeys.SEND_BUFFER).intValue();
+    if (send > 0) {
+      bootstrap.childOption(ChannelOption.SO_SNDBUF, send);
+    }
+    int receive = configuration.get(NettyKeys.RECEIVE_BUFFER).intValue();
+    if (receive > 0) {
+      // On the listener: the window is negotiated before the connection is accepted.
+      bootstrap.option(ChannelOption.SO_RCVBUF, receive);
+    }
+    return bootstrap;
+  }
+
+  /** A bootstrap for a connection on an event loop; the handler is missing. */
+  Bootstrap newBootstrap(EventLoop eventLoop) {
+    Bootstrap bootstrap =
+        new Bootstrap()
+            .group(eventLoop)
+            .channel(backend.channel())
+            .option(ChannelOption.TCP_NODELAY, true)
+            .option(ChannelOption.SO_KEEPALIVE, true)
+            .option(ChannelOption.WRITE_BUFFER_WATER_MARK, NO_WATER_MARK);
+    backend.keepAlive().forEach(bootstrap::option);
+    int send = configuration.get(NettyKeys.SEND_BUFFER).intValue();
+    if (send > 0) {
+      bootstrap.option(ChannelOption.SO_SNDBUF, send);
+    }
+    int receive = configuration.get(NettyKeys.RECEIVE_BUFFER).intValue();
+    if (receive > 0) {
+      bootstrap.option(ChannelOption.SO_RCVBUF, receive);
+    }
+    return bootstrap;
+  }
+
+  private boolean isServerSpinning() {
+    return configuration.get(NettyKeys.SERVER_POLLING) == NettyKeys.Polling.SPIN;
+  }
+
+  IoBackend backend() {
+    return backend;
+  }
+
+  Executor resolver() {
+    return resolver;
+  }
+
+  long outputLimit() {
+    return configuration.get(NettyKeys.OUTPUT_LIMIT);
+  }
+}

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Clock;
+import io.crail.common.error.ErrorCode;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Who drives the loop, and that no wake-up is lost: the network of this test sleeps, whatever the
+ * loop allows, until something happens or it is woken up. A lost wake-up then shows as a sleep that
+ * ends only by its alarm.
+ */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class ClientLoopTest {
+  private static final long LONG = 30_000_000_000L;
+  private static final long ALARM_NANOS = 3_000_000_000L;
+
+  private final List<ClientLoop> loops = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    loops.forEach(ClientLoop::close);
+  }
+
+  private final class TestLoop extends ClientLoop {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Queue<Op> arrived = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger alarms = new AtomicInteger();
+    private final AtomicInteger sleepers = new AtomicInteger();
+    private final AtomicReference<Thread> inLoop = new AtomicReference<>();
+    private volatile Runnable beforeSleep = () -> {};
+    private boolean asleep;
+    private boolean woken;
+    private boolean destroyed;
+
+    TestLoop(boolean callersDrive, boolean withHelper) {
+      super("test", Clock.SYSTEM, callersDrive, false, withHelper);
+      loops.add(this);
+      start();
+    }
+
+    /** An answer comes from the network. */
+    void arrive(Op op) {
+      lock.lock();
+      try {
+        arrived.add(op);
+        changed.signal();
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    @Override
+    public void connect(InetSocketAddress address, long deadlineNanos, Connection.Handler handler) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    protected void poll(long waitNanos) {
+      enter();
+      if (waitNanos >= 0) {
+        beforeSleep.run();
+      }
+      lock.lock();
+      try {
+        long left = ALARM_NANOS;
+        asleep = true;
+        while (waitNanos >= 0 && arrived.isEmpty() && !woken && mayWait()) {
+          sleepers.incrementAndGet();
+          left = changed.awaitNanos(left);
+          sleepers.decrementAndGet();
+          if (left <= 0) {
+            alarms.incrementAndGet();
+            return;
+          }
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } finally {
+        asleep = false;
+        woken = false;
+        lock.unlock();
+        leave();
+      }
+      for (Op op = arrived.poll(); op != null; op = arrived.poll()) {
+        op.end();
+      }
+    }
+
+    void enter() {
+      if (!inLoop.compareAndSet(null, Thread.currentThread())) {
+        throw new AssertionError("two threads in one loop");
+      }
+    }
+
+    void leave() {
+      inLoop.set(null);
+    }
+
+    @Override
+    protected void wakeup() {
+      lock.lock();
+      try {
+        // As with epoll, a wake-up that comes before the sleep is lost.
+        woken = asleep;
+        changed.signal();
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    @Override
+    protected void destroy() {
+      destroyed = true;
+    }
+  }
+
+  private static final class Op extends Completion implements ClientLoop.Task {
+    private final TestLoop loop;
+    private final Queue<Op> wire;
+    private volatile Thread sentBy;
+
+    Op(TestLoop loop) {
+      this(loop, new ConcurrentLinkedQueue<>());
+    }
+
+    /** An operation that goes to {@code wire} when it is sent. */
+    Op(TestLoop loop, Queue<Op> wire) {
+      this.loop = loop;
+      this.wire = wire;
+    }
+
+    Op submit() {
+      loop.operationBegun();
+      loop.submit(this);
+      return this;
+    }
+
+    @Override
+    public void runInLoop() {
+      loop.enter();
+      sentBy = Thread.currentThread();
+      assertTrue(loop.isDriver());
+      wire.add(this);
+      loop.leave();
+    }
+
+    @Override
+    public void rejected() {
+      loop.operationEnded();
+      fail(ErrorCode.CLOSED, "loop");
+    }
+
+    void end() {
+      loop.operationEnded();
+      succeed();
+    }
+  }
+
+  @Test
+  void runsATaskInTheCallerWhenTheLoopIsFree() {
+    TestLoop loop = new TestLoop(true, true);
+    Op op = new Op(loop).submit();
+    assertSame(Thread.currentThread(), op.sentBy);
+    assertFalse(loop.isDriver());
+    op.end();
+  }
+
+  @Test
+  void neverRunsATaskInTheCallerWhenCallersMayNotDrive() throws Exception {
+    TestLoop loop = new TestLoop(false, true);
+    Op op = new Op(loop).submit();
+    loop.arrive(op);
+    assertTrue(loop.await(op, System.nanoTime() + LONG));
+    assertNotNull(op.sentBy);
+    assertFalse(op.sentBy == Thread.currentThread());
+    assertEquals(0, loop.alarms.get());
+  }
+
+  @Test
+  void wakesTheDriverForATaskOfAnother() throws Exception {
+    for (boolean callersDrive : new boolean[] {true, false}) {
+      TestLoop loop = new TestLoop(callersDrive, true);
+      Op waited = new Op(loop).submit();
+      Thread driver = new Thread(() -> await(loop, waited));
+      driver.start();
+      until(() -> loop.sleepers.get() == 1);
+      CountDownLatch ran = new CountDownLatch(1);
+      loop.submit(ran::countDown);
+      assertTrue(ran.await(2, TimeUnit.SECONDS), "the driver sleeps on");
+      loop.arrive(waited);
+      driver.join();
+      assertEquals(0, loop.alarms.get());
+    }
+  }
+
+  @Test
+  void seesATaskThatComesJustBeforeTheSleep() throws Exception {
+    for (boolean callersDrive : new boolean[] {true, false}) {
+      TestLoop loop = new TestLoop(callersDrive, true);
+      CountDownLatch ran = new CountDownLatch(1);
+      AtomicInteger once = new AtomicInteger();
+      loop.beforeSleep =
+          () -> {
+            if (once.getAndIncrement() == 0) {
+              inAnotherThread(() -> loop.submit(ran::countDown));
+            }
+          };
+      Op waited = new Op(loop).submit();
+      Thread driver = new Thread(() -> await(loop, waited));
+      driver.start();
+      assertTrue(ran.await(2, TimeUnit.SECONDS), "the driver sleeps");
+      loop.arrive(waited);
+      driver.join();
+      assertEquals(0, loop.alarms.get());
+    }
+  }
+
+  @Test
+  void seesAWaiterThatComesJustBeforeTheHelpersSleep() throws Exception {
+    TestLoop loop = new TestLoop(true, true);
+    AtomicReference<Thread> waiter = new AtomicReference<>();
+    Op waited = new Op(loop);
+    AtomicInteger once = new AtomicInteger();
+    loop.beforeSleep =
+        () -> {
+          if (once.getAndIncrement() == 0) {
+            Thread thread = new Thread(() -> await(loop, waited));
+            waiter.set(thread);
+            thread.start();
+            until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+          }
+        };
+    waited.submit();
+    until(() -> waiter.get() != null && loop.isDriver(waiter.get()));
+    loop.arrive(waited);
+    waiter.get().join();
+    assertEquals(0, loop.alarms.get());
+  }
+
+  @Test
+  void runsWhatWasQueuedWhileTheLoopWasTaken() throws Exception {
+    TestLoop loop = new TestLoop(true, false);
+    CountDownLatch taken = new CountDownLatch(1);
+    CountDownLatch hold = new CountDownLatch(1);
+    Thread holder =
+        new Thread(
+            () ->
+                loop.submit(
+                    () -> {
+                      taken.countDown();
+                      try {
+                        hold.await();
+                      } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                      }
+                    }));
+    holder.start();
+    taken.await();
+    List<Integer> order = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      int number = i;
+      loop.submit(() -> order.add(number));
+    }
+    assertEquals(List.of(), order);
+    hold.countDown();
+    holder.join();
+    assertEquals(List.of(0, 1, 2, 3, 4), order);
+  }
+
+  @Test
+  void wakesAllThreadsThatWaitForOneEnd() throws Exception {
+    for (boolean callersDrive : new boolean[] {true, false}) {
+      TestLoop loop = new TestLoop(callersDrive, true);
+      Op op = new Op(loop).submit();
+      List<Thread> threads = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        Thread thread = new Thread(() -> await(loop, op));
+        thread.start();
+        threads.add(thread);
+      }
+      until(() -> loop.sleepers.get() == 1);
+      loop.arrive(op);
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      assertEquals(0, loop.alarms.get());
+    }
+  }
+
+  private static void inAnotherThread(Runnable work) {
+    Thread thread = new Thread(work);
+    thread.start();
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void helperServesWhatNobodyWaitsFor() {
+    TestLoop loop = new TestLoop(true, true);
+    Op op = new Op(loop).submit();
+    loop.arrive(op);
+    until(op::isComplete);
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void helperGivesTheLoopToAWaitingThread() throws Exception {
+    TestLoop loop = new TestLoop(true, true);
+    Op unwaited = new Op(loop).submit();
+    until(() -> loop.sleepers.get() == 1);
+    Op op = new Op(loop).submit();
+    AtomicReference<Thread> ender = new AtomicReference<>();
+    op.whenComplete(() -> ender.set(Thread.currentThread()));
+    Thread waiter = new Thread(() -> await(loop, op));
+    waiter.start();
+    until(() -> loop.isDriver(waiter));
+    loop.arrive(op);
+    waiter.join();
+    assertSame(waiter, ender.get());
+    loop.arrive(unwaited);
+    until(unwaited::isComplete);
+    assertEquals(0, loop.alarms.get());
+  }
+
+  @Test
+  void handsTheLoopToTheNextWaiter() throws Exception {
+    TestLoop loop = new TestLoop(true, false);
+    Op first = new Op(loop).submit();
+    Op second = new Op(loop).submit();
+    Thread one = new Thread(() -> await(loop, first));
+    one.start();
+    until(() -> loop.isDriver(one) && loop.sleepers.get() == 1);
+    Thread two = new Thread(() -> await(loop, second));
+    two.start();
+    until(() -> two.getState() == Thread.State.TIMED_WAITING);
+    loop.arrive(first);
+    one.join();
+    until(() -> loop.isDriver(two));
+    loop.arrive(second);
+    two.join();
+    assertEquals(0, loop.alarms.get());
+  }
+
+  @Test
+  void losesNoWakeUp() throws Exception {
+    long seed = Long.getLong("crail.seed", System.nanoTime());
+    System.out.println("seed " + seed);
+    for (boolean callersDrive : new boolean[] {true, false}) {
+      TestLoop loop = new TestLoop(callersDrive, true);
+      Queue<Op> onTheWire = new ConcurrentLinkedQueue<>();
+      int threadCount = 6;
+      int rounds = 3_000;
+      CountDownLatch done = new CountDownLatch(threadCount);
+      Thread network = new Thread(() -> answer(loop, onTheWire, done, new Random(seed)));
+      network.start();
+      AtomicReference<Throwable> failure = new AtomicReference<>();
+      List<Thread> threads = new ArrayList<>();
+      for (int t = 0; t < threadCount; t++) {
+        Random random = new Random(seed + t);
+        Thread thread =
+            new Thread(
+                () -> {
+                  try {
+                    work(loop, onTheWire, random, rounds);
+                  } catch (Throwable e) {
+                    failure.set(e);
+                  } finally {
+                    done.countDown();
+                  }
+                });
+        thread.start();
+        threads.add(thread);
+      }
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      network.join();
+      until(() -> loop.outstanding() == 0);
+      assertEquals(null, failure.get());
+      assertEquals(0, loop.alarms.get(), "sleeps that only the alarm ended");
+    }
+  }
+
+  private static void work(TestLoop loop, Queue<Op> onTheWire, Random random, int rounds) {
+    for (int i = 0; i < rounds; i++) {
+      Op[] ops = new Op[1 + random.nextInt(3)];
+      for (int o = 0; o < ops.length; o++) {
+        ops[o] = new Op(loop, onTheWire).submit();
+      }
+      for (Op op : ops) {
+        if (random.nextInt(20) > 0) {
+          await(loop, op);
+        }
+      }
+    }
+  }
+
+  private static void answer(
+      TestLoop loop, Queue<Op> onTheWire, CountDownLatch done, Random random) {
+    while (done.getCount() > 0 || !onTheWire.isEmpty()) {
+      for (int i = random.nextInt(4); i >= 0; i--) {
+        Op op = onTheWire.poll();
+        if (op != null) {
+          loop.arrive(op);
+        }
+      }
+      if (random.nextInt(8) == 0) {
+        Thread.yield();
+      }
+    }
+  }
+
+  @Test
+  void givesUpAtTheDeadline() throws Exception {
+    TestLoop loop = new TestLoop(false, true);
+    Op op = new Op(loop).submit();
+    long start = System.nanoTime();
+    assertFalse(loop.await(op, start + 50_000_000));
+    assertTrue(System.nanoTime() - start >= 50_000_000);
+    loop.arrive(op);
+    assertTrue(loop.await(op, System.nanoTime() + LONG));
+  }
+
+  @Test
+  void keepsItsPromiseToAnInterruptedThread() {
+    TestLoop loop = new TestLoop(true, true);
+    Op op = new Op(loop).submit();
+    Thread.currentThread().interrupt();
+    assertThrows(InterruptedException.class, () -> loop.await(op, System.nanoTime() + LONG));
+    assertFalse(Thread.currentThread().isInterrupted());
+    op.end();
+  }
+
+  @Test
+  void outlivesAFaultyTask() throws Exception {
+    TestLoop loop = new TestLoop(true, true);
+    Op waited = new Op(loop).submit();
+    Thread driver = new Thread(() -> await(loop, waited));
+    driver.start();
+    until(() -> loop.sleepers.get() == 1);
+    loop.submit(
+        () -> {
+          throw new IllegalStateException("a faulty task, as asked for");
+        });
+    loop.arrive(waited);
+    driver.join();
+    assertTrue(waited.isComplete());
+  }
+
+  @Test
+  void endsCleanlyWithCallersInside() throws Exception {
+    for (boolean callersDrive : new boolean[] {true, false}) {
+      TestLoop loop = new TestLoop(callersDrive, true);
+      AtomicInteger swept = new AtomicInteger();
+      List<Op> ops = new ArrayList<>();
+      List<Thread> threads = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        Op op = new Op(loop).submit();
+        ops.add(op);
+        Thread thread = new Thread(() -> await(loop, op));
+        thread.start();
+        threads.add(thread);
+      }
+      loop.submit(
+          () ->
+              loop.register(
+                  new ClientLoop.Sweepable() {
+                    @Override
+                    public void sweep(long nowNanos) {}
+
+                    @Override
+                    public void loopClosing() {
+                      swept.incrementAndGet();
+                      ops.forEach(Op::end);
+                    }
+                  }));
+      until(() -> loop.sleepers.get() == 1);
+      loop.close();
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      assertEquals(1, swept.get());
+      assertTrue(loop.destroyed);
+      Op late = new Op(loop).submit();
+      assertEquals(ErrorCode.CLOSED, late.failure().code());
+      assertTrue(loop.await(late, System.nanoTime() + LONG));
+      Op never = new Op(loop);
+      long start = System.nanoTime();
+      assertFalse(loop.await(never, start + LONG));
+      assertTrue(System.nanoTime() - start < LONG / 2, "a closed loop ends waits at once");
+      assertEquals(0, loop.outstanding());
+    }
+  }
+
+  @Test
+  void refusesToBeClosedFromWithin() {
+    TestLoop loop = new TestLoop(true, true);
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    loop.submit(() -> thrown.set(assertThrows(IllegalStateException.class, loop::close)));
+    assertNotNull(thrown.get());
+    assertFalse(loop.isClosed());
+  }
+
+  @Test
+  void endsWhileThreadsKeepSubmitting() throws Exception {
+    for (int round = 0; round < 30; round++) {
+      TestLoop loop = new TestLoop(round % 2 == 0, true);
+      AtomicInteger ended = new AtomicInteger();
+      int count = 200;
+      Thread[] threads = new Thread[3];
+      for (int t = 0; t < threads.length; t++) {
+        threads[t] =
+            new Thread(
+                () -> {
+                  for (int i = 0; i < count; i++) {
+                    Op op = new Op(loop);
+                    op.whenComplete(ended::incrementAndGet);
+                    op.submit();
+                    if (!op.isComplete()) {
+                      op.end();
+                    }
+                  }
+                });
+        threads[t].start();
+      }
+      loop.close();
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      assertEquals(threads.length * count, ended.get());
+    }
+  }
+
+  private static void await(ClientLoop loop, Completion completion) {
+    try {
+      assertTrue(loop.await(completion, System.nanoTime() + LONG), "no end in time");
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void until(java.util.function.BooleanSupplier condition) {
+    long end = System.nanoTime() + LONG;
+    while (!condition.getAsBoolean()) {
+      assertTrue(System.nanoTime() - end < 0, "not within time");
+      java.util.concurrent.locks.LockSupport.parkNanos(200_000);
+    }
+  }
+}

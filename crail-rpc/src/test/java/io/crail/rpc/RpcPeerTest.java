@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Clock;
+import io.crail.common.error.ErrorCode;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A peer step by step, on a connection and a clock that the test holds in its hands. */
+class RpcPeerTest {
+  private static final long SECOND = 1_000_000_000L;
+  private static final int HELLO = 0;
+  private static final int ASK = 1;
+
+  private final FakeLoop loop = new FakeLoop();
+  private final RpcPeer.Options options = new RpcPeer.Options(4, 8, 3, 2 * SECOND, SECOND / 10);
+  private final RpcPeer peer =
+      new RpcPeer(
+          loop,
+          InetSocketAddress.createUnresolved("server", 9),
+          to -> new FakeCall(to, HELLO, false, loop.now + SECOND),
+          options);
+
+  private static final class FakeLoop extends ClientLoop {
+    private final List<FakeConnection> attempts = new ArrayList<>();
+    private long now;
+
+    FakeLoop() {
+      super("fake", new FakeClock(), true, false, false);
+      ((FakeClock) clock()).loop = this;
+      start();
+    }
+
+    FakeConnection last() {
+      return attempts.get(attempts.size() - 1);
+    }
+
+    /** Time passes and the loop looks at it. */
+    void pass(long nanos) {
+      now += nanos;
+      pollOnce();
+    }
+
+    @Override
+    public void connect(InetSocketAddress address, long deadlineNanos, Connection.Handler handler) {
+      attempts.add(new FakeConnection(address, handler));
+    }
+
+    @Override
+    protected void poll(long waitNanos) {
+      if (waitNanos > 0) {
+        now += waitNanos;
+      }
+    }
+
+    @Override
+    protected void wakeup() {}
+
+    @Override
+    protected void destroy() {}
+
+    private static final class FakeClock implements Clock {
+      private FakeLoop loop;
+
+      @Override
+      public long nanoTime() {
+        return loop == null ? 0 : loop.now;
+      }
+
+      @Override
+      public long currentTimeMillis() {
+        return nanoTime() / 1_000_000;
+      }
+    }
+  }
+
+  private static final class FakeConnection implements Connection {
+    private final InetSocketAddress address;
+    private final Handler handler;
+    private final ByteBuffer output = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
+    private final List<Long> sent = new ArrayList<>();
+    private int room = Integer.MAX_VALUE;
+    private int position;
+    private int flushed;
+    private int flushes;
+    private String closed;
+
+    FakeConnection(InetSocketAddress address, Handler handler) {
+      this.address = address;
+      this.handler = handler;
+    }
+
+    @Override
+    public int reserve(int frameLength) {
+      return room == 0 || closed != null ? -1 : position;
+    }
+
+    @Override
+    public ByteBuffer output() {
+      return output;
+    }
+
+    @Override
+    public void commit(int frameLength) {
+      assertEquals(frameLength, Frame.length(output, position));
+      sent.add(Frame.correlationId(output, position));
+      position += frameLength;
+      room--;
+    }
+
+    @Override
+    public void flush() {
+      assertTrue(position > flushed, "a flush of nothing");
+      flushed = position;
+      flushes++;
+    }
+
+    @Override
+    public InetSocketAddress address() {
+      return address;
+    }
+
+    @Override
+    public void close(String cause) {
+      closed = cause;
+    }
+
+    /** The answer to the request that was sent as number {@code index} on this connection. */
+    void answer(int index) {
+      answer(sent.get(index), ErrorCode.OK, 8);
+    }
+
+    void answer(long correlationId, ErrorCode code, int bodyLength) {
+      int length = Frame.HEADER_LENGTH + bodyLength;
+      ByteBuffer in = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+      Frame.write(in, 0, length, code.number(), Frame.KIND_RESPONSE, correlationId);
+      handler.received(in, 0, length);
+    }
+  }
+
+  private static final class FakeCall extends RpcCall {
+    private final int opcode;
+    private final boolean idempotent;
+    private int length = 8;
+    private boolean faulty;
+    private int ends;
+
+    FakeCall(RpcPeer peer, int opcode, boolean idempotent, long deadlineNanos) {
+      this.opcode = opcode;
+      this.idempotent = idempotent;
+      prepare(peer, deadlineNanos);
+    }
+
+    @Override
+    protected int opcode() {
+      return opcode;
+    }
+
+    @Override
+    protected boolean isIdempotent() {
+      return idempotent;
+    }
+
+    @Override
+    protected int bodyLength() {
+      return length;
+    }
+
+    @Override
+    protected void encode(ByteBuffer out, int offset) {
+      if (faulty) {
+        throw new IllegalStateException("a faulty codec, as asked for");
+      }
+      out.putLong(offset, 7);
+    }
+
+    @Override
+    protected void decode(ByteBuffer in, int offset, int bodyLength) {
+      in.getLong(offset);
+    }
+
+    @Override
+    protected void completed() {
+      ends++;
+    }
+  }
+
+  private FakeCall ask(boolean idempotent) {
+    FakeCall call = new FakeCall(peer, ASK, idempotent, loop.now + 10 * SECOND);
+    call.submit();
+    return call;
+  }
+
+  private void establish() {
+    FakeConnection connection = loop.last();
+    loop.submit(() -> connection.handler.connected(connection));
+    inLoop(() -> connection.answer(0));
+  }
+
+  private void inLoop(ClientLoop.Task task) {
+    loop.submit(task);
+    loop.pollOnce();
+  }
+
+  private static void assertEnd(ErrorCode code, FakeCall call) {
+    assertTrue(call.isComplete(), "not ended");
+    if (code == ErrorCode.OK) {
+      assertNull(call.failure());
+    } else {
+      assertEquals(code, call.failure().code());
+    }
+    assertEquals(1, call.ends);
+  }
+
+  @Test
+  void connectsWhenItIsNeededAndGreetsFirst() {
+    assertEquals(0, loop.attempts.size());
+    FakeCall call = ask(true);
+    assertEquals(1, loop.attempts.size());
+    FakeConnection connection = loop.last();
+    inLoop(() -> connection.handler.connected(connection));
+    assertEquals(1, connection.sent.size(), "only the handshake");
+    assertEquals(1, connection.flushes);
+    inLoop(() -> connection.answer(0));
+    assertEquals(2, connection.sent.size());
+    inLoop(() -> connection.answer(1));
+    assertEnd(ErrorCode.OK, call);
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void sendsOneAtOnceAndManyTogether() {
+    ask(true);
+    establish();
+    FakeConnection connection = loop.last();
+    inLoop(() -> connection.answer(1));
+    int before = connection.flushes;
+    ask(true);
+    assertEquals(before + 1, connection.flushes, "one alone leaves at once");
+    ask(true);
+    ask(true);
+    assertEquals(before + 1, connection.flushes, "the next wait for each other");
+    loop.pollOnce();
+    assertEquals(before + 2, connection.flushes);
+    assertEquals(connection.position, connection.flushed);
+  }
+
+  @Test
+  void queuesAboveItsSlots() {
+    List<FakeCall> calls = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      calls.add(ask(true));
+    }
+    assertEnd(ErrorCode.LIMIT_EXCEEDED, ask(true));
+    establish();
+    FakeConnection connection = loop.last();
+    assertEquals(1 + 4, connection.sent.size());
+    for (int i = 1; i <= 8; i++) {
+      int index = i;
+      inLoop(() -> connection.answer(index));
+    }
+    calls.forEach(call -> assertEnd(ErrorCode.OK, call));
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void waitsForRoom() {
+    ask(true);
+    establish();
+    FakeConnection connection = loop.last();
+    inLoop(() -> connection.answer(1));
+    connection.room = 1;
+    final FakeCall first = ask(true);
+    final FakeCall second = ask(true);
+    final FakeCall third = ask(true);
+    assertEquals(3, connection.sent.size());
+    connection.room = 10;
+    inLoop(connection.handler::writable);
+    assertEquals(5, connection.sent.size());
+    for (int i = 2; i < 5; i++) {
+      int index = i;
+      inLoop(() -> connection.answer(index));
+    }
+    assertEnd(ErrorCode.OK, first);
+    assertEnd(ErrorCode.OK, second);
+    assertEnd(ErrorCode.OK, third);
+  }
+
+  @Test
+  void retriesTheIdempotentAfterALossAndFailsTheRest() {
+    FakeCall first = ask(true);
+    establish();
+    FakeConnection old = loop.last();
+    inLoop(() -> old.answer(1));
+    assertEnd(ErrorCode.OK, first);
+    final FakeCall idempotent = ask(true);
+    final FakeCall once = ask(false);
+    inLoop(() -> old.handler.closed("gone"));
+    assertEnd(ErrorCode.UNAVAILABLE, once);
+    assertFalse(idempotent.isComplete());
+    assertEquals(2, loop.attempts.size(), "at once, for the connection had been of use");
+    establish();
+    FakeConnection fresh = loop.last();
+    inLoop(() -> fresh.answer(1));
+    assertEnd(ErrorCode.OK, idempotent);
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void pausesBeforeItAsksAServerThatHangsUpAgain() {
+    FakeCall call = ask(true);
+    establish();
+    FakeConnection useless = loop.last();
+    inLoop(() -> useless.handler.closed("gone"));
+    assertEquals(1, loop.attempts.size());
+    loop.pass(SECOND / 20);
+    assertEquals(1, loop.attempts.size());
+    loop.pass(SECOND / 10);
+    assertEquals(2, loop.attempts.size());
+    inLoop(() -> loop.last().handler.closed("refused"));
+    loop.pass(SECOND);
+    assertEquals(3, loop.attempts.size());
+    inLoop(() -> loop.last().handler.closed("refused"));
+    assertEnd(ErrorCode.UNAVAILABLE, call);
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void timesOutWhatIsInFlightAndIgnoresTheLateAnswer() {
+    ask(true);
+    establish();
+    FakeConnection connection = loop.last();
+    inLoop(() -> connection.answer(1));
+    FakeCall slow = new FakeCall(peer, ASK, true, loop.now + SECOND);
+    slow.submit();
+    loop.pass(SECOND / 2);
+    assertFalse(slow.isComplete());
+    loop.pass(SECOND);
+    assertEnd(ErrorCode.TIMED_OUT, slow);
+    assertNull(connection.closed, "silent for less than the limit");
+    FakeCall next = ask(true);
+    inLoop(() -> connection.answer(2));
+    assertFalse(next.isComplete(), "that was the late one's");
+    inLoop(() -> connection.answer(3));
+    assertEnd(ErrorCode.OK, next);
+  }
+
+  @Test
+  void takesASilentConnectionForDead() {
+    ask(true);
+    establish();
+    FakeConnection dead = loop.last();
+    inLoop(() -> dead.answer(1));
+    loop.pass(SECOND);
+    FakeCall slow = new FakeCall(peer, ASK, true, loop.now + 3 * SECOND);
+    slow.submit();
+    FakeCall patient = new FakeCall(peer, ASK, true, loop.now + 9 * SECOND);
+    patient.submit();
+    loop.pass(SECOND);
+    loop.pass(SECOND + 1);
+    loop.pass(SECOND);
+    assertEnd(ErrorCode.TIMED_OUT, slow);
+    assertEquals("no answer in time", dead.closed);
+    assertEquals(2, loop.attempts.size());
+    establish();
+    FakeConnection fresh = loop.last();
+    inLoop(() -> fresh.answer(1));
+    assertEnd(ErrorCode.OK, patient);
+    inLoop(() -> dead.handler.closed("only now"));
+    assertEnd(ErrorCode.OK, patient);
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void timesOutWhatIsQueued() {
+    FakeCall call = new FakeCall(peer, ASK, true, loop.now + SECOND);
+    call.submit();
+    loop.pass(2 * SECOND);
+    assertEnd(ErrorCode.TIMED_OUT, call);
+    // The attempt goes on for the next call.
+    FakeCall next = ask(true);
+    establish();
+    inLoop(() -> loop.last().answer(1));
+    assertEnd(ErrorCode.OK, next);
+  }
+
+  @Test
+  void failsAllWhenTheHandshakeIsRefused() {
+    FakeCall one = ask(true);
+    final FakeCall two = ask(false);
+    FakeConnection connection = loop.last();
+    inLoop(() -> connection.handler.connected(connection));
+    inLoop(() -> connection.answer(connection.sent.get(0), ErrorCode.INVALID_ARGUMENT, 0));
+    assertEnd(ErrorCode.INVALID_ARGUMENT, one);
+    assertEnd(ErrorCode.INVALID_ARGUMENT, two);
+    assertEquals(1, loop.attempts.size());
+    ask(true);
+    assertEquals(2, loop.attempts.size());
+  }
+
+  @Test
+  void triesAgainWhenTheHandshakeIsNotAnswered() {
+    FakeCall call = ask(true);
+    FakeConnection mute = loop.last();
+    inLoop(() -> mute.handler.connected(mute));
+    loop.pass(2 * SECOND);
+    assertEquals("handshake failed", mute.closed);
+    loop.pass(SECOND);
+    assertEquals(2, loop.attempts.size());
+    establish();
+    inLoop(() -> loop.last().answer(1));
+    assertEnd(ErrorCode.OK, call);
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void endsAConnectionThatAnswersWhatWasNotAsked() {
+    ask(true);
+    establish();
+    FakeConnection connection = loop.last();
+    inLoop(() -> connection.answer(99L << 16 | 1, ErrorCode.OK, 8));
+    assertTrue(connection.closed.contains("correlation"), connection.closed);
+    FakeCall call = ask(true);
+    inLoop(() -> connection.handler.closed(connection.closed));
+    assertFalse(call.isComplete());
+  }
+
+  @Test
+  void endsAConnectionOfAnAnswerThatCannotBeRead() {
+    final FakeCall call = ask(true);
+    establish();
+    FakeConnection connection = loop.last();
+    inLoop(() -> connection.answer(connection.sent.get(1), ErrorCode.OK, 3));
+    assertEnd(ErrorCode.PROTOCOL, call);
+    assertTrue(connection.closed.contains("malformed"), connection.closed);
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void survivesARequestThatCannotBeWritten() {
+    ask(true);
+    establish();
+    FakeConnection connection = loop.last();
+    inLoop(() -> connection.answer(1));
+    for (int i = 0; i < 10; i++) {
+      FakeCall faulty = new FakeCall(peer, ASK, true, loop.now + SECOND);
+      faulty.faulty = true;
+      faulty.submit();
+      assertEnd(ErrorCode.INTERNAL, faulty);
+    }
+    FakeCall large = new FakeCall(peer, ASK, true, loop.now + SECOND);
+    large.length = Frame.MAX_BODY_LENGTH + 1;
+    large.submit();
+    assertEnd(ErrorCode.LIMIT_EXCEEDED, large);
+    FakeCall good = ask(true);
+    inLoop(() -> connection.answer(2));
+    assertEnd(ErrorCode.OK, good);
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void endsEachCallOnceWhenOwnersReactAtOnce() {
+    List<FakeCall> all = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      FakeCall call = new FakeCall(peer, ASK, false, loop.now + 10 * SECOND);
+      call.whenComplete(() -> all.add(ask(false)));
+      all.add(call);
+      call.submit();
+    }
+    establish();
+    FakeConnection connection = loop.last();
+    inLoop(() -> connection.answer(1));
+    inLoop(() -> connection.handler.closed("gone"));
+    assertEquals(6, all.size());
+    assertEquals(2, loop.attempts.size());
+    assertEnd(ErrorCode.OK, all.get(0));
+    assertEnd(ErrorCode.UNAVAILABLE, all.get(1));
+    assertEnd(ErrorCode.UNAVAILABLE, all.get(2));
+    inLoop(peer::close);
+    // The first reaction was lost with the connection, the others were queued.
+    for (FakeCall call : all) {
+      assertTrue(call.isComplete());
+      assertEquals(1, call.ends);
+    }
+    assertEquals(0, loop.outstanding());
+    assertEnd(ErrorCode.CLOSED, ask(true));
+  }
+
+  @Test
+  void closesAConnectionThatComesTooLate() {
+    FakeCall call = ask(true);
+    FakeConnection late = loop.last();
+    inLoop(peer::close);
+    assertEnd(ErrorCode.CLOSED, call);
+    inLoop(() -> late.handler.connected(late));
+    assertEquals("no longer needed", late.closed);
+  }
+}
