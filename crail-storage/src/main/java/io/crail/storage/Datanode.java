@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.Hello;
+import io.crail.protocol.NameNodeClient;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.RpcPeer;
+import io.crail.rpc.Transport;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A datanode process, or the part of one process that is a datanode: a tier's server, and one
+ * thread that keeps it registered with all namenodes. Ends when every namenode has removed it, or
+ * when it is closed. Thread-safe.
+ */
+public final class Datanode implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Datanode.class);
+
+  private final UUID uuid;
+  private final StorageServer server;
+  private final ClientLoop loop;
+  private final NameNodeClient namenodes;
+  private final Registration registration;
+  private final Thread thread;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private boolean registered;
+  private boolean stopped;
+  private boolean ended;
+  private volatile boolean closed;
+  private boolean released;
+
+  private Datanode(
+      Configuration configuration,
+      StorageServer server,
+      Registration.Description description,
+      ClientLoop loop) {
+    this.uuid = description.uuid();
+    this.server = server;
+    this.loop = loop;
+    List<InetSocketAddress> addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    this.namenodes =
+        new NameNodeClient(
+            loop,
+            addresses,
+            new NameNodeClient.Identity(
+                Hello.ROLE_DATANODE,
+                ThreadLocalRandom.current().nextLong(),
+                LocalHost.hostName(),
+                configuration.get(ClusterKeys.CLUSTER_NAME)),
+            RpcPeer.Options.defaults(),
+            configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
+    this.thread = new Thread(this::run, "crail-datanode");
+    this.thread.setDaemon(true);
+    this.registration =
+        new Registration(
+            namenodes,
+            description,
+            configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
+            () -> LockSupport.unpark(thread));
+  }
+
+  /**
+   * Starts the tier's server and begins to register it. Returns before any namenode has answered;
+   * they need not even run yet.
+   *
+   * @param storageClass the class that it serves, -1 for the tier's position in {@code
+   *     crail.storage.types}
+   * @param tierArguments the tier's own arguments
+   * @param transport of the metadata operations; stays open when this is closed
+   * @throws ConfigException for a bad argument or value
+   * @throws IOException when the server cannot start; it names address or directory
+   */
+  public static Datanode start(
+      Configuration configuration,
+      StorageTier tier,
+      int storageClass,
+      List<String> tierArguments,
+      Transport transport)
+      throws IOException {
+    int servedClass = storageClass >= 0 ? storageClass : defaultClass(configuration, tier);
+    StorageServer server = tier.createServer(configuration, tierArguments);
+    boolean started = false;
+    try {
+      UUID uuid = UUID.randomUUID();
+      server.start(uuid);
+      int namenodeCount = configuration.get(ClusterKeys.NAMENODE_ADDRESS).size();
+      if (server.regions().size() < namenodeCount) {
+        throw new ConfigException(
+            "a datanode needs a region for each of the "
+                + namenodeCount
+                + " namenodes, but tier "
+                + tier.name()
+                + " made "
+                + server.regions().size());
+      }
+      Registration.Description description =
+          new Registration.Description(
+              uuid,
+              servedClass,
+              tier.name(),
+              registeredAddress(configuration, server.address()),
+              server.checksGeneration(),
+              server.directory().map(Path::toString).orElse(""),
+              server.regions());
+      LOG.info("datanode {} of tier {} serves on {}", uuid, tier.name(), server.address());
+      Datanode datanode =
+          new Datanode(configuration, server, description, transport.newClientLoop("datanode"));
+      datanode.thread.start();
+      started = true;
+      return datanode;
+    } finally {
+      if (!started) {
+        server.close();
+      }
+    }
+  }
+
+  private static int defaultClass(Configuration configuration, StorageTier tier) {
+    int position = configuration.get(StorageKeys.TYPES).indexOf(tier.name());
+    if (position < 0) {
+      throw new ConfigException(
+          "tier '"
+              + tier.name()
+              + "' is not among "
+              + StorageKeys.TYPES.name()
+              + " "
+              + configuration.get(StorageKeys.TYPES)
+              + ", so it has no storage class of its own; name one");
+    }
+    return position;
+  }
+
+  private static InetSocketAddress registeredAddress(
+      Configuration configuration, InetSocketAddress served) throws IOException {
+    String host = configuration.get(StorageKeys.HOST);
+    if (host.isEmpty()) {
+      // Who serves on all addresses still has to name one.
+      InetAddress address =
+          served.getAddress().isAnyLocalAddress()
+              ? LocalHost.address(LocalHost.AUTO, configuration.get(ClusterKeys.NAMENODE_ADDRESS))
+              : served.getAddress();
+      host = address.getHostAddress();
+    }
+    return InetSocketAddress.createUnresolved(host, served.getPort());
+  }
+
+  /** The identity of this datanode; each start has another. */
+  public UUID uuid() {
+    return uuid;
+  }
+
+  /** The tier's server. */
+  public StorageServer server() {
+    return server;
+  }
+
+  /**
+   * Waits until every namenode knows this datanode and its regions.
+   *
+   * @return false when the time passed first, or this was closed
+   */
+  public boolean awaitRegistered(long timeoutNanos) throws InterruptedException {
+    long remaining = timeoutNanos;
+    lock.lock();
+    try {
+      while (!registered && !ended) {
+        if (remaining <= 0) {
+          return false;
+        }
+        remaining = changed.awaitNanos(remaining);
+      }
+      return registered;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Waits for the end of this datanode; whoever waits closes it afterwards.
+   *
+   * @return true when the namenodes have told it to end, false when it was closed
+   */
+  public boolean awaitStopped() throws InterruptedException {
+    lock.lock();
+    try {
+      while (!ended) {
+        // The interval has no meaning; a wait without a deadline hides a lost signal for ever.
+        changed.await(1, TimeUnit.MINUTES);
+      }
+      return stopped;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void run() {
+    try {
+      while (!closed && !registration.isRemoved()) {
+        long dueNanos = registration.step(loop.clock().nanoTime());
+        publish(false);
+        long waitNanos = dueNanos - loop.clock().nanoTime();
+        if (waitNanos > 0 && !closed) {
+          LockSupport.parkNanos(this, waitNanos);
+        }
+      }
+    } catch (RuntimeException | AssertionError e) {
+      LOG.error("the datanode's thread failed; it is no longer registered", e);
+    } finally {
+      publish(true);
+    }
+  }
+
+  private void publish(boolean end) {
+    boolean nowRegistered = registration.isRegistered();
+    lock.lock();
+    try {
+      if (nowRegistered != registered || end) {
+        registered = nowRegistered;
+        stopped = registration.isRemoved();
+        ended = end;
+        changed.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Ends the registration and the tier's server, and removes what it has created. */
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      if (released) {
+        return;
+      }
+      released = true;
+    } finally {
+      lock.unlock();
+    }
+    closed = true;
+    LockSupport.unpark(thread);
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    namenodes.close();
+    loop.close();
+    server.close();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Extent;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * A datanode on the client's own host, whose region files the client maps: a transfer is a copy in
+ * the calling thread, checked against the generations that lie beside the bytes. Works for every
+ * tier whose regions are files. Thread-safe; a transfer takes no lock and allocates nothing, once
+ * its region is mapped.
+ *
+ * <p>A datanode that has ended is noticed by its {@link Heartbeat}: at once when it ended in order,
+ * after {@value Heartbeat#PATIENCE_MILLIS} ms when it was killed. From then on transfers fail with
+ * UNAVAILABLE, until the number moves again, for the process may only have been stopped; and the
+ * regions are let go of, so that their memory goes back to the host.
+ */
+public final class MappedEndpoint implements StorageEndpoint {
+  /** The most regions of a datanode that are mapped, far above what a datanode has. */
+  private static final int MAX_REGIONS = 1 << 16;
+
+  private static final RegionMemory[] NONE = {};
+  private static final long PATIENCE_NANOS = Heartbeat.PATIENCE_MILLIS * 1_000_000;
+
+  private final Path directory;
+  private final UUID uuid;
+  private final Clock clock;
+  private final Heartbeat heartbeat;
+  private volatile RegionMemory[] regions = NONE;
+  private volatile boolean closed;
+  private volatile long lastBeat;
+  private volatile long lastBeatNanos;
+
+  private MappedEndpoint(Path directory, UUID uuid, Clock clock, Heartbeat heartbeat) {
+    this.directory = directory;
+    this.uuid = uuid;
+    this.clock = clock;
+    this.heartbeat = heartbeat;
+    this.lastBeatNanos = clock.nanoTime();
+    this.lastBeat = heartbeat.value();
+  }
+
+  /**
+   * Opens the region files of a datanode, when they are on this host and are those of this very
+   * process: a directory of the same name on another host, or behind another container's mount,
+   * holds another identity or nothing.
+   *
+   * @return empty when they can not be mapped; the datanode is then reached by its tier's network
+   */
+  public static Optional<MappedEndpoint> open(DatanodeDescription datanode, Clock clock) {
+    if (datanode.directory().isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      Path directory = Path.of(datanode.directory());
+      if (!directory.isAbsolute() || !holds(directory, datanode.uuid())) {
+        return Optional.empty();
+      }
+      Heartbeat heartbeat = Heartbeat.open(directory);
+      return Heartbeat.isEnd(heartbeat.value())
+          ? Optional.empty()
+          : Optional.of(new MappedEndpoint(directory, datanode.uuid(), clock, heartbeat));
+    } catch (IOException | InvalidPathException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static boolean holds(Path directory, UUID uuid) throws IOException {
+    Path file = directory.resolve(RegionDirectory.ID_FILE);
+    String expected = uuid.toString();
+    return Files.isRegularFile(file)
+        && Files.size(file) == expected.length()
+        && Files.readString(file, StandardCharsets.US_ASCII).equals(expected);
+  }
+
+  @Override
+  public boolean isLocal() {
+    return true;
+  }
+
+  @Override
+  public void read(Transfer transfer) {
+    if (transfer.buffer().isReadOnly()) {
+      transfer.end(ErrorCode.INVALID_ARGUMENT.exception("a read into a read-only buffer"));
+    } else {
+      copy(transfer, false);
+    }
+  }
+
+  @Override
+  public void write(Transfer transfer) {
+    copy(transfer, true);
+  }
+
+  private void copy(Transfer transfer, boolean write) {
+    RegionMemory region = admit(transfer);
+    if (region == null) {
+      return;
+    }
+    int regionOffset = (int) transfer.regionOffset();
+    ByteBuffer memory = transfer.view();
+    int offset = transfer.bufferOffset();
+    int length = transfer.length();
+    long generation = transfer.extent().generation();
+    try {
+      finish(
+          transfer,
+          write
+              ? region.write(regionOffset, memory, offset, length, generation)
+              : region.read(regionOffset, memory, offset, length, generation));
+    } catch (InternalError e) {
+      transfer.end(lostPage(e));
+    }
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>A process that was only stopped comes back, and a killed one leaves its files; so a heart
+   * that stands still is no proof before the directory is gone as well. The regions are let go of
+   * all the same, and mapped again when the heart goes on.
+   */
+  @Override
+  public boolean isLost() {
+    if (lives(clock.nanoTime())) {
+      return false;
+    }
+    drop();
+    try {
+      return Heartbeat.isEnd(heartbeat.value()) || !holds(directory, uuid);
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  /** Lets go of the regions; their memory goes back once no transfer uses them any more. */
+  private synchronized void drop() {
+    if (regions.length > 0) {
+      regions = NONE;
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    drop();
+  }
+
+  /** The region of a transfer that may begin; null when it was ended instead. */
+  private RegionMemory admit(Transfer transfer) {
+    long now = clock.nanoTime();
+    if (closed) {
+      transfer.end(ErrorCode.CLOSED.exception("endpoint of " + directory));
+      return null;
+    }
+    if (!lives(now)) {
+      drop();
+      transfer.end(hasEnded());
+      return null;
+    }
+    if (now - transfer.deadlineNanos() >= 0) {
+      transfer.end(ErrorCode.TIMED_OUT.exception("the deadline had passed before the copy"));
+      return null;
+    }
+    int index = transfer.extent().region();
+    RegionMemory[] mapped = regions;
+    RegionMemory region = index >= 0 && index < mapped.length ? mapped[index] : null;
+    if (region == null) {
+      region = map(index, transfer);
+    }
+    if (region != null && !region.contains(transfer.regionOffset(), transfer.length())) {
+      transfer.end(
+          ErrorCode.OUT_OF_RANGE.exception(
+              transfer.length()
+                  + " bytes at "
+                  + transfer.regionOffset()
+                  + " of region "
+                  + index
+                  + " in "
+                  + directory));
+      return null;
+    }
+    return region;
+  }
+
+  private synchronized RegionMemory map(int index, Transfer transfer) {
+    if (index < 0 || index >= MAX_REGIONS) {
+      transfer.end(ErrorCode.OUT_OF_RANGE.exception("region " + index + " in " + directory));
+      return null;
+    }
+    if (closed) {
+      transfer.end(ErrorCode.CLOSED.exception("endpoint of " + directory));
+      return null;
+    }
+    // Once more, or a region could be mapped after all were let go of.
+    if (!lives(clock.nanoTime())) {
+      transfer.end(hasEnded());
+      return null;
+    }
+    if (index < regions.length && regions[index] != null) {
+      return regions[index];
+    }
+    try {
+      RegionMemory region = RegionMemory.open(directory, index);
+      RegionMemory[] grown = Arrays.copyOf(regions, Math.max(regions.length, index + 1));
+      grown[index] = region;
+      regions = grown;
+      return region;
+    } catch (IOException e) {
+      transfer.end(ErrorCode.UNAVAILABLE.exception("cannot map region " + index + ": " + e));
+      return null;
+    }
+  }
+
+  private CrailException hasEnded() {
+    return ErrorCode.UNAVAILABLE.exception("the datanode of " + directory + " has ended");
+  }
+
+  private boolean lives(long now) {
+    long beat = heartbeat.value();
+    if (beat != lastBeat) {
+      // In this order: whoever sees the new beat sees the new time.
+      lastBeatNanos = now;
+      lastBeat = beat;
+    }
+    return !Heartbeat.isEnd(beat) && now - lastBeatNanos < PATIENCE_NANOS;
+  }
+
+  private void finish(Transfer transfer, ErrorCode code) {
+    if (code == ErrorCode.OK) {
+      transfer.end();
+    } else {
+      transfer.end(code.exception(describe(transfer.extent())));
+    }
+  }
+
+  private String describe(Extent extent) {
+    return "region "
+        + extent.region()
+        + ", offset "
+        + extent.regionOffset()
+        + ", generation "
+        + extent.generation()
+        + " in "
+        + directory;
+  }
+
+  /** The file system had no room for a page that was used for the first time. */
+  private CrailException lostPage(InternalError cause) {
+    CrailException exception =
+        ErrorCode.UNAVAILABLE.exception("no memory behind a page in " + directory);
+    exception.initCause(cause);
+    return exception;
+  }
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage;
+
+import io.crail.protocol.Extent;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The directory of a datanode's region files, {@code <datapath>/<uuid>/}, as its datanode owns it:
+ *
+ * <ul>
+ *   <li>{@code id}: the identity of the datanode process, as text
+ *   <li>{@code heartbeat}: a number that the datanode raises while it lives, see {@link Heartbeat}
+ *   <li>{@code lock}: locked by the datanode process until its end
+ *   <li>{@code region-<i>} and {@code region-<i>.gen}: bytes and generations of region i
+ * </ul>
+ *
+ * A datanode that was killed leaves its directory behind; the next one with the same data path
+ * removes it. It does so only when the directory has all the marks of one, its heartbeat stands
+ * still for a second and a half, and its lock is free. Either alone proves too little: a stopped
+ * process has a still heartbeat, and a POSIX lock is lost when its own process closes any other
+ * descriptor of the file, so the lock file of a process that may be this one is not even opened.
+ *
+ * <p>Created, beaten and closed by one thread at a time.
+ */
+public final class RegionDirectory implements AutoCloseable {
+  /** Pause between two calls of {@link #beat}. */
+  public static final long BEAT_MILLIS = Heartbeat.INTERVAL_MILLIS;
+
+  /** The file that holds the identity. */
+  static final String ID_FILE = "id";
+
+  /** The file that holds the heartbeat. */
+  static final String HEARTBEAT_FILE = "heartbeat";
+
+  private static final String LOCK_FILE = "lock";
+  private static final long PROOF_MILLIS = 1500;
+  private static final Path MEMORY_INFO = Path.of("/proc/meminfo");
+  private static final Logger LOG = LoggerFactory.getLogger(RegionDirectory.class);
+
+  private final Path path;
+  private final FileChannel lockChannel;
+  private final Heartbeat heartbeat;
+  private List<RegionMemory> regions;
+  private boolean closed;
+
+  private RegionDirectory(
+      Path path, FileChannel lockChannel, Heartbeat heartbeat, List<RegionMemory> regions) {
+    this.path = path;
+    this.lockChannel = lockChannel;
+    this.heartbeat = heartbeat;
+    this.regions = regions;
+  }
+
+  /**
+   * Creates the directory and its regions, after what dead datanodes have left was removed.
+   *
+   * @param dataPath parent of the directory; created when it does not exist
+   * @param uuid identity of this datanode process
+   * @param lengths bytes of each region
+   * @param touch whether all memory is taken at once, or when it is first used
+   * @throws IOException that names the path and what is wrong with it, bytes that are missing
+   *     included; nothing is left behind then
+   */
+  public static RegionDirectory create(
+      Path dataPath, UUID uuid, List<Integer> lengths, boolean touch) throws IOException {
+    Path parent = dataPath.toAbsolutePath().normalize();
+    try {
+      Files.createDirectories(parent);
+    } catch (IOException e) {
+      throw new IOException("cannot create the data path " + parent + ": " + e, e);
+    }
+    removeLeftovers(parent);
+    checkSpace(parent, lengths);
+    Path path = parent.resolve(uuid.toString());
+    FileChannel lockChannel = null;
+    boolean created = false;
+    try {
+      // With its parent, which another one that ends may just have removed.
+      Files.createDirectories(path);
+      lockChannel =
+          FileChannel.open(
+              path.resolve(LOCK_FILE), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+      lockChannel.lock();
+      Heartbeat heartbeat = Heartbeat.create(path.resolve(HEARTBEAT_FILE));
+      List<RegionMemory> regions = new ArrayList<>();
+      for (int i = 0; i < lengths.size(); i++) {
+        RegionMemory region = RegionMemory.create(path, i, lengths.get(i));
+        if (touch) {
+          region.touch(heartbeat::beat);
+        }
+        regions.add(region);
+      }
+      // Last, for it is what says that the rest is there.
+      Files.writeString(path.resolve(ID_FILE), uuid.toString(), StandardOpenOption.CREATE_NEW);
+      created = true;
+      return new RegionDirectory(path, lockChannel, heartbeat, List.copyOf(regions));
+    } catch (IOException | InternalError e) {
+      // An InternalError is what a page gets that the file system has no room for.
+      throw new IOException("cannot create the regions in " + path + ": " + e, e);
+    } finally {
+      if (!created) {
+        if (lockChannel != null) {
+          lockChannel.close();
+        }
+        delete(path);
+      }
+    }
+  }
+
+  /** The directory. */
+  public Path path() {
+    return path;
+  }
+
+  /** The regions, by index; none once this was closed. */
+  public List<RegionMemory> regions() {
+    return regions;
+  }
+
+  /** Shows that this datanode lives; due every {@link #BEAT_MILLIS}. */
+  public void beat() {
+    heartbeat.beat();
+  }
+
+  /** Tells those who have mapped the regions that they are gone, and removes the directory. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    regions = List.of();
+    heartbeat.end();
+    delete(path);
+    try {
+      lockChannel.close();
+    } catch (IOException e) {
+      LOG.warn("cannot close the lock of {}", path, e);
+    }
+  }
+
+  private static void checkSpace(Path parent, List<Integer> lengths) throws IOException {
+    long needed = 0;
+    for (int length : lengths) {
+      needed += (long) length + GenerationTable.lengthFor(length);
+    }
+    needed += Extent.MIN_LENGTH;
+    long available = available(parent);
+    if (available < needed) {
+      throw new IOException(
+          "the data path " + parent + " has " + available + " bytes free, needed are " + needed);
+    }
+  }
+
+  private static long available(Path directory) throws IOException {
+    long available = directory.toFile().getUsableSpace();
+    if (isInMemory(directory) && Files.isReadable(MEMORY_INFO)) {
+      // Its size is only a limit; the memory for it must be there as well.
+      for (String line : Files.readAllLines(MEMORY_INFO)) {
+        if (line.startsWith("MemAvailable:")) {
+          available = Math.min(available, Long.parseLong(line.replaceAll("\\D", "")) * 1024);
+        }
+      }
+    }
+    return available;
+  }
+
+  private static boolean isInMemory(Path directory) {
+    try {
+      FileStore store = Files.getFileStore(directory);
+      return store.type().equals("tmpfs");
+    } catch (IOException e) {
+      // In a changed root no mount point can be found.
+      return directory.startsWith("/dev/shm");
+    }
+  }
+
+  /** Removes the directories of datanodes that are certainly dead. */
+  private static void removeLeftovers(Path parent) throws IOException {
+    Map<Path, Long> silent = new HashMap<>();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(parent)) {
+      for (Path entry : entries) {
+        Long beat = isDatanodeDirectory(entry) ? Heartbeat.peek(entry) : null;
+        if (beat != null) {
+          silent.put(entry, beat);
+        }
+      }
+    }
+    if (silent.isEmpty()) {
+      return;
+    }
+    long endNanos = System.nanoTime() + PROOF_MILLIS * 1_000_000;
+    while (!silent.isEmpty() && System.nanoTime() - endNanos < 0) {
+      pause();
+      silent.entrySet().removeIf(entry -> !entry.getValue().equals(Heartbeat.peek(entry.getKey())));
+    }
+    for (Path entry : silent.keySet()) {
+      if (lockIsFree(entry.resolve(LOCK_FILE))) {
+        LOG.info("removing {}, left behind by a datanode that has ended", entry);
+        delete(entry);
+      }
+    }
+  }
+
+  private static void pause() throws IOException {
+    try {
+      Thread.sleep(Heartbeat.INTERVAL_MILLIS / 5);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while looking for what dead datanodes have left", e);
+    }
+  }
+
+  private static boolean isDatanodeDirectory(Path entry) {
+    String name = String.valueOf(entry.getFileName());
+    try {
+      return UUID.fromString(name).toString().equals(name)
+          && Files.isDirectory(entry)
+          && Files.isRegularFile(entry.resolve(LOCK_FILE))
+          && Files.isWritable(entry.resolve(LOCK_FILE));
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+
+  private static boolean lockIsFree(Path file) {
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
+        FileLock lock = channel.tryLock()) {
+      return lock != null;
+    } catch (IOException | OverlappingFileLockException e) {
+      return false;
+    }
+  }
+
+  /** Removes a datanode's directory; nothing but its own files. */
+  private static void delete(Path directory) {
+    List<Path> files = new ArrayList<>();
+    try (DirectoryStream<Path> entries =
+        Files.newDirectoryStream(directory, "{id,heartbeat,lock,region-*}")) {
+      // The identity goes first, so that nobody begins to map what is about to go.
+      files.add(directory.resolve(ID_FILE));
+      entries.forEach(files::add);
+      for (Path file : files) {
+        Files.deleteIfExists(file);
+      }
+      Files.delete(directory);
+    } catch (NoSuchFileException e) {
+      // It was never made, or somebody has removed it: what was wanted.
+    } catch (IOException e) {
+      LOG.warn("cannot remove {}", directory, e);
+    }
+  }
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.KeepAlive;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.Region;
+import io.crail.protocol.RegisterDatanode;
+import io.crail.protocol.RegisterRegion;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes a datanode known to all namenodes and keeps it known: registers, lends the regions round
+ * robin, sends signs of life, and begins again whenever a namenode does not know the datanode any
+ * more, for as long as it is asked to. Each namenode has at most one request outstanding and does
+ * not hold up the others.
+ *
+ * <p>Owns no thread and reads no clock: {@link #step} does what is due. Used by one thread.
+ */
+public final class Registration {
+  /** The first pause after a failure; it doubles up to {@link #LAST_BACK_OFF_NANOS}. */
+  static final long FIRST_BACK_OFF_NANOS = 50_000_000;
+
+  /** The longest pause after a failure. */
+  static final long LAST_BACK_OFF_NANOS = 2_000_000_000;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Registration.class);
+
+  /**
+   * What a datanode tells of itself.
+   *
+   * @param uuid identity of the datanode process
+   * @param storageClass storage class that it serves
+   * @param tier name of its tier
+   * @param address host and port that clients reach it by
+   * @param checksGeneration whether its tier checks the generation with each request
+   * @param directory directory of its region files, empty when they can not be mapped
+   * @param regions all its regions
+   */
+  public record Description(
+      UUID uuid,
+      int storageClass,
+      String tier,
+      InetSocketAddress address,
+      boolean checksGeneration,
+      String directory,
+      List<Region> regions) {}
+
+  private enum State {
+    UNKNOWN,
+    LENDING,
+    REGISTERED,
+    REMOVED
+  }
+
+  private final NameNodeClient namenodes;
+  private final Description description;
+  private final long keepAliveNanos;
+  private final Runnable onAnswer;
+  private final List<Link> links = new ArrayList<>();
+
+  /**
+   * Creates the registration; nothing is sent before the first {@link #step}.
+   *
+   * @param keepAliveNanos pause between two signs of life
+   * @param onAnswer runs in the loop when an answer makes another step due; must not block
+   */
+  public Registration(
+      NameNodeClient namenodes, Description description, long keepAliveNanos, Runnable onAnswer) {
+    this.namenodes = namenodes;
+    this.description = description;
+    this.keepAliveNanos = keepAliveNanos;
+    this.onAnswer = onAnswer;
+    for (int i = 0; i < namenodes.count(); i++) {
+      links.add(new Link(i));
+    }
+  }
+
+  /**
+   * Takes answers and sends what is due.
+   *
+   * @param nowNanos the time, by the clock of the namenodes' loop
+   * @return when the next step is due, at the latest; an answer may come earlier
+   */
+  public long step(long nowNanos) {
+    long next = nowNanos + keepAliveNanos;
+    for (Link link : links) {
+      link.step(nowNanos);
+      if (link.pending == null && link.state != State.REMOVED && link.dueNanos - next < 0) {
+        next = link.dueNanos;
+      }
+    }
+    return next;
+  }
+
+  /** True when every namenode knows the datanode and all regions that it was lent. */
+  public boolean isRegistered() {
+    return links.stream().allMatch(l -> l.state == State.REGISTERED || l.state == State.REMOVED);
+  }
+
+  /** True when every namenode has told the datanode to end. */
+  public boolean isRemoved() {
+    return links.stream().allMatch(l -> l.state == State.REMOVED);
+  }
+
+  /** The way to one namenode. */
+  private final class Link {
+    private final int index;
+    private final List<Region> regions = new ArrayList<>();
+    private State state = State.UNKNOWN;
+    private OperationCall<?, ?> pending;
+    private int datanode;
+    private int lent;
+    private long dueNanos;
+    private long backOffNanos = FIRST_BACK_OFF_NANOS;
+    private boolean due = true;
+    private ErrorCode reported = ErrorCode.OK;
+
+    Link(int index) {
+      this.index = index;
+      for (int i = index; i < description.regions().size(); i += namenodes.count()) {
+        regions.add(description.regions().get(i));
+      }
+    }
+
+    void step(long now) {
+      if (pending != null) {
+        if (!pending.isComplete()) {
+          return;
+        }
+        OperationCall<?, ?> ended = pending;
+        pending = null;
+        take(ended, now);
+      }
+      if (state != State.REMOVED && (due || now - dueNanos >= 0)) {
+        due = false;
+        pending = send();
+        pending.whenComplete(onAnswer);
+      }
+    }
+
+    private OperationCall<?, ?> send() {
+      switch (state) {
+        case UNKNOWN:
+          return submit(NameNodeOperations.REGISTER_DATANODE, registerDatanode());
+        case LENDING:
+          Region region = regions.get(lent);
+          return submit(
+              NameNodeOperations.REGISTER_REGION,
+              new RegisterRegion.Request(
+                  datanode, region.index(), region.length(), region.address(), region.key()));
+        default:
+          return submit(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode));
+      }
+    }
+
+    private <Q, R> OperationCall<Q, R> submit(Operation<Q, R> operation, Q request) {
+      return namenodes.callAt(index, operation, request);
+    }
+
+    private RegisterDatanode.Request registerDatanode() {
+      return new RegisterDatanode.Request(
+          description.uuid().getMostSignificantBits(),
+          description.uuid().getLeastSignificantBits(),
+          description.storageClass(),
+          description.address().getPort(),
+          description.checksGeneration(),
+          Utf8.of(description.tier()),
+          Utf8.of(description.address().getHostString()),
+          Utf8.of(description.directory()));
+    }
+
+    private void take(OperationCall<?, ?> call, long now) {
+      CrailException failure = call.failure();
+      if (failure != null) {
+        failed(failure, now);
+        return;
+      }
+      backOffNanos = FIRST_BACK_OFF_NANOS;
+      switch (state) {
+        case UNKNOWN:
+          datanode = ((RegisterDatanode.Response) call.response()).datanode();
+          lent = 0;
+          state = State.LENDING;
+          due = true;
+          break;
+        case LENDING:
+          lent++;
+          due = true;
+          break;
+        default:
+          if (((KeepAlive.Response) call.response()).stop()) {
+            LOG.info("namenode {} has removed this datanode", address());
+            state = State.REMOVED;
+            return;
+          }
+          break;
+      }
+      if (state == State.LENDING && lent == regions.size()) {
+        state = State.REGISTERED;
+        due = false;
+        LOG.info(
+            "registered as datanode {} with {} regions at namenode {}",
+            datanode,
+            regions.size(),
+            address());
+      } else if (reported != ErrorCode.OK && state == State.REGISTERED) {
+        LOG.info("namenode {} answers again", address());
+      }
+      if (state == State.REGISTERED) {
+        reported = ErrorCode.OK;
+        dueNanos = now + keepAliveNanos;
+      }
+    }
+
+    private void failed(CrailException failure, long now) {
+      boolean forgotten = failure.code() == ErrorCode.UNKNOWN_DATANODE;
+      if (forgotten) {
+        state = State.UNKNOWN;
+      }
+      // One line for each change, however long it lasts.
+      if (reported != failure.code()) {
+        reported = failure.code();
+        LOG.warn(
+            "namenode {} {}: {}",
+            address(),
+            forgotten ? "does not know this datanode, registering again" : "does not answer well",
+            failure.getMessage());
+      }
+      dueNanos = now + backOffNanos;
+      backOffNanos = Math.min(2 * backOffNanos, LAST_BACK_OFF_NANOS);
+    }
+
+    private InetSocketAddress address() {
+      return namenodes.peer(index).address();
+    }
+  }
+}

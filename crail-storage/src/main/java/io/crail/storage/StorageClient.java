@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage;
+
+import io.crail.common.config.Configuration;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Transport;
+
+/** The client part of a tier, for one loop. */
+public interface StorageClient extends AutoCloseable {
+  /**
+   * What a tier's client part lives in.
+   *
+   * @param configuration the store's configuration
+   * @param transport the store's transport
+   * @param loop the loop that its connections belong to
+   */
+  record Context(Configuration configuration, Transport transport, ClientLoop loop) {}
+
+  /** Creates the endpoint of a datanode, without waiting for a connection. */
+  StorageEndpoint connect(DatanodeDescription datanode);
+
+  /** Releases what is shared by the endpoints; they are closed before. */
+  @Override
+  void close();
+}

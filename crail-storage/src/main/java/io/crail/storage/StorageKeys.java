@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage;
+
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.ConfigType;
+import java.util.List;
+
+/** The keys that all tiers share. */
+public final class StorageKeys implements ConfigKeys {
+  /** The tiers of the cluster. */
+  public static final ConfigKey<List<String>> TYPES =
+      ConfigKey.of(
+              "crail.storage.types",
+              ConfigType.LIST,
+              "tcp",
+              "Storage tiers by short name, the preferred one first; a tier's position is the"
+                  + " storage class that its datanodes serve unless they are told another.")
+          .check(list -> list.isEmpty() ? "must name a tier" : null);
+
+  /** Whether clients map regions. */
+  public static final ConfigKey<Boolean> LOCAL_MAP =
+      ConfigKey.of(
+          "crail.storage.localmap",
+          ConfigType.BOOLEAN,
+          "true",
+          "Whether a client maps the regions of a datanode on its own host instead of using the"
+              + " network.");
+
+  /** The name that a datanode registers. */
+  public static final ConfigKey<String> HOST =
+      ConfigKey.of(
+              "crail.storage.host",
+              ConfigType.STRING,
+              "",
+              "Name or address by which clients reach this datanode; empty: the address that its"
+                  + " tier serves on.")
+          .check(host -> host.length() > 255 ? "must have at most 255 characters" : null);
+
+  @Override
+  public String title() {
+    return "Storage";
+  }
+
+  @Override
+  public List<ConfigKey<?>> keys() {
+    return List.of(TYPES, LOCAL_MAP, HOST);
+  }
+}

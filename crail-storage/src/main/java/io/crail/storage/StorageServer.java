@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage;
+
+import io.crail.protocol.Region;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * The server part of a tier: the regions that a datanode lends, and whatever serves them. Started
+ * and closed by the {@link Datanode} daemon, in one thread.
+ */
+public interface StorageServer extends AutoCloseable {
+  /**
+   * Allocates the regions and starts to serve.
+   *
+   * @param uuid identity of this datanode process
+   * @throws IOException that names address or directory, and what is missing
+   */
+  void start(UUID uuid) throws IOException;
+
+  /** The address that clients connect to. */
+  InetSocketAddress address();
+
+  /** The regions, by ascending index, each a multiple of the block size of the cluster. */
+  List<Region> regions();
+
+  /** Whether each request is checked against the generation of the space. */
+  boolean checksGeneration();
+
+  /** The directory of the region files, when clients on this host may map them. */
+  Optional<Path> directory();
+
+  /** Stops serving, ends all threads and removes what was created. */
+  @Override
+  void close();
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.TreeSet;
+
+/**
+ * A kind of storage: what carries the bytes and where they lie. Found through {@link ServiceLoader}
+ * by its short name. Implementations are stateless.
+ */
+public interface StorageTier {
+  /** The short name, for example {@code tcp}; travels on the wire. */
+  String name();
+
+  /**
+   * Creates the server part, without starting it.
+   *
+   * @param arguments the tier's own arguments, behind {@code --} on the command line
+   * @throws ConfigException for a bad argument or value
+   */
+  StorageServer createServer(Configuration configuration, List<String> arguments);
+
+  /** Creates the client part. */
+  StorageClient createClient(StorageClient.Context context) throws CrailException;
+
+  /**
+   * The tier of a name.
+   *
+   * @throws ConfigException that names the tiers there are
+   */
+  static StorageTier find(String name) {
+    TreeSet<String> known = new TreeSet<>();
+    for (StorageTier tier :
+        ServiceLoader.load(StorageTier.class, StorageTier.class.getClassLoader())) {
+      if (tier.name().equals(name)) {
+        return tier;
+      }
+      known.add(tier.name());
+    }
+    throw new ConfigException("no storage tier '" + name + "'; there are: " + known);
+  }
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage;
+
+import io.crail.common.error.CrailException;
+import io.crail.protocol.Extent;
+import io.crail.rpc.Completion;
+import java.nio.ByteBuffer;
+
+/**
+ * One piece of a read or write: bytes of the user's memory and where they go in one extent. May be
+ * used again after it has ended, by whoever owns it.
+ */
+public class Transfer extends Completion {
+  private ByteBuffer buffer;
+  private int bufferOffset;
+  private int length;
+  private Extent extent;
+  private int extentOffset;
+  private long deadlineNanos;
+  private Object attachment;
+  private ByteBuffer viewed;
+  private ByteBuffer view;
+
+  /** Creates a transfer; {@link #prepare} follows. */
+  public Transfer() {}
+
+  /**
+   * Sets the next use.
+   *
+   * @param newBuffer direct memory; position and limit are neither used nor changed
+   * @param newBufferOffset first byte in the buffer
+   * @param newLength bytes, at least 1
+   * @param newExtent the extent
+   * @param newExtentOffset first byte in the extent
+   * @param newDeadlineNanos when the transfer fails with TIMED_OUT, by the clock of its loop
+   */
+  public final void prepare(
+      ByteBuffer newBuffer,
+      int newBufferOffset,
+      int newLength,
+      Extent newExtent,
+      int newExtentOffset,
+      long newDeadlineNanos) {
+    if (newLength < 1
+        || newBufferOffset < 0
+        || newBufferOffset > newBuffer.capacity() - newLength
+        || newExtentOffset < 0
+        || newExtentOffset > newExtent.length() - newLength) {
+      throw new IndexOutOfBoundsException(
+          newLength
+              + " bytes at "
+              + newBufferOffset
+              + " of "
+              + newBuffer.capacity()
+              + ", at "
+              + newExtentOffset
+              + " of "
+              + newExtent.length());
+    }
+    reset();
+    this.buffer = newBuffer;
+    this.bufferOffset = newBufferOffset;
+    this.length = newLength;
+    this.extent = newExtent;
+    this.extentOffset = newExtentOffset;
+    this.deadlineNanos = newDeadlineNanos;
+  }
+
+  /** The user's memory. */
+  public final ByteBuffer buffer() {
+    return buffer;
+  }
+
+  /** The first byte in the user's memory. */
+  public final int bufferOffset() {
+    return bufferOffset;
+  }
+
+  /** Bytes to move. */
+  public final int length() {
+    return length;
+  }
+
+  /** The extent. */
+  public final Extent extent() {
+    return extent;
+  }
+
+  /** The first byte in the extent. */
+  public final int extentOffset() {
+    return extentOffset;
+  }
+
+  /** The first byte in the region. */
+  public final long regionOffset() {
+    return extent.regionOffset() + extentOffset;
+  }
+
+  /** The deadline. */
+  public final long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  /**
+   * For endpoints: the user's memory through a view of its own, whose position and limit are theirs
+   * to change. It is made anew only for another buffer than that of the use before.
+   */
+  public final ByteBuffer view() {
+    if (viewed != buffer) {
+      viewed = buffer;
+      view = buffer.duplicate().clear();
+    }
+    return view;
+  }
+
+  /**
+   * For endpoints: what was attached last, also in an earlier use of this transfer; null at first.
+   */
+  public final Object attachment() {
+    return attachment;
+  }
+
+  /** For endpoints: keeps state with this transfer, so that its next use need not make it anew. */
+  public final void attach(Object newAttachment) {
+    this.attachment = newAttachment;
+  }
+
+  /** For endpoints: ends this with success; false when it had ended before. */
+  public final boolean end() {
+    return succeed();
+  }
+
+  /** For endpoints: ends this with an error; false when it had ended before. */
+  public final boolean end(CrailException cause) {
+    return fail(cause);
+  }
+}
