@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import java.util.Arrays;
+
+/**
+ * The extents of a node that has several. It only grows; a node that is truncated gets a new list.
+ * A reader sees the extents that were there when it asked for their number.
+ */
+final class AllocationList extends NodeSpace {
+  private volatile Allocation[] items;
+  // Written last and read first, so that the items below it are there.
+  private volatile int count;
+
+  AllocationList(Allocation first, Allocation second) {
+    items = new Allocation[] {first, second};
+    count = 2;
+  }
+
+  private AllocationList(Allocation[] items) {
+    this.items = items;
+    this.count = items.length;
+  }
+
+  /** The first {@code count} extents of {@code space}; null when that is none. */
+  static NodeSpace prefix(NodeSpace space, int count) {
+    if (count == 0) {
+      return null;
+    }
+    if (count == 1) {
+      return space.at(0);
+    }
+    Allocation[] items = new Allocation[count];
+    for (int i = 0; i < count; i++) {
+      items[i] = space.at(i);
+    }
+    return new AllocationList(items);
+  }
+
+  /** The extents of {@code space} with another one in the place of the last. */
+  static NodeSpace withLast(NodeSpace space, Allocation last) {
+    int count = space.count();
+    if (count == 1) {
+      return last;
+    }
+    Allocation[] items = new Allocation[count];
+    for (int i = 0; i < count - 1; i++) {
+      items[i] = space.at(i);
+    }
+    items[count - 1] = last;
+    return new AllocationList(items);
+  }
+
+  @Override
+  int count() {
+    return count;
+  }
+
+  @Override
+  Allocation at(int index) {
+    return items[index];
+  }
+
+  @Override
+  NodeSpace with(Allocation next) {
+    int present = count;
+    if (present == items.length) {
+      items = Arrays.copyOf(items, present * 2);
+    }
+    items[present] = next;
+    count = present + 1;
+    return this;
+  }
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Clock;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.ClassUsage;
+import io.crail.protocol.DescribeDatanode;
+import io.crail.protocol.Generation;
+import io.crail.protocol.KeepAlive;
+import io.crail.protocol.Region;
+import io.crail.protocol.RegisterDatanode;
+import io.crail.protocol.RegisterRegion;
+import io.crail.protocol.RemoveDatanode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All space that datanodes lend to this namenode, by storage class. Gives extents to nodes and
+ * takes them back; what somebody may still access rests in the {@link Quarantine} first.
+ * Thread-safe: allocating takes one datanode's monitor at a time, registering the store's.
+ */
+final class BlockStore {
+  /** The most datanodes at a time. */
+  static final int MAX_DATANODES = 1 << 16;
+
+  private static final Logger LOG = LoggerFactory.getLogger(BlockStore.class);
+  private static final int RECLAIM_BATCH = 4096;
+  // Regions of an answer, so that it stays within a frame with the longest strings.
+  private static final int MAX_REGIONS_LENGTH = 60_000;
+
+  /** The datanodes of a class that may get data, in the order of their registration. */
+  private record Members(DatanodeSpace[] datanodes) implements BlockSelection.Candidates {
+    @Override
+    public int count() {
+      return datanodes.length;
+    }
+
+    @Override
+    public long freeBytes(int index) {
+      return datanodes[index].freeBytes();
+    }
+  }
+
+  private final NameNodeOptions options;
+  private final Clock clock;
+  private final HostNames hosts;
+  private final Quarantine quarantine = new Quarantine();
+  private final int[][] classOrders;
+  private final BlockSelection[] selections;
+  private final AtomicLong generation;
+  private final Map<Integer, DatanodeSpace> byId = new TreeMap<>();
+  private final Map<UUID, DatanodeSpace> byUuid = new HashMap<>();
+  private final Map<Integer, Boolean> reportedOffline = new HashMap<>();
+  // Datanodes whose address another process wants.
+  private final Set<Integer> contested = new HashSet<>();
+  private volatile Members[] classes;
+  private int nextId;
+
+  BlockStore(NameNodeOptions options, Clock clock, RandomGenerator random, HostNames hosts) {
+    this.options = options;
+    this.clock = clock;
+    this.hosts = hosts;
+    this.classOrders = new int[options.storageClasses()][];
+    this.selections = new BlockSelection[options.storageClasses()];
+    this.classes = new Members[options.storageClasses()];
+    for (int i = 0; i < classOrders.length; i++) {
+      classOrders[i] = options.classOrder(i);
+      selections[i] = options.blockSelection().create(new Random(random.nextLong()));
+      classes[i] = new Members(new DatanodeSpace[0]);
+    }
+    // Above all that this namenode gave before a restart: it never gives a million a millisecond.
+    this.generation = new AtomicLong(clock.currentTimeMillis() << Generation.TIME_SHIFT);
+    // Anywhere, so that an id from before a restart names nobody rather than somebody else.
+    this.nextId = (random.nextInt() >>> 2) / options.count() * options.count() + options.index();
+  }
+
+  /** The largest extent. */
+  int blockSize() {
+    return options.blockSize();
+  }
+
+  /**
+   * Takes an extent for a node.
+   *
+   * @param storageClass the node's class, asked first
+   * @param strict whether no other class may be asked
+   * @param host the host to prefer within a class, or {@link HostNames#ANY}
+   * @param fileOffset the extent's position in the node
+   * @param length bytes, a power of two up to the block size; where no class has such an extent, a
+   *     smaller one is given
+   * @return null when nothing at all is free
+   */
+  Allocation allocate(int storageClass, boolean strict, int host, long fileOffset, int length) {
+    long now = clock.nanoTime();
+    int[] order = classOrders[storageClass];
+    int tried = strict ? 1 : order.length;
+    for (int i = 0; i < tried; i++) {
+      Members members = classes[order[i]];
+      if (members.datanodes.length == 0) {
+        continue;
+      }
+      int first = selections[order[i]].first(members);
+      DatanodeSpace.Place place = take(members, first, host, length, false, now);
+      if (place == null) {
+        place = take(members, first, host, length, true, now);
+      }
+      if (place != null) {
+        return new Allocation(
+            place.region(),
+            place.regionOffset(),
+            fileOffset,
+            generation.incrementAndGet(),
+            place.length());
+      }
+    }
+    return null;
+  }
+
+  private DatanodeSpace.Place take(
+      Members members, int first, int host, int length, boolean orLess, long now) {
+    DatanodeSpace.Place place = null;
+    if (host != HostNames.ANY) {
+      place = take(members, first, host, true, length, orLess, now);
+    }
+    return place != null ? place : take(members, first, host, false, length, orLess, now);
+  }
+
+  private DatanodeSpace.Place take(
+      Members members, int first, int host, boolean onHost, int length, boolean orLess, long now) {
+    DatanodeSpace[] datanodes = members.datanodes;
+    for (int i = 0; i < datanodes.length; i++) {
+      DatanodeSpace datanode = datanodes[(first + i) % datanodes.length];
+      if ((!onHost || datanode.host() == host) && datanode.isOnline(now, options.offlineNanos())) {
+        DatanodeSpace.Place place = datanode.take(length, orLess);
+        if (place != null) {
+          return place;
+        }
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Takes back an extent of a node.
+   *
+   * @param leased whether somebody holds the node's write lease, or it ended without a farewell, so
+   *     that writes may be on their way
+   * @param leaseEndNanos when that lease ends or ended; ignored without one
+   */
+  void release(Allocation extent, boolean leased, long leaseEndNanos) {
+    DatanodeSpace datanode = extent.region().datanode();
+    boolean lost = datanode.state() == DatanodeSpace.State.DEAD;
+    if (lost || (datanode.checksGeneration() && !leased && !extent.isSealed())) {
+      datanode.give(extent);
+      return;
+    }
+    long now = clock.nanoTime();
+    // Nobody remembers when the lease ended that a sealed extent was written under, but it has.
+    long ready = datanode.checksGeneration() ? now : now + options.leaseNanos();
+    if (leased && leaseEndNanos - ready > 0) {
+      ready = leaseEndNanos;
+    }
+    datanode.await(extent);
+    quarantine.add(extent, ready + options.freeMarginNanos());
+  }
+
+  /** Gives extents back that have waited long enough; how many. */
+  int reclaim() {
+    return quarantine.reclaim(clock.nanoTime(), RECLAIM_BATCH);
+  }
+
+  /** Registers a datanode, or confirms it. */
+  synchronized int register(RegisterDatanode.Request request) throws CrailException {
+    if (request.storageClass() < 0 || request.storageClass() >= options.storageClasses()) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "storage class " + request.storageClass() + ", there are " + options.storageClasses());
+    }
+    if (request.port() < 1 || request.port() > 65535) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("port " + request.port());
+    }
+    long now = clock.nanoTime();
+    UUID uuid = new UUID(request.uuidHigh(), request.uuidLow());
+    DatanodeSpace known = byUuid.get(uuid);
+    if (known != null) {
+      if (!known.description().equals(request)) {
+        throw ErrorCode.INVALID_ARGUMENT.exception(known + " registers with other values");
+      }
+      known.seen(now);
+      return known.id();
+    }
+    if (byId.size() >= MAX_DATANODES) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception(MAX_DATANODES + " datanodes");
+    }
+    DatanodeSpace predecessor = find(request.host(), request.port());
+    if (predecessor != null) {
+      requireGone(predecessor, request, now);
+      bury(predecessor);
+    }
+    DatanodeSpace datanode =
+        new DatanodeSpace(newId(), hosts.add(request.host()), request, options.blockSize(), now);
+    byId.put(datanode.id(), datanode);
+    byUuid.put(uuid, datanode);
+    rebuild();
+    LOG.info("{} registered", datanode);
+    return datanode.id();
+  }
+
+  /** Takes a region into account, or confirms it; the number of its blocks. */
+  synchronized long register(RegisterRegion.Request request) throws CrailException {
+    DatanodeSpace datanode = require(request.datanode());
+    if (Integer.remainderUnsigned(request.index(), options.count()) != options.index()) {
+      throw ErrorCode.WRONG_NAMENODE.exception(
+          "region " + request.index() + " of datanode " + datanode.id());
+    }
+    Region region = new Region(request.index(), request.length(), request.address(), request.key());
+    datanode.seen(clock.nanoTime());
+    return datanode.register(region);
+  }
+
+  /** Notes a sign of life. */
+  synchronized KeepAlive.Response keepAlive(int id) throws CrailException {
+    DatanodeSpace datanode = byId.get(id);
+    if (datanode == null
+        || (datanode.state() == DatanodeSpace.State.DEAD && !datanode.isStopped())) {
+      throw unknown(id);
+    }
+    datanode.seen(clock.nanoTime());
+    if (reportedOffline.remove(id) != null) {
+      LOG.info("{} is back", datanode);
+    }
+    boolean drained = datanode.state() == DatanodeSpace.State.DRAINING && datanode.isEmpty();
+    if (drained && !datanode.isStopped()) {
+      // Known a little longer, so that it is told again should this answer get lost.
+      datanode.markStopped();
+      LOG.info("{} may end", datanode);
+    }
+    return new KeepAlive.Response(
+        datanode.isStopped(), datanode.freeBlocks(), datanode.totalBlocks());
+  }
+
+  /** Gives a datanode no new data from now on. */
+  synchronized RemoveDatanode.Response remove(RemoveDatanode.Request request)
+      throws CrailException {
+    DatanodeSpace datanode = find(request.host(), request.port());
+    if (datanode == null) {
+      throw ErrorCode.UNKNOWN_DATANODE.exception(request.host() + ":" + request.port());
+    }
+    if (datanode.state() == DatanodeSpace.State.ACTIVE) {
+      datanode.drain();
+      rebuild();
+      LOG.info("{} is being removed", datanode);
+    }
+    DatanodeSpace.Accounts accounts = datanode.accounts(false);
+    return new RemoveDatanode.Response(datanode.id(), accounts.used() + accounts.waiting());
+  }
+
+  /** Describes a datanode, also one that is gone while nodes have extents on it. */
+  synchronized DescribeDatanode.Response describe(DescribeDatanode.Request request)
+      throws CrailException {
+    DatanodeSpace datanode = require(request.datanode());
+    RegisterDatanode.Request description = datanode.description();
+    List<Region> regions = datanode.regions();
+    int most =
+        Math.min(DescribeDatanode.MAX_REGIONS, MAX_REGIONS_LENGTH / Region.LAYOUT.fixedLength());
+    int from = Math.min(Math.max(request.firstRegion(), 0), regions.size());
+    int to = Math.min(regions.size(), from + most);
+    return new DescribeDatanode.Response(
+        description.uuidHigh(),
+        description.uuidLow(),
+        description.port(),
+        description.storageClass(),
+        datanode.isOnline(clock.nanoTime(), options.offlineNanos()),
+        description.checksGeneration(),
+        regions.size(),
+        description.tier(),
+        description.host(),
+        description.path(),
+        regions.subList(from, to));
+  }
+
+  /** The ids above {@code after} of datanodes that are registered, ascending. */
+  synchronized List<Integer> list(int after, int most) {
+    return byId.values().stream()
+        .filter(datanode -> datanode.id() > after && isMember(datanode))
+        .limit(most)
+        .map(DatanodeSpace::id)
+        .toList();
+  }
+
+  /** The datanodes that are registered, ascending by id. */
+  synchronized List<DatanodeSpace> datanodes() {
+    return byId.values().stream().filter(BlockStore::isMember).toList();
+  }
+
+  /** True when a datanode was heard of lately. */
+  boolean isOnline(DatanodeSpace datanode) {
+    return datanode.isOnline(clock.nanoTime(), options.offlineNanos());
+  }
+
+  /**
+   * The accounts of each class that has datanodes, ascending. What is free at a datanode that is
+   * offline or being removed is left out of free and capacity, for nobody can have it.
+   */
+  synchronized List<ClassUsage> usage() {
+    long[][] sums = new long[options.storageClasses()][];
+    for (DatanodeSpace datanode : byId.values()) {
+      boolean online = isOnline(datanode);
+      DatanodeSpace.Accounts accounts = datanode.accounts(online);
+      if (datanode.isStopped() || (!isMember(datanode) && accounts.capacity() == 0)) {
+        continue;
+      }
+      long[] sum = sums[datanode.storageClass()];
+      if (sum == null) {
+        sum = new long[5];
+        sums[datanode.storageClass()] = sum;
+      }
+      sum[0] += accounts.capacity();
+      sum[1] += accounts.free();
+      sum[2] += accounts.used();
+      sum[3] += accounts.waiting();
+      if (datanode.state() == DatanodeSpace.State.ACTIVE && online) {
+        sum[4] = Math.max(sum[4], accounts.largest());
+      }
+    }
+    List<ClassUsage> usage = new ArrayList<>();
+    for (int i = 0; i < sums.length; i++) {
+      long[] sum = sums[i];
+      if (sum != null) {
+        usage.add(new ClassUsage(i, sum[0], sum[1], sum[2], sum[3], sum[4]));
+      }
+    }
+    return usage;
+  }
+
+  /** Reports datanodes that have fallen silent, and forgets those that nothing speaks of. */
+  synchronized void tick() {
+    long now = clock.nanoTime();
+    List<DatanodeSpace> forgotten = new ArrayList<>();
+    for (DatanodeSpace datanode : byId.values()) {
+      boolean online = datanode.isOnline(now, options.offlineNanos());
+      if (datanode.state() == DatanodeSpace.State.DEAD) {
+        if (datanode.isEmpty()) {
+          forgotten.add(datanode);
+        }
+      } else if (!online && datanode.isStopped()) {
+        forgotten.add(datanode);
+      } else if (!online && datanode.state() == DatanodeSpace.State.DRAINING) {
+        // It is told to end, should it come back, for nobody waits for its data any more.
+        datanode.markStopped();
+        datanode.die();
+        LOG.warn("{} fell silent while it was being removed; what it held is lost", datanode);
+      } else if (!datanode.isOnline(now, options.forgottenNanos()) && datanode.dieIfEmpty()) {
+        // Another one registered, if it comes back; else every restart would leave a ghost.
+        forgotten.add(datanode);
+        LOG.info("{} is forgotten", datanode);
+      } else if (!online && reportedOffline.put(datanode.id(), true) == null) {
+        LOG.warn("{} is offline", datanode);
+      }
+    }
+    if (!forgotten.isEmpty()) {
+      forget(forgotten);
+    }
+  }
+
+  private void forget(List<DatanodeSpace> forgotten) {
+    for (DatanodeSpace datanode : forgotten) {
+      byId.remove(datanode.id());
+      byUuid.remove(uuid(datanode), datanode);
+      reportedOffline.remove(datanode.id());
+      contested.remove(datanode.id());
+    }
+    rebuild();
+  }
+
+  /**
+   * Counts all space again and compares it with the accounts; for tests, while nothing changes.
+   *
+   * @param used bytes that nodes have, by datanode
+   */
+  synchronized void verify(Map<DatanodeSpace, Long> used) {
+    for (DatanodeSpace datanode : byId.values()) {
+      datanode.verify();
+      DatanodeSpace.Accounts accounts = datanode.accounts(isOnline(datanode));
+      long expectedUsed = used.getOrDefault(datanode, 0L);
+      long expectedWaiting = quarantine.bytesOf(datanode);
+      if (accounts.used() != expectedUsed
+          || accounts.waiting() != expectedWaiting
+          || accounts.free() + accounts.used() + accounts.waiting() != accounts.capacity()) {
+        throw new AssertionError(
+            datanode
+                + ": nodes have "
+                + expectedUsed
+                + " bytes, "
+                + expectedWaiting
+                + " wait, but "
+                + accounts);
+      }
+    }
+    used.keySet()
+        .forEach(
+            datanode -> {
+              if (byId.get(datanode.id()) != datanode) {
+                throw new AssertionError(datanode + " is forgotten but has extents");
+              }
+            });
+  }
+
+  private static boolean isMember(DatanodeSpace datanode) {
+    return datanode.state() != DatanodeSpace.State.DEAD && !datanode.isStopped();
+  }
+
+  private static UUID uuid(DatanodeSpace datanode) {
+    return new UUID(datanode.description().uuidHigh(), datanode.description().uuidLow());
+  }
+
+  private static CrailException unknown(int id) {
+    return ErrorCode.UNKNOWN_DATANODE.exception("datanode " + id);
+  }
+
+  private DatanodeSpace require(int id) throws CrailException {
+    DatanodeSpace datanode = byId.get(id);
+    if (datanode == null) {
+      throw unknown(id);
+    }
+    return datanode;
+  }
+
+  private DatanodeSpace find(Utf8 host, int port) {
+    for (DatanodeSpace datanode : byId.values()) {
+      RegisterDatanode.Request description = datanode.description();
+      if (datanode.state() != DatanodeSpace.State.DEAD
+          && description.port() == port
+          && description.host().equals(host)) {
+        return datanode;
+      }
+    }
+    return null;
+  }
+
+  /** Two that live behind one address would bury each other for ever, with all that they hold. */
+  private void requireGone(DatanodeSpace predecessor, RegisterDatanode.Request request, long now)
+      throws CrailException {
+    if (predecessor.isStopped() || !predecessor.isOnline(now, options.presentNanos())) {
+      return;
+    }
+    if (contested.add(predecessor.id())) {
+      LOG.warn("{} is alive, but another process registers with its address", predecessor);
+    }
+    throw ErrorCode.INVALID_ARGUMENT.exception(
+        request.host() + ":" + request.port() + " is the address of " + predecessor);
+  }
+
+  private void bury(DatanodeSpace datanode) {
+    datanode.die();
+    contested.remove(datanode.id());
+    byUuid.remove(uuid(datanode), datanode);
+    reportedOffline.remove(datanode.id());
+    LOG.warn("{} was replaced by another process; what it held is lost", datanode);
+  }
+
+  private int newId() {
+    do {
+      nextId += options.count();
+      if (nextId < 0) {
+        nextId = options.index();
+      }
+    } while (byId.containsKey(nextId));
+    return nextId;
+  }
+
+  /** Makes the lists that allocation walks. */
+  private void rebuild() {
+    Members[] fresh = new Members[options.storageClasses()];
+    List<List<DatanodeSpace>> lists = new ArrayList<>();
+    for (int i = 0; i < fresh.length; i++) {
+      lists.add(new ArrayList<>());
+    }
+    for (DatanodeSpace datanode : byId.values()) {
+      if (datanode.state() == DatanodeSpace.State.ACTIVE) {
+        lists.get(datanode.storageClass()).add(datanode);
+      }
+    }
+    for (int i = 0; i < fresh.length; i++) {
+      fresh[i] = new Members(lists.get(i).toArray(new DatanodeSpace[0]));
+    }
+    classes = fresh;
+  }
+}

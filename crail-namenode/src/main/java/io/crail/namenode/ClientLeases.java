@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+/** The write leases of one client, renewed all at once. Thread-safe. */
+final class ClientLeases {
+  private final long clientId;
+  private WriteLease first;
+  private int count;
+  private volatile long renewedUntilNanos;
+  private volatile boolean gone;
+
+  ClientLeases(long clientId, long untilNanos) {
+    this.clientId = clientId;
+    this.renewedUntilNanos = untilNanos;
+  }
+
+  long clientId() {
+    return clientId;
+  }
+
+  /** Until when the leases last that have no end of their own. */
+  long renewedUntilNanos() {
+    return renewedUntilNanos;
+  }
+
+  /** True once the client has not renewed in time; its leases are being ended. */
+  boolean isGone() {
+    return gone;
+  }
+
+  /** Renews all leases; false when it is too late. */
+  synchronized boolean renew(long untilNanos) {
+    if (gone) {
+      return false;
+    }
+    renewedUntilNanos = untilNanos;
+    return true;
+  }
+
+  synchronized int count() {
+    return count;
+  }
+
+  /** Adds a lease; false when the client is gone. */
+  synchronized boolean add(WriteLease lease, long untilNanos) {
+    if (gone) {
+      return false;
+    }
+    renewedUntilNanos = untilNanos;
+    lease.link(null, first, true);
+    if (first != null) {
+      first.link(lease, first.next(), true);
+    }
+    first = lease;
+    count++;
+    return true;
+  }
+
+  /** Takes a lease out; false when it was not in any more. */
+  synchronized boolean remove(WriteLease lease) {
+    if (!lease.isLinked()) {
+      return false;
+    }
+    WriteLease previous = lease.previous();
+    WriteLease next = lease.next();
+    if (previous == null) {
+      first = next;
+    } else {
+      previous.link(previous.previous(), next, true);
+    }
+    if (next != null) {
+      next.link(previous, next.next(), true);
+    }
+    lease.link(null, null, false);
+    count--;
+    return true;
+  }
+
+  /** Takes any lease out; null when there is none. */
+  synchronized WriteLease removeAny() {
+    WriteLease lease = first;
+    if (lease != null) {
+      remove(lease);
+    }
+    return lease;
+  }
+
+  /** Declares the client gone when it has not renewed in time. */
+  synchronized boolean expire(long nowNanos) {
+    if (!gone && nowNanos - renewedUntilNanos >= 0) {
+      gone = true;
+      return true;
+    }
+    return false;
+  }
+}

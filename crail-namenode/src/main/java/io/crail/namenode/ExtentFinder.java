@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Extent;
+import io.crail.protocol.FindExtents;
+import io.crail.rpc.RequestBatch;
+import io.crail.rpc.ResponseWriter;
+import java.nio.ByteBuffer;
+
+/**
+ * Answers where bytes lie, straight on the buffers: a reader of a key-value asks with each access,
+ * so this is as hot as a lookup. Only committed extents are shown; what lies behind is the writer's
+ * affair and may still go away. Allocates nothing unless a request is refused. Stateless.
+ */
+final class ExtentFinder {
+  private static final int ID = FindExtents.Request.LAYOUT.offset("id");
+  private static final int POSITION = FindExtents.Request.LAYOUT.offset("position");
+  private static final int MAX_EXTENTS = FindExtents.Request.LAYOUT.offset("maxExtents");
+  private static final int SIZE = FindExtents.Response.LAYOUT.offset("size");
+  private static final int COUNT = FindExtents.Response.LAYOUT.offset("extentsCount");
+  private static final int FIXED_LENGTH = FindExtents.Response.LAYOUT.fixedLength();
+
+  private final Tree tree;
+
+  ExtentFinder(Tree tree) {
+    this.tree = tree;
+  }
+
+  /**
+   * Serves the requests {@code from} (inclusive) to {@code to} (exclusive).
+   *
+   * @throws CrailException with {@link ErrorCode#PROTOCOL} for a request that is none
+   */
+  void serve(RequestBatch batch, int from, int to, ResponseWriter responses) throws CrailException {
+    ByteBuffer in = batch.buffer();
+    for (int i = from; i < to; i++) {
+      int body = batch.bodyOffset(i);
+      FindExtents.Request.LAYOUT.check(in, body, batch.bodyLength(i));
+      try {
+        respond(batch.correlationId(i), in, body, responses);
+      } catch (CrailException e) {
+        responses.fail(batch.correlationId(i), e.code(), e.detail());
+      }
+    }
+  }
+
+  private void respond(long correlationId, ByteBuffer in, int request, ResponseWriter responses)
+      throws CrailException {
+    Node node = tree.require(in.getLong(request + ID));
+    long position = in.getLong(request + POSITION);
+    if (position < 0) {
+      throw ErrorCode.OUT_OF_RANGE.exception(node + ": position " + position);
+    }
+    int most = Math.min(in.getShort(request + MAX_EXTENTS) & 0xffff, FindExtents.MAX_EXTENTS);
+    // The size before the extents: they only grow with it, and shrink behind it.
+    long size = node.size();
+    NodeSpace space = node.space();
+    if (space == null && size > 0) {
+      throw ErrorCode.STALE_NODE.exception("node " + node.id());
+    }
+    int first = 0;
+    int count = 0;
+    if (space != null && position < size) {
+      first = space.indexOf(position);
+      count = Math.min(most, end(space, size) - first);
+    }
+    int length = FIXED_LENGTH + count * Extent.WIRE_LENGTH;
+    int body = responses.begin(length);
+    ByteBuffer out = responses.buffer();
+    out.putLong(body + SIZE, size);
+    out.putShort(body + COUNT, (short) count);
+    if (count > 0) {
+      space.encode(first, first + count, size, out, body + FIXED_LENGTH);
+    }
+    responses.end(correlationId, length);
+  }
+
+  /** The index behind the last extent that holds a byte before {@code end}, which is above 0. */
+  static int end(NodeSpace space, long end) {
+    return Math.min(space.indexOf(end - 1) + 1, space.count());
+  }
+}

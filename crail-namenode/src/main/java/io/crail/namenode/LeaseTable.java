@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.util.ArrayDeque;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All write leases, by client. A node's lease is granted, ended and looked at under the node's
+ * monitor; time is looked at in {@link #tick}. Thread-safe.
+ */
+final class LeaseTable {
+  /** What happens to the node of a lease that has run out. */
+  interface Expiry {
+    /** The holder of the lease has not renewed it in time, or has let it run out. */
+    void expired(WriteLease lease);
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(LeaseTable.class);
+  private static final int MAX_EXPIRED_PER_TICK = 20_000;
+
+  private final Clock clock;
+  private final long leaseNanos;
+  private final int maxLeases;
+  private final ConcurrentHashMap<Long, ClientLeases> clients = new ConcurrentHashMap<>();
+  private final AtomicInteger count = new AtomicInteger();
+  // Leases with an end of their own; all last equally long, so they end in this order.
+  private final ArrayDeque<WriteLease> ending = new ArrayDeque<>();
+  // Touched by tick alone.
+  private final ArrayDeque<ClientLeases> gone = new ArrayDeque<>();
+
+  LeaseTable(Clock clock, long leaseNanos, int maxLeases) {
+    this.clock = clock;
+    this.leaseNanos = leaseNanos;
+    this.maxLeases = maxLeases;
+  }
+
+  /**
+   * Grants a lease; the caller puts it into the node.
+   *
+   * @throws CrailException with {@link ErrorCode#LIMIT_EXCEEDED} when there are too many
+   */
+  WriteLease grant(Node node, long clientId, long token) throws CrailException {
+    if (count.incrementAndGet() > maxLeases) {
+      count.decrementAndGet();
+      throw ErrorCode.LIMIT_EXCEEDED.exception(maxLeases + " write leases");
+    }
+    while (true) {
+      long until = clock.nanoTime() + leaseNanos;
+      ClientLeases client =
+          clients.computeIfAbsent(clientId, id -> new ClientLeases(clientId, until));
+      WriteLease lease = new WriteLease(node, token, client);
+      if (client.add(lease, until)) {
+        return lease;
+      }
+      // It expired just now; what it had is being ended, what it gets is new.
+      clients.remove(clientId, client);
+    }
+  }
+
+  /** Ends a lease whose holder is known to write no more, or whose node is gone. */
+  void end(WriteLease lease) {
+    if (lease.client().remove(lease)) {
+      count.decrementAndGet();
+    }
+  }
+
+  /** Lets a lease run out a lease time from now, whatever its client renews. */
+  void endLater(WriteLease lease) {
+    if (lease.isHeld()) {
+      lease.endAt(clock.nanoTime() + leaseNanos);
+      synchronized (ending) {
+        ending.add(lease);
+      }
+    }
+  }
+
+  /** Renews all leases of a client; how many it has. */
+  int renew(long clientId) {
+    ClientLeases client = clients.get(clientId);
+    return client != null && client.renew(clock.nanoTime() + leaseNanos) ? client.count() : 0;
+  }
+
+  /** Notes that the holder of a lease is alive. */
+  void seen(WriteLease lease) {
+    lease.client().renew(clock.nanoTime() + leaseNanos);
+  }
+
+  /** The number of leases. */
+  int size() {
+    return count.get();
+  }
+
+  /** Ends what has run out; one thread at a time. */
+  void tick(Expiry expiry) {
+    long now = clock.nanoTime();
+    for (ClientLeases client : clients.values()) {
+      if (client.expire(now)) {
+        clients.remove(client.clientId(), client);
+        if (client.count() > 0) {
+          LOG.info(
+              "client {} is silent, its {} write leases end",
+              Long.toHexString(client.clientId()),
+              client.count());
+          gone.add(client);
+        }
+      }
+    }
+    int left = MAX_EXPIRED_PER_TICK;
+    while (left > 0 && !gone.isEmpty()) {
+      WriteLease lease = gone.peek().removeAny();
+      if (lease == null) {
+        gone.remove();
+      } else {
+        count.decrementAndGet();
+        expiry.expired(lease);
+        left--;
+      }
+    }
+    for (WriteLease lease = pollEnding(now, left); lease != null; lease = pollEnding(now, left)) {
+      end(lease);
+      expiry.expired(lease);
+      left--;
+    }
+  }
+
+  private WriteLease pollEnding(long nowNanos, int left) {
+    synchronized (ending) {
+      WriteLease lease = ending.peek();
+      boolean due = left > 0 && lease != null && nowNanos - lease.endNanos() >= 0;
+      return due ? ending.remove() : null;
+    }
+  }
+}

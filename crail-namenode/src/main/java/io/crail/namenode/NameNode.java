@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Clock;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.AcquireLease;
+import io.crail.protocol.Create;
+import io.crail.protocol.Extend;
+import io.crail.protocol.Extent;
+import io.crail.protocol.Hello;
+import io.crail.protocol.ListNodes;
+import io.crail.protocol.Locations;
+import io.crail.protocol.NodeInfo;
+import io.crail.protocol.Remove;
+import io.crail.protocol.Rename;
+import io.crail.protocol.SetSize;
+import io.crail.protocol.Usage;
+import io.crail.rpc.Frame;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+
+/**
+ * One namenode without network and threads: tree, space and leases put together. Time and
+ * randomness are passed in; whoever owns it calls {@link #tick} now and then. Thread-safe.
+ */
+final class NameNode {
+  private static final int DISMANTLED_PER_TICK = 50_000;
+  private static final int DISMANTLED_FOR_SPACE = 2_048;
+
+  private final NameNodeOptions options;
+  private final long incarnation;
+  private final BlockStore store;
+  private final Tree tree;
+  private final LeaseTable leases;
+  private final NodeWriter writer;
+
+  NameNode(NameNodeOptions options, Clock clock, RandomGenerator random) {
+    HostNames hosts = new HostNames();
+    this.options = options;
+    this.incarnation = random.nextLong();
+    this.store = new BlockStore(options, clock, random, hosts);
+    this.leases = new LeaseTable(clock, options.leaseNanos(), options.maxLeases());
+    this.writer = new NodeWriter(store, leases, clock, this::makeSpace);
+    this.tree = new Tree(options, clock, random, hosts, writer);
+  }
+
+  NameNodeOptions options() {
+    return options;
+  }
+
+  BlockStore store() {
+    return store;
+  }
+
+  Tree tree() {
+    return tree;
+  }
+
+  LeaseTable leases() {
+    return leases;
+  }
+
+  /** Opens a connection: agrees on a version, and tells what the cluster is like. */
+  Hello.Response hello(Hello.Request request) throws CrailException {
+    if (request.magic() != Hello.MAGIC) {
+      throw ErrorCode.PROTOCOL.exception("this is a namenode of Crail; bad magic number");
+    }
+    if (request.minVersion() > Frame.VERSION || request.maxVersion() < Frame.VERSION) {
+      throw ErrorCode.UNSUPPORTED.exception(
+          "protocol version "
+              + Frame.VERSION
+              + "; the client speaks "
+              + request.minVersion()
+              + " to "
+              + request.maxVersion());
+    }
+    if (request.role() != Hello.ROLE_CLIENT && request.role() != Hello.ROLE_DATANODE) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("role " + request.role());
+    }
+    return new Hello.Response(
+        Frame.VERSION,
+        options.index(),
+        options.count(),
+        options.blockSize(),
+        Extent.MIN_LENGTH,
+        (int) (options.leaseNanos() / 1_000_000),
+        incarnation,
+        tree.root().id(),
+        Utf8.of(options.cluster()));
+  }
+
+  NodeInfo create(Create.Request request, long clientId) throws CrailException {
+    return tree.create(request, clientId);
+  }
+
+  NodeInfo remove(Remove.Request request) throws CrailException {
+    return tree.remove(request.path(), request.recursive());
+  }
+
+  NodeInfo rename(Rename.Request request) throws CrailException {
+    return tree.rename(request.source(), request.target());
+  }
+
+  ListNodes.Response list(ListNodes.Request request) throws CrailException {
+    return tree.list(request);
+  }
+
+  NodeInfo setSize(SetSize.Request request) throws CrailException {
+    Node node = tree.require(request.id());
+    writer.setSize(node, request);
+    return node.info();
+  }
+
+  Extend.Response extend(Extend.Request request) throws CrailException {
+    return new Extend.Response(writer.extend(tree.require(request.id()), request));
+  }
+
+  AcquireLease.Response acquire(AcquireLease.Request request, long clientId) throws CrailException {
+    return writer.acquire(tree.require(request.id()), clientId, request.token());
+  }
+
+  /** The committed extents of a range. */
+  Locations.Response locations(Locations.Request request) throws CrailException {
+    Node node = tree.require(request.id());
+    if (request.position() < 0 || request.length() < 0) {
+      throw ErrorCode.OUT_OF_RANGE.exception(
+          node + ": " + request.length() + " bytes from " + request.position());
+    }
+    long size = node.size();
+    long end = Math.min(size, request.position() + Math.min(request.length(), size));
+    NodeSpace space = node.space();
+    if (space == null || request.position() >= end) {
+      return new Locations.Response(size, List.of());
+    }
+    int from = space.indexOf(request.position());
+    int to = Math.min(ExtentFinder.end(space, end), from + Locations.MAX_EXTENTS);
+    List<Extent> extents = new ArrayList<>(to - from);
+    for (int i = from; i < to; i++) {
+      extents.add(space.at(i).extentBefore(size));
+    }
+    return new Locations.Response(size, extents);
+  }
+
+  Usage.Response usage() {
+    List<DatanodeSpace> datanodes = store.datanodes();
+    int online = (int) datanodes.stream().filter(store::isOnline).count();
+    return new Usage.Response(tree.size(), datanodes.size(), online, store.usage());
+  }
+
+  /** Does what time brings: ends leases, frees space, takes removed subtrees apart. */
+  void tick() {
+    leases.tick(writer::expire);
+    tree.dismantle(DISMANTLED_PER_TICK);
+    store.reclaim();
+    store.tick();
+  }
+
+  private boolean makeSpace() {
+    return store.reclaim() + tree.dismantle(DISMANTLED_FOR_SPACE) > 0;
+  }
+
+  /** Counts all nodes and all space again, and compares; for tests, while nothing changes. */
+  void verify() {
+    Map<DatanodeSpace, Long> used = new HashMap<>();
+    tree.ids()
+        .walk(
+            0,
+            node -> {
+              NodeSpace space = node.space();
+              for (int i = 0; space != null && i < space.count(); i++) {
+                Allocation extent = space.at(i);
+                used.merge(extent.region().datanode(), (long) extent.allocatedLength(), Long::sum);
+              }
+              return true;
+            });
+    store.verify(used);
+    if (tree.ids().size() != tree.size() || tree.names().size() + 1 != tree.size()) {
+      throw new AssertionError(
+          tree.size()
+              + " nodes, but "
+              + tree.ids().size()
+              + " ids and "
+              + tree.names().size()
+              + " names beside the root");
+    }
+  }
+}

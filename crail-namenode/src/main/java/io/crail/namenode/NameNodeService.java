@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.error.CrailException;
+import io.crail.protocol.Create;
+import io.crail.protocol.Hello;
+import io.crail.protocol.ListDatanodes;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationServer;
+import io.crail.protocol.Ping;
+import io.crail.protocol.RegisterDatanode;
+import io.crail.protocol.RegisterRegion;
+import io.crail.protocol.Remove;
+import io.crail.protocol.Rename;
+import io.crail.protocol.RenewLeases;
+import io.crail.protocol.SetSize;
+import io.crail.rpc.Session;
+
+/** Binds each operation of the table to what the {@link NameNode} does. Stateless. */
+final class NameNodeService {
+  private NameNodeService() {}
+
+  /** The service of a namenode. */
+  static OperationServer create(NameNode namenode) {
+    BlockStore store = namenode.store();
+    ExtentFinder extents = new ExtentFinder(namenode.tree());
+    NameNodeDump dump = new NameNodeDump(namenode);
+    // The dump shows the server's own counters, so it gets the server once there is one.
+    OperationServer[] server = new OperationServer[1];
+    server[0] =
+        OperationServer.builder(NameNodeOperations.all(), NameNodeOperations.HELLO)
+            .handle(
+                NameNodeOperations.HELLO, (request, session) -> hello(namenode, request, session))
+            .handle(
+                NameNodeOperations.CREATE,
+                (request, session) ->
+                    new Create.Response(namenode.create(request, clientId(session))))
+            .handleBatch(
+                NameNodeOperations.LOOKUP,
+                (batch, from, to, responses) ->
+                    attachment(batch.session()).lookups().serve(batch, from, to, responses))
+            .handle(
+                NameNodeOperations.SET_SIZE,
+                (request, session) -> new SetSize.Response(namenode.setSize(request)))
+            .handle(
+                NameNodeOperations.REMOVE,
+                (request, session) -> new Remove.Response(namenode.remove(request)))
+            .handle(
+                NameNodeOperations.RENAME,
+                (request, session) -> new Rename.Response(namenode.rename(request)))
+            .handleBatch(NameNodeOperations.FIND_EXTENTS, extents::serve)
+            .handle(NameNodeOperations.EXTEND, (request, session) -> namenode.extend(request))
+            .handle(
+                NameNodeOperations.ACQUIRE_LEASE,
+                (request, session) -> namenode.acquire(request, clientId(session)))
+            .handle(
+                NameNodeOperations.RENEW_LEASES,
+                (request, session) ->
+                    new RenewLeases.Response(namenode.leases().renew(request.clientId())))
+            .handle(NameNodeOperations.LIST_NODES, (request, session) -> namenode.list(request))
+            .handle(NameNodeOperations.LOCATIONS, (request, session) -> namenode.locations(request))
+            .handle(
+                NameNodeOperations.REGISTER_DATANODE,
+                (request, session) -> new RegisterDatanode.Response(store.register(request)))
+            .handle(
+                NameNodeOperations.REGISTER_REGION,
+                (request, session) -> new RegisterRegion.Response(store.register(request)))
+            .handle(
+                NameNodeOperations.KEEP_ALIVE,
+                (request, session) -> store.keepAlive(request.datanode()))
+            .handle(NameNodeOperations.REMOVE_DATANODE, (request, session) -> store.remove(request))
+            .handle(
+                NameNodeOperations.DESCRIBE_DATANODE, (request, session) -> store.describe(request))
+            .handle(
+                NameNodeOperations.LIST_DATANODES,
+                (request, session) ->
+                    new ListDatanodes.Response(store.list(request.after(), ListDatanodes.MAX_IDS)))
+            .handle(NameNodeOperations.USAGE, (request, session) -> namenode.usage())
+            .handle(
+                NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
+            .handle(
+                NameNodeOperations.DUMP,
+                (request, session) -> dump.page(request.cursor(), server[0]))
+            .build();
+    return server[0];
+  }
+
+  private static Hello.Response hello(NameNode namenode, Hello.Request request, Session session)
+      throws CrailException {
+    Hello.Response response = namenode.hello(request);
+    NameNodeOptions options = namenode.options();
+    session.attach(
+        new ClientSession(
+            request.clientId(),
+            new LookupBatch(namenode.tree(), options.index(), options.count())));
+    return response;
+  }
+
+  private static ClientSession attachment(Session session) {
+    return (ClientSession) session.attachment();
+  }
+
+  private static long clientId(Session session) {
+    return attachment(session).clientId();
+  }
+}

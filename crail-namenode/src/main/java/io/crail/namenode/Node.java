@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.protocol.NodeInfo;
+import io.crail.protocol.NodeType;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * A node of the tree. There are millions of them, so every field counts: 96 bytes an object with
+ * compressed references, and what few nodes need (extents, a long name, a write lease) hangs off
+ * it.
+ *
+ * <p>Name, parent and sequence change only in a rename, under the lock of both parents and within
+ * the {@link RenameSequence}; whoever reads them without a lock checks that sequence. Extents, size
+ * and lease change under the node's own monitor and are read by anybody.
+ */
+class Node {
+  /** What a table puts where a node was; equals no name and no id. */
+  static final Node TOMBSTONE = new Node(0, NodeType.DATAFILE, 0, 0, 0);
+
+  private final long id;
+  private final byte typeNumber;
+  private final byte storageClass;
+  private final byte flags;
+  private final short host;
+
+  private byte nameLength;
+  private volatile boolean removed;
+  private long word0;
+  private long word1;
+  private long word2;
+  private byte[] longName;
+  private volatile Container parent;
+  private long sequence;
+
+  private volatile long size;
+  private volatile long modifiedMillis;
+  private volatile NodeSpace space;
+  private WriteLease lease;
+  private int endedLease;
+
+  /**
+   * Creates a node without name and parent.
+   *
+   * @param host where its space should be, as a number of {@link HostNames}
+   * @param flags as in {@link NodeInfo}
+   */
+  Node(long id, NodeType type, int storageClass, int host, int flags) {
+    this.id = id;
+    this.typeNumber = (byte) type.number();
+    this.storageClass = (byte) storageClass;
+    this.host = (short) host;
+    this.flags = (byte) flags;
+  }
+
+  final long id() {
+    return id;
+  }
+
+  final int typeNumber() {
+    return typeNumber;
+  }
+
+  final NodeType type() {
+    switch (typeNumber) {
+      case 0:
+        return NodeType.DATAFILE;
+      case 1:
+        return NodeType.DIRECTORY;
+      case 2:
+        return NodeType.MULTIFILE;
+      case 4:
+        return NodeType.TABLE;
+      case 5:
+        return NodeType.KEYVALUE;
+      default:
+        throw new AssertionError("node type " + typeNumber);
+    }
+  }
+
+  final int storageClass() {
+    return storageClass & 0xff;
+  }
+
+  final int host() {
+    return host & 0xffff;
+  }
+
+  final int flags() {
+    return flags;
+  }
+
+  final boolean isEnumerable() {
+    return (flags & NodeInfo.ENUMERABLE) != 0;
+  }
+
+  final boolean isStrict() {
+    return (flags & NodeInfo.STRICT) != 0;
+  }
+
+  /** Gives the node its place in the tree; the caller puts it into table and order. */
+  final void place(Container newParent, ByteBuffer buffer, int start, int end, long newSequence) {
+    int length = end - start;
+    nameLength = (byte) length;
+    if (length <= NodeName.INLINE_LENGTH) {
+      word0 = NodeName.word(buffer, start, end);
+      word1 = NodeName.word(buffer, start + 8, end);
+      word2 = NodeName.word(buffer, start + 16, end);
+      longName = null;
+    } else {
+      byte[] bytes = new byte[length];
+      buffer.get(start, bytes);
+      longName = bytes;
+      word0 = 0;
+      word1 = 0;
+      word2 = 0;
+    }
+    sequence = newSequence;
+    parent = newParent;
+  }
+
+  /** The container it lies in; null for the root. */
+  final Container parent() {
+    return parent;
+  }
+
+  /** Its place in the parent's order. */
+  final long sequence() {
+    return sequence;
+  }
+
+  /** Bytes of the name. */
+  final int nameLength() {
+    return nameLength & 0xff;
+  }
+
+  /** True when this lies in {@code container} under an inline name. */
+  final boolean isNamed(Container container, long name0, long name1, long name2, int length) {
+    return word0 == name0
+        && parent == container
+        && word1 == name1
+        && word2 == name2
+        && nameLength() == length;
+  }
+
+  /** True when this lies in {@code container} under the name in {@code [start, end)}. */
+  final boolean isNamed(Container container, ByteBuffer buffer, int start, int end) {
+    int length = end - start;
+    if (length <= NodeName.INLINE_LENGTH) {
+      return isNamed(
+          container,
+          NodeName.word(buffer, start, end),
+          NodeName.word(buffer, start + 8, end),
+          NodeName.word(buffer, start + 16, end),
+          length);
+    }
+    byte[] name = longName;
+    if (parent != container || name == null || name.length != length) {
+      return false;
+    }
+    for (int i = 0; i < length; i++) {
+      if (name[i] != buffer.get(start + i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Loads from the beginning and the end of this object, so that all of it is in the cache. */
+  final int touchedFields() {
+    return (int) id + nameLength + (longName == null ? 0 : 1);
+  }
+
+  /** True when both have the same name. */
+  final boolean hasNameOf(Node other) {
+    return word0 == other.word0
+        && word1 == other.word1
+        && word2 == other.word2
+        && nameLength == other.nameLength
+        && Arrays.equals(longName, other.longName);
+  }
+
+  /** The hash under which the table holds this. */
+  final long hash(NameHash hash) {
+    byte[] name = longName;
+    if (name == null) {
+      return hash.of(parent.id(), word0, word1, word2, nameLength());
+    }
+    ByteBuffer bytes = ByteBuffer.wrap(name).order(ByteOrder.LITTLE_ENDIAN);
+    return hash.of(parent.id(), bytes, 0, name.length);
+  }
+
+  /** The bytes of the name. */
+  final byte[] nameBytes() {
+    byte[] name = longName;
+    return name != null ? name.clone() : NodeName.bytes(word0, word1, word2, nameLength());
+  }
+
+  /** The whole path, for messages; while a rename is running it may be neither old nor new. */
+  final String path() {
+    Container container = parent;
+    if (container == null) {
+      return "/";
+    }
+    StringBuilder path = new StringBuilder();
+    Node node = this;
+    while (container != null) {
+      path.insert(0, new String(node.nameBytes(), StandardCharsets.UTF_8)).insert(0, '/');
+      node = container;
+      container = container.parent();
+    }
+    return path.toString();
+  }
+
+  /** True once the node itself was removed or replaced; see {@link Tree#isDetached}. */
+  final boolean isRemoved() {
+    return removed;
+  }
+
+  /** Marks the node, for good. */
+  final void markRemoved() {
+    removed = true;
+  }
+
+  /** Bytes that readers see. */
+  final long size() {
+    return size;
+  }
+
+  /** Makes bytes visible. Under the node's monitor. */
+  final void commit(long newSize, long nowMillis) {
+    size = newSize;
+    modifiedMillis = nowMillis;
+  }
+
+  /** Milliseconds since 1970. */
+  final long modifiedMillis() {
+    return modifiedMillis;
+  }
+
+  final void touch(long nowMillis) {
+    modifiedMillis = nowMillis;
+  }
+
+  /** The extents; null when there are none. */
+  final NodeSpace space() {
+    return space;
+  }
+
+  /** Sets the extents. Under the node's monitor. */
+  final void space(NodeSpace newSpace) {
+    space = newSpace;
+  }
+
+  /** The write lease, or null. Under the node's monitor. */
+  final WriteLease lease() {
+    return lease;
+  }
+
+  /** Sets or ends the write lease. Under the node's monitor. */
+  final void lease(WriteLease newLease) {
+    lease = newLease;
+  }
+
+  /** True when the lease of {@code token} was the last that its holder ended. */
+  final boolean wasEnded(long token) {
+    return endedLease == digest(token);
+  }
+
+  /** Notes that a lease was ended by its holder. Under the node's monitor. */
+  final void markEnded(long token) {
+    endedLease = digest(token);
+  }
+
+  /** Four bytes of a token, which is random, fill this object up to the 96; 0 is of none. */
+  private static int digest(long token) {
+    int digest = Long.hashCode(token);
+    return digest == 0 ? 1 : digest;
+  }
+
+  /** Children of a container; 0 for a node with bytes. */
+  int childCount() {
+    return 0;
+  }
+
+  /** What clients are told. */
+  final NodeInfo info() {
+    return new NodeInfo(
+        id, size, modifiedMillis, childCount(), storageClass(), type(), flags & 0xff);
+  }
+
+  /** Writes what clients are told. */
+  final void encode(ByteBuffer out, int offset) {
+    NodeInfo.encode(
+        out,
+        offset,
+        id,
+        size,
+        modifiedMillis,
+        childCount(),
+        storageClass(),
+        typeNumber,
+        flags & 0xff);
+  }
+
+  @Override
+  public String toString() {
+    return path() + " (node " + id + ")";
+  }
+}

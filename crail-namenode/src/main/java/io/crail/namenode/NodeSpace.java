@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.protocol.Extent;
+import java.nio.ByteBuffer;
+
+/**
+ * The extents of a node, in the order of their file offsets and without gaps. Most nodes have one,
+ * so one {@link Allocation} is a list by itself. Changed under the node's monitor, read by anybody.
+ */
+abstract class NodeSpace {
+  /** The number of extents. */
+  abstract int count();
+
+  /** The extent of an index below {@link #count()}. */
+  abstract Allocation at(int index);
+
+  /** These extents and one more. */
+  abstract NodeSpace with(Allocation next);
+
+  /** The position behind the last byte of the last extent. */
+  final long end() {
+    return at(count() - 1).fileEnd();
+  }
+
+  /** The index of the extent that holds {@code position}, or the count when it is behind all. */
+  final int indexOf(long position) {
+    int low = 0;
+    int high = count();
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (at(middle).fileEnd() <= position) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  /**
+   * Writes the extents {@code from} (inclusive) to {@code to} (exclusive), as on the wire, for
+   * readers: nothing from {@code size} on, for that may come to lie elsewhere.
+   */
+  final void encode(int from, int to, long size, ByteBuffer out, int offset) {
+    int at = offset;
+    for (int i = from; i < to; i++) {
+      at(i).encode(size, out, at);
+      at += Extent.WIRE_LENGTH;
+    }
+  }
+}

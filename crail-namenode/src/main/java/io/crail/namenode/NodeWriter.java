@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.AcquireLease;
+import io.crail.protocol.Extend;
+import io.crail.protocol.Extent;
+import io.crail.protocol.SetSize;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a node's writer does: takes the write lease, gets space, makes bytes visible, goes away. A
+ * node has one writer; readers see its committed size. Every method takes the node's monitor.
+ * Thread-safe.
+ */
+final class NodeWriter {
+  /** Makes space when nothing is free. */
+  interface SpaceMaker {
+    /** Frees some of what can be freed at once; false when there was nothing to do. */
+    boolean makeSpace();
+  }
+
+  private static final int MAX_SPACE_ROUNDS = 64;
+
+  private final BlockStore store;
+  private final LeaseTable leases;
+  private final Clock clock;
+  private final SpaceMaker spaceMaker;
+
+  NodeWriter(BlockStore store, LeaseTable leases, Clock clock, SpaceMaker spaceMaker) {
+    this.store = store;
+    this.leases = leases;
+    this.clock = clock;
+    this.spaceMaker = spaceMaker;
+  }
+
+  /** Gives a new node's write lease to its creator. */
+  void grant(Node node, long clientId, long token) throws CrailException {
+    synchronized (node) {
+      node.lease(leases.grant(node, clientId, token));
+    }
+  }
+
+  /** Gives the write lease to whoever asks first when nobody has it. */
+  AcquireLease.Response acquire(Node node, long clientId, long token) throws CrailException {
+    requireBytes(node);
+    if (token == 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("write lease 0");
+    }
+    synchronized (node) {
+      requirePresent(node);
+      WriteLease lease = node.lease();
+      if (lease == null) {
+        node.lease(leases.grant(node, clientId, token));
+      } else if (lease.token() == token && lease.isHeld()) {
+        leases.seen(lease);
+      } else {
+        throw ErrorCode.WRITE_LEASE_HELD.exception(node.toString());
+      }
+      NodeSpace space = node.space();
+      int index = space == null ? 0 : space.indexOf(node.size());
+      return new AcquireLease.Response(
+          node.info(),
+          space == null || index == space.count() ? List.of() : List.of(space.at(index).extent()));
+    }
+  }
+
+  /** Answers with the extents from a position on, allocating those that the writer wants. */
+  List<Extent> extend(Node node, Extend.Request request) throws CrailException {
+    requireBytes(node);
+    if (request.wanted() < 0 || request.size() < -1) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          node + ": " + request.wanted() + " bytes wanted, size " + request.size());
+    }
+    List<Extent> extents = tryExtend(node, request);
+    // Space is made without the node's monitor, for that takes the monitors of other nodes. When
+    // nothing is left to be done, another thread may just have done it: hence one more try.
+    boolean more = true;
+    for (int i = 0; extents.isEmpty() && more && i < MAX_SPACE_ROUNDS; i++) {
+      more = spaceMaker.makeSpace();
+      extents = tryExtend(node, request);
+    }
+    if (extents.isEmpty()) {
+      throw ErrorCode.NO_SPACE.exception(
+          node
+              + (node.isStrict() ? ": strictly from storage class " : ": from storage class ")
+              + node.storageClass());
+    }
+    return extents;
+  }
+
+  /** As {@link #extend}; empty when there is no space at all. */
+  private List<Extent> tryExtend(Node node, Extend.Request request) throws CrailException {
+    synchronized (node) {
+      requirePresent(node);
+      requireLease(node, request.token());
+      NodeSpace space = node.space();
+      long end = space == null ? 0 : space.end();
+      if (request.position() < 0 || request.position() > end) {
+        throw ErrorCode.OUT_OF_RANGE.exception(
+            node + ": position " + request.position() + ", its space ends at " + end);
+      }
+      commit(node, request.size(), end);
+      int first = space == null ? 0 : space.indexOf(request.position());
+      long target = saturatedSum(request.position(), Math.max(request.wanted(), 1));
+      while (end < target && (space == null ? 0 : space.count()) - first < Extend.MAX_EXTENTS) {
+        Allocation next = allocate(node, space, end, target - end);
+        if (next == null) {
+          break;
+        }
+        space = space == null ? next : space.with(next);
+        node.space(space);
+        end = next.fileEnd();
+      }
+      return space == null
+          ? List.of()
+          : extents(space, first, Math.min(space.count(), first + Extend.MAX_EXTENTS));
+    }
+  }
+
+  /** Makes bytes visible and, if asked, ends the write lease. */
+  void setSize(Node node, SetSize.Request request) throws CrailException {
+    requireBytes(node);
+    if (request.close() > SetSize.EXPIRE || request.size() < 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          node + ": size " + request.size() + ", close " + request.close());
+    }
+    synchronized (node) {
+      requirePresent(node);
+      WriteLease lease = node.lease();
+      if (wasSaid(node, lease, request)) {
+        return;
+      }
+      requireLease(node, request.token());
+      NodeSpace space = node.space();
+      commit(node, request.size(), space == null ? 0 : space.end());
+      if (request.close() == SetSize.END) {
+        // All writes were acknowledged, so nothing is on its way to what is cut off.
+        leases.end(lease);
+        node.lease(null);
+        node.markEnded(request.token());
+        truncate(node, false, 0);
+      } else if (request.close() == SetSize.EXPIRE) {
+        leases.endLater(lease);
+      }
+    }
+  }
+
+  /**
+   * True when a writer says farewell again, because the answer got lost, and all that it asks for
+   * is done. Who lost its lease has not said it before, though the size may be what it wants.
+   */
+  private static boolean wasSaid(Node node, WriteLease lease, SetSize.Request request) {
+    boolean own = lease != null && lease.token() == request.token();
+    switch (request.close()) {
+      case SetSize.END:
+        return !own && node.wasEnded(request.token()) && request.size() <= node.size();
+      case SetSize.EXPIRE:
+        return own && lease.isEnding() && request.size() <= node.size();
+      default:
+        return false;
+    }
+  }
+
+  /** Cuts off what the writer of a lease that ran out has not committed, and seals what is left. */
+  void expire(WriteLease lease) {
+    Node node = lease.node();
+    synchronized (node) {
+      if (node.isRemoved() || node.lease() != lease) {
+        return;
+      }
+      truncate(node, true, clock.nanoTime());
+      NodeSpace space = node.space();
+      if (space != null && node.size() < space.end()) {
+        // The old writer's late writes may still hit this extent, whenever they come: the next
+        // writer goes on in space of another generation, and these bytes lie where nobody looks.
+        Allocation last = space.at(space.count() - 1);
+        node.space(AllocationList.withLast(space, last.sealedAt(node.size())));
+      }
+      node.lease(null);
+    }
+  }
+
+  /** Takes a node's lease and space away, for good. */
+  void destroy(Node node) {
+    synchronized (node) {
+      node.markRemoved();
+      WriteLease lease = node.lease();
+      NodeSpace space = node.space();
+      if (space != null) {
+        node.space(null);
+        release(space, 0, lease != null, lease == null ? 0 : lease.endNanos());
+      }
+      if (lease != null) {
+        leases.end(lease);
+        node.lease(null);
+      }
+    }
+  }
+
+  /** The extents {@code from} (inclusive) to {@code to} (exclusive), for the writer. */
+  private static List<Extent> extents(NodeSpace space, int from, int to) {
+    List<Extent> extents = new ArrayList<>(Math.max(to - from, 0));
+    for (int i = from; i < to; i++) {
+      extents.add(space.at(i).extent());
+    }
+    return extents;
+  }
+
+  private void commit(Node node, long size, long end) throws CrailException {
+    if (size > end) {
+      throw ErrorCode.OUT_OF_RANGE.exception(
+          node + ": size " + size + ", its space ends at " + end);
+    }
+    if (size > node.size()) {
+      node.commit(size, clock.currentTimeMillis());
+    }
+  }
+
+  private Allocation allocate(Node node, NodeSpace space, long end, long needed) {
+    int block = store.blockSize();
+    int grown =
+        space == null
+            ? Extent.MIN_LENGTH
+            : (int) Math.min(block, 2L * space.at(space.count() - 1).allocatedLength());
+    int fitting = needed >= block ? block : Math.max(ceilPowerOfTwo((int) needed), grown);
+    int length = Math.min(fitting, block);
+    return store.allocate(node.storageClass(), node.isStrict(), node.host(), end, length);
+  }
+
+  /** Frees the extents that lie wholly behind the committed size. */
+  private void truncate(Node node, boolean leased, long leaseEndNanos) {
+    NodeSpace space = node.space();
+    if (space == null || space.at(space.count() - 1).fileOffset() < node.size()) {
+      return;
+    }
+    int kept = node.size() == 0 ? 0 : space.indexOf(node.size() - 1) + 1;
+    node.space(AllocationList.prefix(space, kept));
+    release(space, kept, leased, leaseEndNanos);
+  }
+
+  private void release(NodeSpace space, int from, boolean leased, long leaseEndNanos) {
+    for (int i = space.count() - 1; i >= from; i--) {
+      store.release(space.at(i), leased, leaseEndNanos);
+    }
+  }
+
+  private void requireLease(Node node, long token) throws CrailException {
+    WriteLease lease = node.lease();
+    if (lease == null || lease.token() != token || !lease.isHeld()) {
+      throw ErrorCode.WRITE_LEASE_LOST.exception(node.toString());
+    }
+    leases.seen(lease);
+  }
+
+  private static void requireBytes(Node node) throws CrailException {
+    if (node.type().isContainer()) {
+      throw ErrorCode.WRONG_TYPE.exception(node + " has no bytes");
+    }
+  }
+
+  private static void requirePresent(Node node) throws CrailException {
+    if (node.isRemoved()) {
+      throw ErrorCode.STALE_NODE.exception("node " + node.id());
+    }
+  }
+
+  private static int ceilPowerOfTwo(int value) {
+    return value <= Extent.MIN_LENGTH ? Extent.MIN_LENGTH : Integer.highestOneBit(value - 1) << 1;
+  }
+
+  private static long saturatedSum(long a, long b) {
+    long sum = a + b;
+    return sum < 0 ? Long.MAX_VALUE : sum;
+  }
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * Makes renames atomic for lookups that take no lock: the sequence is odd while a name is being
+ * changed, and a lookup counts only when the sequence was even and the same before and after it. A
+ * lookup that loses several times in a row stops renames for the moment it needs. Thread-safe.
+ */
+final class RenameSequence {
+  /** How often a lookup tries before it stops renames. */
+  static final int ATTEMPTS = 8;
+
+  // Fair, so that a stream of renames cannot starve a lookup.
+  private final ReentrantLock lock = new ReentrantLock(true);
+  private volatile long sequence;
+
+  /** Begins a lookup; odd when a rename is running. */
+  long read() {
+    return sequence;
+  }
+
+  /** True when no rename ran since {@link #read()} gave {@code before}. */
+  boolean isUnchanged(long before) {
+    VarHandle.acquireFence();
+    return (before & 1) == 0 && sequence == before;
+  }
+
+  /** Gives the answer of a lookup of several steps as it is at one moment between renames. */
+  <T> T read(Supplier<T> lookup) {
+    for (int i = 0; i < ATTEMPTS; i++) {
+      long before = read();
+      T answer = lookup.get();
+      if (isUnchanged(before)) {
+        return answer;
+      }
+      Thread.onSpinWait();
+    }
+    lock.lock();
+    try {
+      return lookup.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Keeps renames from running until {@link #unlock()}. */
+  void lock() {
+    lock.lock();
+  }
+
+  /** Lets renames run again. */
+  void unlock() {
+    lock.unlock();
+  }
+
+  /** Runs the change of a name. */
+  void run(Runnable change) {
+    lock.lock();
+    try {
+      sequence++;
+      VarHandle.fullFence();
+      change.run();
+    } finally {
+      sequence++;
+      lock.unlock();
+    }
+  }
+}

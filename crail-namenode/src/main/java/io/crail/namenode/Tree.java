@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Clock;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Create;
+import io.crail.protocol.ListNodes;
+import io.crail.protocol.NodeInfo;
+import io.crail.protocol.NodePath;
+import io.crail.protocol.NodeType;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.random.RandomGenerator;
+
+/**
+ * The tree of nodes, and the two tables that find a node by name and by id. Thread-safe.
+ *
+ * <p>A change of a container's children holds that container's monitor; two containers are locked
+ * in the order of their ids. What was found before is checked again once the locks are held: a
+ * container that was removed, or lies below one that was, gets no child. A container changes its
+ * parent under the move lock, so that no two moves can make a cycle between them. Readers take no
+ * lock; {@link RenameSequence} makes renames atomic for them.
+ *
+ * <p>A removed subtree is gone for everybody at once, for nobody reaches it from the root and
+ * {@link #isDetached} is true for each of its nodes; taking it apart is left to {@link #dismantle}.
+ */
+final class Tree {
+  // Children that a page looks at, so that unlisted ones cannot make it long.
+  private static final int MAX_VISITED = 16_384;
+  // Nodes that a removal takes apart itself, so that small subtrees leave nothing behind.
+  private static final int DISMANTLED_AT_ONCE = 256;
+
+  private final int index;
+  private final int count;
+  private final int storageClasses;
+  private final Clock clock;
+  private final HostNames hosts;
+  private final IdTable ids = new IdTable();
+  private final NameTable names;
+  private final RenameSequence renames = new RenameSequence();
+  private final ReentrantLock moveLock = new ReentrantLock();
+  private final AtomicLong nextId;
+  private final AtomicLong nodes = new AtomicLong(1);
+  private final long maxNodes;
+  private final Container root;
+  private final NodeWriter writer;
+  private final Dismantler dismantler;
+
+  /** Creates a tree that has only the root; {@code writer} frees what nodes have when they go. */
+  Tree(
+      NameNodeOptions options,
+      Clock clock,
+      RandomGenerator random,
+      HostNames hosts,
+      NodeWriter writer) {
+    this.index = options.index();
+    this.count = options.count();
+    this.storageClasses = options.storageClasses();
+    this.maxNodes = options.maxNodes();
+    this.clock = clock;
+    this.hosts = hosts;
+    this.writer = writer;
+    this.dismantler = new Dismantler(this::forget, writer::destroy);
+    this.names = new NameTable(new NameHash(random));
+    // Above all ids from before a restart: a namenode never makes a million nodes a millisecond.
+    long start = clock.currentTimeMillis() << 20;
+    this.nextId = new AtomicLong(start - Long.remainderUnsigned(start, count) + index);
+    this.root =
+        new Container(
+            newId(), NodeType.DIRECTORY, options.rootClass(), HostNames.ANY, NodeInfo.ENUMERABLE);
+    root.touch(clock.currentTimeMillis());
+    ids.add(root);
+  }
+
+  Container root() {
+    return root;
+  }
+
+  NameTable names() {
+    return names;
+  }
+
+  RenameSequence renames() {
+    return renames;
+  }
+
+  IdTable ids() {
+    return ids;
+  }
+
+  /** Nodes in the tree, and those of removed subtrees that are still to be taken apart. */
+  long size() {
+    return nodes.get();
+  }
+
+  /**
+   * The node of an id.
+   *
+   * @throws CrailException with {@link ErrorCode#WRONG_NAMENODE} when another namenode gave that
+   *     id, with {@link ErrorCode#STALE_NODE} when the node is gone
+   */
+  Node require(long id) throws CrailException {
+    if (count > 1 && Long.remainderUnsigned(id, count) != index) {
+      throw ErrorCode.WRONG_NAMENODE.exception("node " + id);
+    }
+    Node node = ids.find(id);
+    if (node == null || isDetached(node)) {
+      throw ErrorCode.STALE_NODE.exception("node " + id);
+    }
+    return node;
+  }
+
+  /** True when the node, or a container that it lies in, was removed. */
+  boolean isDetached(Node node) {
+    // On the way up, a move may lead past a container that the node no longer lies in; only then
+    // is the answer worth a second look.
+    return reachesRemoved(node) && renames.read(() -> reachesRemoved(node));
+  }
+
+  private static boolean reachesRemoved(Node node) {
+    for (Node at = node; at != null; at = at.parent()) {
+      if (at.isRemoved()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** A path that is checked, in the form in which names are read. */
+  private static final class PathBytes {
+    private final Utf8 text;
+    private final ByteBuffer bytes;
+    private final int end;
+
+    PathBytes(Utf8 text) throws CrailException {
+      this.text = text;
+      this.bytes = ByteBuffer.wrap(text.toByteArray()).order(ByteOrder.LITTLE_ENDIAN);
+      this.end = text.length();
+      try {
+        NodePath.check(bytes, 0, end);
+      } catch (CrailException e) {
+        throw e.code().exception(e.detail() + ": " + text);
+      }
+    }
+
+    boolean isRoot() {
+      return end == 1;
+    }
+  }
+
+  /**
+   * Where a path leads.
+   *
+   * @param parent the container of the last component; null on failure
+   * @param child what is there now, or null; the root for the root
+   * @param nameStart where the last component begins
+   * @param failure why there is no parent, or null
+   */
+  private record Place(Container parent, Node child, int nameStart, ErrorCode failure) {}
+
+  private Place locate(PathBytes path) {
+    return renames.read(() -> walk(path));
+  }
+
+  private Place walk(PathBytes path) {
+    if (path.isRoot()) {
+      return new Place(null, root, 1, null);
+    }
+    Container container = root;
+    int start = 1;
+    while (true) {
+      int end = NodeName.endOfComponent(path.bytes, start, path.end);
+      Node child = names.find(container, path.bytes, start, end);
+      if (end == path.end) {
+        return new Place(container, child, start, null);
+      }
+      if (child == null) {
+        return new Place(null, null, start, ErrorCode.PARENT_NOT_FOUND);
+      }
+      if (!(child instanceof Container)) {
+        return new Place(null, null, start, ErrorCode.NOT_A_CONTAINER);
+      }
+      container = (Container) child;
+      start = end + 1;
+    }
+  }
+
+  /**
+   * Creates a node; in a table, one that takes the place of an existing key.
+   *
+   * @param clientId who gets the write lease, if the request asks for one
+   */
+  NodeInfo create(Create.Request request, long clientId) throws CrailException {
+    PathBytes path = new PathBytes(request.path());
+    requireOwn(path);
+    if (path.isRoot()) {
+      throw ErrorCode.ROOT.exception("/");
+    }
+    if (request.storageClass() != Create.PARENT_CLASS
+        && (request.storageClass() < 0 || request.storageClass() >= storageClasses)) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "storage class " + request.storageClass() + ", there are " + storageClasses);
+    }
+    Container parent = requireParent(path, locate(path)).parent;
+    if (!parent.type().mayHold(request.type())) {
+      throw ErrorCode.WRONG_TYPE.exception(
+          path.text + ": no " + request.type() + " in a " + parent.type());
+    }
+    int storageClass =
+        request.storageClass() == Create.PARENT_CLASS
+            ? parent.storageClass()
+            : request.storageClass();
+    int host =
+        request.host().equals(Create.PARENT_HOST) ? parent.host() : hosts.find(request.host());
+    int flags =
+        (request.enumerable() ? NodeInfo.ENUMERABLE : 0) | (request.strict() ? NodeInfo.STRICT : 0);
+    NodeType type = request.type();
+    Node node =
+        type.isContainer()
+            ? new Container(newId(), type, storageClass, host, flags)
+            : new Node(newId(), type, storageClass, host, flags);
+    Node replaced;
+    NodeInfo info;
+    synchronized (parent) {
+      if (isDetached(parent)) {
+        throw ErrorCode.PARENT_NOT_FOUND.exception(path.text.toString());
+      }
+      replaced = put(node, parent, path, request.token(), clientId);
+      info = node.info();
+    }
+    if (replaced != null) {
+      writer.destroy(replaced);
+    }
+    return info;
+  }
+
+  /** Puts a new node into its parent and the tables; gives the one whose place it took, or null. */
+  private Node put(Node node, Container parent, PathBytes path, long token, long clientId)
+      throws CrailException {
+    int start = nameStart(path);
+    Node old = names.find(parent, path.bytes, start, path.end);
+    if (old != null && parent.type() != NodeType.TABLE) {
+      throw ErrorCode.NODE_EXISTS.exception(path.text.toString());
+    }
+    if (old == null && nodes.incrementAndGet() > maxNodes) {
+      nodes.decrementAndGet();
+      throw ErrorCode.LIMIT_EXCEEDED.exception(path.text + ": there are " + maxNodes + " nodes");
+    }
+    long now = clock.currentTimeMillis();
+    long sequence = old == null ? parent.children().nextSequence() : old.sequence();
+    node.place(parent, path.bytes, start, path.end, sequence);
+    node.touch(now);
+    if (token != 0 && !node.type().isContainer()) {
+      try {
+        writer.grant(node, clientId, token);
+      } catch (CrailException e) {
+        if (old == null) {
+          nodes.decrementAndGet();
+        }
+        throw e;
+      }
+    }
+    ids.add(node);
+    if (old == null) {
+      names.add(node);
+      parent.add(node, now);
+    } else {
+      names.replace(old, node);
+      parent.replace(old, node, now);
+      ids.remove(old);
+    }
+    return old;
+  }
+
+  /** Removes a node, and with {@code recursive} all that lies below it. */
+  NodeInfo remove(Utf8 pathText, boolean recursive) throws CrailException {
+    PathBytes path = new PathBytes(pathText);
+    requireOwn(path);
+    if (path.isRoot()) {
+      throw ErrorCode.ROOT.exception("/");
+    }
+    while (true) {
+      Place place = locate(path);
+      if (place.failure != null || place.child == null) {
+        throw ErrorCode.NODE_NOT_FOUND.exception(path.text.toString());
+      }
+      NodeInfo info =
+          place.child instanceof Container
+              ? remove(place, (Container) place.child, path, recursive)
+              : remove(place, path);
+      if (info != null) {
+        return info;
+      }
+    }
+  }
+
+  /** Removes a node with bytes; null when it is no longer where it was found. */
+  private NodeInfo remove(Place place, PathBytes path) {
+    Node node = place.child;
+    synchronized (place.parent) {
+      if (!isStill(node, place.parent, path)) {
+        return null;
+      }
+      unlink(node, place.parent);
+    }
+    NodeInfo info = node.info();
+    writer.destroy(node);
+    return info;
+  }
+
+  /** Removes a container; null when it is no longer where it was found. */
+  private NodeInfo remove(Place place, Container container, PathBytes path, boolean recursive)
+      throws CrailException {
+    NodeInfo info;
+    Container parent = place.parent;
+    boolean parentFirst = Long.compareUnsigned(parent.id(), container.id()) < 0;
+    synchronized (parentFirst ? parent : container) {
+      synchronized (parentFirst ? container : parent) {
+        if (!isStill(container, parent, path)) {
+          return null;
+        }
+        if (container.childCount() > 0 && !recursive) {
+          throw ErrorCode.NOT_EMPTY.exception(path.text.toString());
+        }
+        info = container.info();
+        container.markRemoved();
+        unlink(container, parent);
+      }
+    }
+    if (info.childCount() > 0) {
+      dismantler.add(container);
+      dismantle(DISMANTLED_AT_ONCE);
+    }
+    return info;
+  }
+
+  /** True when a node is in its place, and that place in the tree. Under the parent's monitor. */
+  private boolean isStill(Node node, Container parent, PathBytes path) {
+    return names.find(parent, path.bytes, nameStart(path), path.end) == node && !isDetached(parent);
+  }
+
+  /** Takes a node out of its parent and the tables. Under the parent's monitor. */
+  private void unlink(Node node, Container parent) {
+    parent.remove(node, clock.currentTimeMillis());
+    forget(node);
+  }
+
+  private void forget(Node node) {
+    names.remove(node);
+    ids.remove(node);
+    nodes.decrementAndGet();
+  }
+
+  /** Gives a node another name, and perhaps another parent. */
+  NodeInfo rename(Utf8 sourceText, Utf8 targetText) throws CrailException {
+    PathBytes source = new PathBytes(sourceText);
+    PathBytes target = new PathBytes(targetText);
+    requireOwn(source);
+    if (source.isRoot() || target.isRoot()) {
+      throw ErrorCode.ROOT.exception("rename " + source.text + " to " + target.text);
+    }
+    if (NodePath.namenodeOf(targetText, count) != index) {
+      throw ErrorCode.CROSS_NAMENODE.exception(source.text + " to " + target.text);
+    }
+    while (true) {
+      Place from = locate(source);
+      if (from.failure != null || from.child == null) {
+        throw ErrorCode.NODE_NOT_FOUND.exception(source.text.toString());
+      }
+      Place to = requireParent(target, locate(target));
+      boolean move = from.child instanceof Container && from.parent != to.parent;
+      if (move) {
+        moveLock.lock();
+      }
+      try {
+        NodeInfo info = rename(from.child, from.parent, source, to.parent, target);
+        if (info != null) {
+          return info;
+        }
+      } finally {
+        if (move) {
+          moveLock.unlock();
+        }
+      }
+    }
+  }
+
+  /** Renames under the locks; null when something was no longer where it was found. */
+  private NodeInfo rename(
+      Node node, Container from, PathBytes source, Container to, PathBytes target)
+      throws CrailException {
+    boolean fromFirst = Long.compareUnsigned(from.id(), to.id()) < 0;
+    synchronized (fromFirst ? from : to) {
+      synchronized (fromFirst ? to : from) {
+        if (!isStill(node, from, source) || isDetached(to)) {
+          return null;
+        }
+        for (Container at = to; at != null; at = at.parent()) {
+          if (at == node) {
+            throw ErrorCode.CYCLE.exception(source.text + " to " + target.text);
+          }
+        }
+        if (!to.type().mayHold(node.type())) {
+          throw ErrorCode.WRONG_TYPE.exception(
+              target.text + ": no " + node.type() + " in a " + to.type());
+        }
+        int start = nameStart(target);
+        if (names.find(to, target.bytes, start, target.end) != null) {
+          throw ErrorCode.NODE_EXISTS.exception(target.text.toString());
+        }
+        long now = clock.currentTimeMillis();
+        boolean stays = from == to;
+        long sequence = stays ? node.sequence() : to.children().nextSequence();
+        if (!stays) {
+          from.remove(node, now);
+        }
+        renames.run(
+            () -> {
+              names.remove(node);
+              node.place(to, target.bytes, start, target.end, sequence);
+              names.add(node);
+            });
+        if (stays) {
+          to.touch(now);
+        } else {
+          to.add(node, now);
+        }
+        return node.info();
+      }
+    }
+  }
+
+  /** Lists a page of a container's children. */
+  ListNodes.Response list(ListNodes.Request request) throws CrailException {
+    Node node = require(request.id());
+    if (!(node instanceof Container)) {
+      throw ErrorCode.NOT_A_CONTAINER.exception(node.toString());
+    }
+    if (request.maxEntries() == 0 || request.cursor() < 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          node + ": cursor " + request.cursor() + ", at most " + request.maxEntries() + " entries");
+    }
+    Container container = (Container) node;
+    Page page = new Page(Math.min(request.maxEntries(), ListNodes.MAX_ENTRIES));
+    synchronized (container) {
+      if (isDetached(container)) {
+        throw ErrorCode.STALE_NODE.exception("node " + request.id());
+      }
+      long next = container.children().visitFrom(request.cursor(), page);
+      return new ListNodes.Response(next, page.entries);
+    }
+  }
+
+  /** Collects the entries of a page. */
+  private static final class Page implements ChildList.Visitor {
+    private final List<ListNodes.Entry> entries = new ArrayList<>();
+    private final int maxEntries;
+    private int length;
+    private int visited;
+
+    Page(int maxEntries) {
+      this.maxEntries = maxEntries;
+    }
+
+    @Override
+    public boolean visit(Node child) {
+      if (visited++ == MAX_VISITED) {
+        return false;
+      }
+      if (!child.isEnumerable()) {
+        return true;
+      }
+      int entryLength = ListNodes.Entry.LAYOUT.fixedLength() + child.nameLength();
+      if (entries.size() == maxEntries || length + entryLength > ListNodes.MAX_ENTRIES_LENGTH) {
+        return false;
+      }
+      byte[] name = child.nameBytes();
+      entries.add(new ListNodes.Entry(child.info(), Utf8.copyOf(name, 0, name.length)));
+      length += entryLength;
+      return true;
+    }
+  }
+
+  /** Takes removed subtrees apart, about {@code most} nodes; how many there were. */
+  int dismantle(int most) {
+    return dismantler.run(most);
+  }
+
+  private long newId() {
+    return nextId.addAndGet(count);
+  }
+
+  private static int nameStart(PathBytes path) {
+    int start = path.end;
+    while (path.bytes.get(start - 1) != '/') {
+      start--;
+    }
+    return start;
+  }
+
+  private Place requireParent(PathBytes path, Place place) throws CrailException {
+    if (place.failure != null) {
+      throw place.failure.exception(path.text.toString());
+    }
+    return place;
+  }
+
+  private void requireOwn(PathBytes path) throws CrailException {
+    if (!path.isRoot() && NodePath.namenodeOf(path.text, count) != index) {
+      throw ErrorCode.WRONG_NAMENODE.exception(path.text.toString());
+    }
+  }
+}

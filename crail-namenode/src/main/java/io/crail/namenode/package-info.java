@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The metadata service: the tree of nodes, the tables that find a node by name or id, the space
+ * that datanodes lend, and the leases of writers. What decides is pure: clock, randomness and
+ * transport are passed in, and the only thread is the timer of {@link
+ * io.crail.namenode.NameNodeServer}. No byte of a file passes through here.
+ *
+ * <p>Locks are taken in this order: the move lock, containers by ascending node id, a node with
+ * bytes, the rename sequence, a segment of a table; and, below a node, a client's leases, the
+ * quarantine, a datanode. Lookups take none of them.
+ */
+package io.crail.namenode;

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Extend;
+import io.crail.protocol.ListNodes;
+import io.crail.protocol.Lookup;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeInfo;
+import io.crail.protocol.NodeType;
+import io.crail.protocol.Remove;
+import io.crail.protocol.Rename;
+import io.crail.protocol.SetSize;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Many threads on one namenode: what must hold at every moment, and at the end. */
+class ConcurrencyTest {
+  /** How long each test lets its threads run. */
+  private static final long RUN_NANOS = 1_200_000_000L;
+
+  private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private final AtomicLong rounds = new AtomicLong();
+  private TestStore store;
+  private long seed;
+
+  /** What a thread does again and again, with a connection and random numbers of its own. */
+  private interface Worker {
+    void round(Wire wire, Random random) throws CrailException;
+  }
+
+  @BeforeEach
+  void start() throws Exception {
+    seed = TestStore.seed();
+    store = new TestStore();
+    store.datanode(256L << 20);
+  }
+
+  private void run(Worker... workers) throws Exception {
+    long end = System.nanoTime() + RUN_NANOS;
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < workers.length; i++) {
+      Worker worker = workers[i];
+      Random random = new Random(seed + i);
+      Wire wire = Wire.connect(store.server, 100 + i);
+      Thread thread =
+          new Thread(
+              () -> {
+                try {
+                  while (System.nanoTime() - end < 0 && failure.get() == null) {
+                    worker.round(wire, random);
+                    rounds.incrementAndGet();
+                  }
+                } catch (Throwable e) {
+                  failure.compareAndSet(null, e);
+                }
+              });
+      threads.add(thread);
+      thread.start();
+    }
+    for (Thread thread : threads) {
+      thread.join(30_000);
+      assertTrue(!thread.isAlive(), "a thread hangs");
+    }
+    if (failure.get() != null) {
+      throw new AssertionError("seed " + seed, failure.get());
+    }
+    assertTrue(rounds.get() > 100, "only " + rounds + " rounds");
+  }
+
+  /** Does something that may be refused for what others do; gives the refusal or null. */
+  private static ErrorCode tried(ConcurrencyAction action) {
+    try {
+      action.run();
+      return null;
+    } catch (CrailException e) {
+      assertTrue(e.code() != ErrorCode.INTERNAL && e.code() != ErrorCode.PROTOCOL, e.toString());
+      return e.code();
+    }
+  }
+
+  private interface ConcurrencyAction {
+    void run() throws CrailException;
+  }
+
+  private static void rename(Wire wire, String source, String target) throws CrailException {
+    wire.call(NameNodeOperations.RENAME, new Rename.Request(Utf8.of(source), Utf8.of(target)));
+  }
+
+  private static NodeInfo create(Wire wire, NodeType type, String path) throws CrailException {
+    return wire.call(NameNodeOperations.CREATE, TestStore.creation(type, path, 9)).node();
+  }
+
+  private static void remove(Wire wire, String path, boolean recursive) throws CrailException {
+    wire.call(NameNodeOperations.REMOVE, new Remove.Request(recursive, Utf8.of(path)));
+  }
+
+  /** How many of the paths are found in one batch. */
+  private static int found(Wire wire, String... paths) throws CrailException {
+    List<Lookup.Request> requests = new ArrayList<>();
+    for (String path : paths) {
+      requests.add(new Lookup.Request(Utf8.of(path)));
+    }
+    int found = 0;
+    for (Object answer : wire.callAll(NameNodeOperations.LOOKUP, requests)) {
+      if (answer instanceof Lookup.Response) {
+        found++;
+      } else {
+        assertEquals(ErrorCode.NODE_NOT_FOUND, ((CrailException) answer).code());
+      }
+    }
+    return found;
+  }
+
+  @Test
+  void readersSeeARenamedNodeUnderExactlyOneName() throws Exception {
+    store.mkdir("/a");
+    store.mkdir("/b");
+    store.mkdir("/c");
+    store.file("/a/one-name-inline");
+    store.mkdir("/a/dir");
+    store.file("/a/dir/below");
+    String longName = "/b/another-name-that-is-too-long-to-be-inline";
+    run(
+        (wire, random) -> {
+          rename(wire, "/a/one-name-inline", longName);
+          rename(wire, longName, "/a/one-name-inline");
+        },
+        (wire, random) -> {
+          rename(wire, "/a/dir", "/c/dir");
+          rename(wire, "/c/dir", "/a/dir");
+        },
+        (wire, random) -> assertEquals(1, found(wire, "/a/one-name-inline", longName)),
+        (wire, random) -> assertEquals(1, found(wire, "/a/dir/below", "/c/dir/below")));
+    assertEquals(1, found(store.wire, "/a/one-name-inline"));
+  }
+
+  @Test
+  void aReaderIsNotStarvedByRenames() throws Exception {
+    store.file("/stable");
+    store.file("/x");
+    AtomicLong lookups = new AtomicLong();
+    Worker renamer =
+        (wire, random) -> {
+          String name = "/x-" + random.nextInt();
+          if (tried(() -> rename(wire, "/x", name)) == null) {
+            rename(wire, name, "/x");
+          }
+        };
+    run(
+        renamer,
+        renamer,
+        renamer,
+        (wire, random) -> {
+          assertEquals(1, found(wire, "/stable"));
+          lookups.incrementAndGet();
+        });
+    assertTrue(lookups.get() > 50, "only " + lookups + " lookups");
+  }
+
+  @Test
+  void stableNodesAreFoundWhileTablesGrowAndShrink() throws Exception {
+    store.mkdir("/s");
+    String[] stable = new String[200];
+    for (int i = 0; i < stable.length; i++) {
+      stable[i] = "/s/stable-" + i;
+      store.file(stable[i]);
+    }
+    Worker churn =
+        (wire, random) -> {
+          String prefix = "/churn-" + random.nextInt();
+          if (tried(() -> create(wire, NodeType.DIRECTORY, prefix)) != null) {
+            return;
+          }
+          for (int i = 0; i < 2000; i++) {
+            create(wire, NodeType.DATAFILE, prefix + "/" + i);
+          }
+          if (random.nextBoolean()) {
+            for (int i = 0; i < 2000; i++) {
+              remove(wire, prefix + "/" + i, false);
+            }
+          }
+          remove(wire, prefix, true);
+        };
+    run(churn, churn, (wire, random) -> assertEquals(200, found(wire, stable)));
+    settle();
+    assertEquals(202, store.namenode.tree().ids().size());
+    assertEquals(201, store.namenode.tree().names().size());
+  }
+
+  @Test
+  void theLastPutWinsAndNobodySeesAGap() throws Exception {
+    store.create(NodeType.TABLE, "/t", 0);
+    for (int i = 0; i < 4; i++) {
+      store.create(NodeType.KEYVALUE, "/t/" + i, 0);
+    }
+    Worker put =
+        (wire, random) -> {
+          long id = create(wire, NodeType.KEYVALUE, "/t/" + random.nextInt(4)).id();
+          // The value may be replaced at any moment.
+          tried(() -> wire.call(NameNodeOperations.EXTEND, new Extend.Request(id, 9, 0, 5000, -1)));
+          tried(
+              () ->
+                  wire.call(
+                      NameNodeOperations.SET_SIZE, new SetSize.Request(id, 9, 5000, SetSize.END)));
+        };
+    long table = store.lookup("/t").node().id();
+    run(
+        put,
+        put,
+        (wire, random) -> assertEquals(4, found(wire, "/t/0", "/t/1", "/t/2", "/t/3")),
+        (wire, random) ->
+            assertEquals(
+                4,
+                wire.call(NameNodeOperations.LIST_NODES, new ListNodes.Request(table, 0, 100))
+                    .entries()
+                    .size()));
+    assertEquals(List.of("0", "1", "2", "3"), store.list(table, 2));
+    assertEquals(6, store.namenode.tree().ids().size());
+    store.namenode.verify();
+  }
+
+  @Test
+  void spaceOfARemovedSubtreeIsThereAtOnceWhoeverTakesItApart() throws Exception {
+    int files = 1024;
+    store = new TestStore();
+    int datanode = store.datanode(files * 4096L);
+    Worker refill =
+        (wire, random) -> {
+          store.namenode.store().keepAlive(datanode);
+          create(wire, NodeType.DIRECTORY, "/d");
+          for (int i = 0; i < files; i++) {
+            long id = create(wire, NodeType.DATAFILE, "/d/" + i).id();
+            wire.call(NameNodeOperations.EXTEND, new Extend.Request(id, 9, 0, 1, -1));
+            wire.call(NameNodeOperations.SET_SIZE, new SetSize.Request(id, 9, 1, SetSize.END));
+          }
+          remove(wire, "/d", true);
+          rounds.addAndGet(files);
+        };
+    run(refill, (wire, random) -> store.namenode.tick());
+    settle();
+    store.namenode.verify();
+    assertEquals(files * 4096L, store.usage(0).freeBytes());
+  }
+
+  @Test
+  void randomOperationsLoseNoNodeAndMakeNoCycle() throws Exception {
+    for (int i = 0; i < 6; i++) {
+      store.mkdir("/d" + i);
+    }
+    Worker mixed =
+        (wire, random) -> {
+          String source = randomPath(random);
+          String target = randomPath(random);
+          switch (random.nextInt(8)) {
+            case 0:
+            case 1:
+              tried(() -> create(wire, NodeType.DIRECTORY, source));
+              break;
+            case 2:
+              tried(
+                  () -> {
+                    long id = create(wire, NodeType.DATAFILE, source).id();
+                    wire.call(NameNodeOperations.EXTEND, new Extend.Request(id, 9, 0, 10_000, -1));
+                    wire.call(
+                        NameNodeOperations.SET_SIZE,
+                        new SetSize.Request(id, 9, 10_000, SetSize.END));
+                  });
+              break;
+            case 3:
+              tried(() -> remove(wire, source, random.nextInt(4) == 0));
+              break;
+            case 4:
+              found(wire, source, target, "/d1", "/d2/d3", "/");
+              break;
+            default:
+              tried(() -> rename(wire, source, target));
+          }
+        };
+    Worker ticker =
+        (wire, random) -> {
+          store.namenode.tick();
+          Thread.onSpinWait();
+        };
+    run(mixed, mixed, mixed, ticker);
+    settle();
+    Set<Long> seen = new HashSet<>();
+    walk("", store.lookup("/").node(), seen);
+    assertEquals(store.namenode.tree().ids().size(), seen.size(), "nodes reached from the root");
+    assertEquals(store.namenode.tree().names().size() + 1, seen.size());
+    store.namenode.verify();
+    for (String name : store.list(store.lookup("/").node().id(), 100)) {
+      store.remove("/" + name, true);
+    }
+    store.passAlive(20_000, store.namenode.store().list(-1, 1).get(0));
+    store.namenode.verify();
+    assertEquals(256L << 20, store.usage(0).freeBytes());
+    assertEquals(1, store.namenode.tree().ids().size());
+  }
+
+  /** Lets removed subtrees be taken apart. */
+  private void settle() {
+    for (long before = -1; before != store.namenode.tree().size(); ) {
+      before = store.namenode.tree().size();
+      store.namenode.tick();
+    }
+  }
+
+  private void walk(String path, NodeInfo info, Set<Long> seen) throws CrailException {
+    assertTrue(seen.add(info.id()), "reached twice: " + path);
+    assertEquals(info.id(), store.lookup(path.isEmpty() ? "/" : path).node().id());
+    if (info.type().isContainer()) {
+      List<String> names = store.list(info.id(), 100);
+      assertEquals(info.childCount(), names.size());
+      for (String name : names) {
+        walk(path + "/" + name, store.lookup(path + "/" + name).node(), seen);
+      }
+    }
+  }
+
+  private static String randomPath(Random random) {
+    StringBuilder path = new StringBuilder();
+    for (int depth = random.nextInt(3); depth >= 0; depth--) {
+      path.append("/d").append(random.nextInt(6));
+    }
+    return path.toString();
+  }
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import static io.crail.namenode.Refusals.refused;
+import static io.crail.namenode.TestStore.BLOCK;
+import static io.crail.namenode.TestStore.registration;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Create;
+import io.crail.protocol.DescribeDatanode;
+import io.crail.protocol.Extent;
+import io.crail.protocol.KeepAlive;
+import io.crail.protocol.ListDatanodes;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeType;
+import io.crail.protocol.RegisterRegion;
+import io.crail.protocol.RemoveDatanode;
+import io.crail.protocol.SetSize;
+import io.crail.protocol.Usage;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Datanodes: registration, signs of life, removal and replacement. */
+class DatanodeTest {
+  private static KeepAlive.Response keepAlive(TestStore store, int id) throws Exception {
+    return store.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id));
+  }
+
+  private static DescribeDatanode.Response describe(TestStore store, int id) throws Exception {
+    return store.call(NameNodeOperations.DESCRIBE_DATANODE, new DescribeDatanode.Request(id, 0));
+  }
+
+  private static List<Integer> ids(TestStore store) throws Exception {
+    return store.call(NameNodeOperations.LIST_DATANODES, new ListDatanodes.Request(-1)).ids();
+  }
+
+  private static RemoveDatanode.Response remove(TestStore store, String host, int port)
+      throws Exception {
+    return store.call(
+        NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(port, Utf8.of(host)));
+  }
+
+  @Test
+  void registeringTwiceChangesNothing() throws Exception {
+    TestStore store = new TestStore();
+    int id = store.datanode(1, "host", 0, true, 4L << 20);
+    assertEquals(id, store.datanode(1, "host", 0, true, 4L << 20));
+    assertEquals(4, store.region(id, 0, 4L << 20));
+    assertEquals(4L << 20, store.usage(0).capacityBytes());
+    assertEquals(List.of(id), ids(store));
+    KeepAlive.Response alive = keepAlive(store, id);
+    assertEquals(4, alive.totalBlocks());
+    assertEquals(4, alive.freeBlocks());
+    assertFalse(alive.stop());
+    DescribeDatanode.Response described = describe(store, id);
+    assertEquals("host", described.host().toString());
+    assertEquals(1001, described.port());
+    assertTrue(described.online() && described.checksGeneration());
+    assertEquals(1, described.regions().size());
+    assertEquals(4L << 20, described.regions().get(0).length());
+  }
+
+  @Test
+  void refusesWhatCannotBe() throws Exception {
+    TestStore store = new TestStore("crail.storage.classes", "2");
+    int id = store.datanode(4L << 20);
+    refused(ErrorCode.INVALID_ARGUMENT, "class 2", () -> store.datanode(2, "host", 2, true, BLOCK));
+    refused(
+        ErrorCode.INVALID_ARGUMENT,
+        "other values",
+        () ->
+            store.call(
+                NameNodeOperations.REGISTER_DATANODE, registration(1, "host", 1001, 1, true)));
+    refused(
+        ErrorCode.INVALID_ARGUMENT,
+        "port 0",
+        () ->
+            store.call(NameNodeOperations.REGISTER_DATANODE, registration(7, "host", 0, 1, true)));
+    refused(ErrorCode.INVALID_ARGUMENT, "region 0", () -> store.region(id, 0, 8L << 20));
+    refused(ErrorCode.INVALID_ARGUMENT, "region 1", () -> store.region(id, 1, BLOCK + 1));
+    refused(ErrorCode.INVALID_ARGUMENT, "region 1", () -> store.region(id, 1, 0));
+    refused(ErrorCode.INVALID_ARGUMENT, "region 1", () -> store.region(id, 1, -BLOCK));
+    refused(ErrorCode.INVALID_ARGUMENT, "region -1", () -> store.region(id, -1, BLOCK));
+    refused(ErrorCode.INVALID_ARGUMENT, "region 1", () -> store.region(id, 1, 1L << 62));
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> store.region(id + 1, 1, BLOCK));
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> keepAlive(store, id + 1));
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> describe(store, id + 1));
+    refused(ErrorCode.UNKNOWN_DATANODE, "elsewhere:1", () -> remove(store, "elsewhere", 1));
+    assertEquals(4L << 20, store.usage(0).capacityBytes());
+  }
+
+  @Test
+  void overlappingRegionsAreRefused() throws Exception {
+    TestStore store = new TestStore();
+    int id = store.datanode(BLOCK);
+    RegisterRegion.Request first = new RegisterRegion.Request(id, 1, 4 * BLOCK, 1 << 30, 7);
+    store.call(NameNodeOperations.REGISTER_REGION, first);
+    for (long address : new long[] {1 << 30, (1 << 30) + 3 * BLOCK, (1 << 30) - BLOCK + 1}) {
+      refused(
+          ErrorCode.INVALID_ARGUMENT,
+          "overlaps region 1",
+          () ->
+              store.call(
+                  NameNodeOperations.REGISTER_REGION,
+                  new RegisterRegion.Request(id, 2, BLOCK, address, 7)));
+    }
+    store.call(
+        NameNodeOperations.REGISTER_REGION,
+        new RegisterRegion.Request(id, 2, BLOCK, (1 << 30) + 4 * BLOCK, 7));
+    refused(
+        ErrorCode.INVALID_ARGUMENT,
+        "other values",
+        () ->
+            store.call(
+                NameNodeOperations.REGISTER_REGION,
+                new RegisterRegion.Request(id, 1, 4 * BLOCK, 1 << 29, 7)));
+  }
+
+  @Test
+  void aNamenodeTakesItsOwnShareOfRegions() throws Exception {
+    TestStore store = new TestStore(new ManualClock(), 1, 2);
+    int id =
+        store
+            .call(NameNodeOperations.REGISTER_DATANODE, registration(1, "host", 1001, 0, true))
+            .datanode();
+    assertEquals(1, Integer.remainderUnsigned(id, 2));
+    refused(ErrorCode.WRONG_NAMENODE, "region 0", () -> store.region(id, 0, BLOCK));
+    assertEquals(1, store.region(id, 1, BLOCK));
+  }
+
+  @Test
+  void longListsOfRegionsComeInPages() throws Exception {
+    TestStore store = new TestStore();
+    int id = store.datanode(BLOCK);
+    for (int i = 1; i < 5000; i++) {
+      store.region(id, i, BLOCK);
+    }
+    List<Integer> seen = new ArrayList<>();
+    int total = Integer.MAX_VALUE;
+    while (seen.size() < total) {
+      DescribeDatanode.Response page =
+          store.call(
+              NameNodeOperations.DESCRIBE_DATANODE, new DescribeDatanode.Request(id, seen.size()));
+      total = page.totalRegions();
+      assertFalse(page.regions().isEmpty());
+      page.regions().forEach(region -> seen.add(region.index()));
+    }
+    for (int i = 0; i < 5000; i++) {
+      assertEquals(i, seen.get(i));
+    }
+  }
+
+  @Test
+  void aSilentDatanodeGetsNothingUntilItIsHeardOfAgain() throws Exception {
+    TestStore store = new TestStore();
+    int id = store.datanode(4L << 20);
+    store.write("/old", BLOCK);
+    store.pass(15_900);
+    assertTrue(describe(store, id).online());
+    store.pass(200);
+    assertFalse(describe(store, id).online());
+    assertEquals(0, store.call(NameNodeOperations.USAGE, new Usage.Request()).onlineDatanodes());
+    long file = store.create(NodeType.DATAFILE, "/f", 9).id();
+    refused(ErrorCode.NO_SPACE, () -> store.extend(file, 9, 0, 1));
+    // Freeing its space is no sign of life.
+    store.remove("/old", false);
+    assertFalse(describe(store, id).online());
+    refused(ErrorCode.NO_SPACE, () -> store.extend(file, 9, 0, 1));
+    assertEquals(0, store.usage(0).largestFreeExtentBytes());
+    store.namenode.verify();
+    keepAlive(store, id);
+    assertEquals(1, store.extend(file, 9, 0, 1).size());
+  }
+
+  @Test
+  void whatIsFreeAtASilentDatanodeIsNoSpace() throws Exception {
+    TestStore store = new TestStore();
+    int id = store.datanode(4L << 20);
+    store.write("/f", BLOCK);
+    store.pass(16_100);
+    assertEquals(0, store.usage(0).freeBytes());
+    assertEquals(BLOCK, store.usage(0).usedBytes());
+    assertEquals(BLOCK, store.usage(0).capacityBytes());
+    store.namenode.verify();
+    keepAlive(store, id);
+    assertEquals(3 * BLOCK, store.usage(0).freeBytes());
+    assertEquals(4 * BLOCK, store.usage(0).capacityBytes());
+  }
+
+  @Test
+  void aDatanodeThatDiesWhileItIsRemovedIsBuried() throws Exception {
+    TestStore store = new TestStore();
+    int id = store.datanode(1, "a", 0, true, 4L << 20);
+    store.write("/f", BLOCK);
+    remove(store, "a", 1001);
+    store.pass(15_900);
+    assertEquals(List.of(id), ids(store));
+    store.pass(300);
+    assertEquals(List.of(), ids(store));
+    refused(ErrorCode.UNKNOWN_DATANODE, "a:1001", () -> remove(store, "a", 1001));
+    store.namenode.verify();
+    // Should it have been cut off only, it ends.
+    assertTrue(keepAlive(store, id).stop());
+    assertEquals(id, store.datanode(1, "a", 0, true, 4L << 20));
+    assertTrue(keepAlive(store, id).stop());
+    store.remove("/f", false);
+    store.pass(200);
+    assertEquals(List.of(), store.namenode.store().usage());
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> describe(store, id));
+  }
+
+  @Test
+  void aSilentDatanodeWithoutDataIsForgotten() throws Exception {
+    TestStore store = new TestStore();
+    int ghost = store.datanode(1, "a", 0, true, 4L << 20);
+    int holder = store.datanode(2, "b", 0, true, 4L << 20);
+    long id = store.write("/f", 1).id();
+    while (store.find(id, 0).extents().get(0).datanode() == ghost) {
+      store.remove("/f", false);
+      id = store.write("/f", 1).id();
+    }
+    store.pass(150_000);
+    assertEquals(List.of(ghost, holder), ids(store));
+    store.pass(20_000);
+    assertEquals(List.of(holder), ids(store));
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> keepAlive(store, ghost));
+    assertEquals(0, store.usage(0).freeBytes());
+    store.namenode.verify();
+    int again = store.datanode(1, "a", 0, true, 4L << 20);
+    assertNotEquals(ghost, again);
+    assertEquals(4L << 20, store.usage(0).freeBytes());
+  }
+
+  @Test
+  void hostNamesOfClientsKeepNoDatanodeOut() throws Exception {
+    TestStore store = new TestStore();
+    for (int i = 0; i < 70_000; i++) {
+      store.call(
+          NameNodeOperations.CREATE,
+          new Create.Request(
+              NodeType.DATAFILE,
+              true,
+              false,
+              Create.PARENT_CLASS,
+              0,
+              Utf8.of("/f" + i),
+              Utf8.of("client" + i)));
+    }
+    store.datanode(1, "one", 0, true, 4L << 20);
+    int id = store.datanode(2, "two", 0, true, 4L << 20);
+    for (int i = 0; i < 3; i++) {
+      long file =
+          store
+              .call(
+                  NameNodeOperations.CREATE,
+                  new Create.Request(
+                      NodeType.DATAFILE,
+                      true,
+                      false,
+                      Create.PARENT_CLASS,
+                      9,
+                      Utf8.of("/near" + i),
+                      Utf8.of("TWO")))
+              .node()
+              .id();
+      assertEquals(id, store.extend(file, 9, 0, 1).get(0).datanode());
+    }
+  }
+
+  @Test
+  void aLivingDatanodeKeepsItsAddress() throws Exception {
+    TestStore store = new TestStore();
+    int id = store.datanode(1, "host", 0, true, 4L << 20);
+    for (int i = 0; i < 20; i++) {
+      refused(
+          ErrorCode.INVALID_ARGUMENT,
+          "host:1001",
+          () ->
+              store.call(
+                  NameNodeOperations.REGISTER_DATANODE, registration(2, "host", 1001, 0, true)));
+      store.pass(2_000);
+      keepAlive(store, id);
+    }
+    assertEquals(List.of(id), ids(store));
+    // A real restart takes over soon after the last sign of life.
+    store.pass(4_000);
+    int next =
+        store
+            .call(NameNodeOperations.REGISTER_DATANODE, registration(2, "host", 1001, 0, true))
+            .datanode();
+    assertEquals(List.of(next), ids(store));
+  }
+
+  @Test
+  void aRemovedDatanodeDrainsAndEnds() throws Exception {
+    TestStore store = new TestStore();
+    int leaving = store.datanode(1, "a", 0, true, 4L << 20);
+    store.write("/f", 2 * BLOCK);
+    int staying = store.datanode(2, "b", 0, true, 4L << 20);
+    RemoveDatanode.Response removed = remove(store, "a", 1001);
+    assertEquals(leaving, removed.datanode());
+    assertEquals(2 * BLOCK, removed.usedBytes());
+    assertEquals(leaving, remove(store, "a", 1001).datanode(), "said again");
+    assertEquals(6L << 20, store.usage(0).capacityBytes(), "what is free there is out of reach");
+    store.namenode.verify();
+    long id = store.create(NodeType.DATAFILE, "/g", 9).id();
+    for (Extent extent : store.extend(id, 9, 0, 10 * BLOCK)) {
+      assertEquals(staying, extent.datanode());
+    }
+    store.setSize(id, 9, 1, SetSize.END);
+    assertFalse(keepAlive(store, leaving).stop());
+    assertEquals(2, store.lookup("/f").extents().size(), "still readable");
+    store.remove("/f", false);
+    assertTrue(keepAlive(store, leaving).stop());
+    assertTrue(keepAlive(store, leaving).stop(), "told again when the answer got lost");
+    assertEquals(List.of(staying), ids(store));
+    assertEquals(4L << 20, store.usage(0).capacityBytes());
+    store.namenode.verify();
+    store.passAlive(20_000, staying);
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> keepAlive(store, leaving));
+    // Somebody new at its address is welcome.
+    assertNotEquals(leaving, store.datanode(1, "a", 0, true, BLOCK));
+  }
+
+  @Test
+  void anotherProcessAtTheAddressMeansTheDataIsLost() throws Exception {
+    TestStore store = new TestStore();
+    int old = store.datanode(1, "host", 0, false, 4L << 20);
+    store.write("/f", 2 * BLOCK);
+    store.write("/g", BLOCK);
+    store.remove("/g", false);
+    assertEquals(BLOCK, store.usage(0).waitingBytes());
+    store.pass(4_000);
+    int fresh =
+        store
+            .call(NameNodeOperations.REGISTER_DATANODE, registration(2, "host", 1001, 0, false))
+            .datanode();
+    assertNotEquals(old, fresh);
+    store.region(fresh, 0, 8L << 20);
+    assertEquals(List.of(fresh), ids(store));
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> keepAlive(store, old));
+    store.namenode.verify();
+    assertEquals(2 * BLOCK + BLOCK + (8L << 20), store.usage(0).capacityBytes());
+    // Readers of lost extents can still find out whom they belonged to.
+    assertEquals(old, store.lookup("/f").extents().get(0).datanode());
+    assertFalse(describe(store, old).online());
+    long id = store.create(NodeType.DATAFILE, "/h", 9).id();
+    assertEquals(fresh, store.extend(id, 9, 0, 1).get(0).datanode());
+    store.setSize(id, 9, 0, SetSize.END);
+    store.remove("/f", false);
+    store.passAlive(17_000, fresh);
+    store.namenode.verify();
+    assertEquals(8L << 20, store.usage(0).capacityBytes());
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> describe(store, old));
+  }
+}

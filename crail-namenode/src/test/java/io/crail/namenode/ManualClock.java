@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Clock;
+
+/** Time that a test moves. */
+final class ManualClock implements Clock {
+  private volatile long nanos = 1_000_000_000L;
+
+  @Override
+  public long nanoTime() {
+    return nanos;
+  }
+
+  @Override
+  public long currentTimeMillis() {
+    return 1_750_000_000_000L + nanos / 1_000_000;
+  }
+
+  void advanceMillis(long millis) {
+    nanos += millis * 1_000_000;
+  }
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import static io.crail.namenode.Refusals.refused;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Clock;
+import io.crail.common.Utf8;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.ErrorCode;
+import io.crail.common.error.WriteLeaseHeldException;
+import io.crail.protocol.AcquireLease;
+import io.crail.protocol.Create;
+import io.crail.protocol.Hello;
+import io.crail.protocol.Lookup;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeInfo;
+import io.crail.protocol.NodeType;
+import io.crail.protocol.OperationCall;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.RpcPeer;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A namenode over loopback: real sockets, the real timer. */
+@Timeout(60)
+class NameNodeServerTest {
+  private static final InetSocketAddress ANY_PORT =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
+  private final Configuration conf =
+      Configuration.builder()
+          .set(NameNodeKeys.LEASE, "200ms")
+          .set(NameNodeKeys.FREE_MARGIN, "50")
+          .build();
+  private Transport transport;
+  private NameNodeServer server;
+  private ClientLoop loop;
+  private NameNodeClient client;
+
+  @BeforeEach
+  void start() throws Exception {
+    transport = TransportProvider.open(conf);
+    server = NameNodeServer.start(conf, 0, 1, ANY_PORT, transport, Clock.SYSTEM);
+    loop = transport.newClientLoop("test");
+    client = connect(server.address());
+  }
+
+  private NameNodeClient connect(InetSocketAddress address) {
+    return new NameNodeClient(
+        loop,
+        List.of(address),
+        new NameNodeClient.Identity(Hello.ROLE_CLIENT, 5, "host", "crail"),
+        RpcPeer.Options.defaults(),
+        10_000_000_000L);
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    loop.close();
+    server.close();
+    transport.close();
+  }
+
+  private NodeInfo create(String path, long token) throws Exception {
+    return client
+        .call(
+            NameNodeOperations.CREATE,
+            new Create.Request(
+                NodeType.DATAFILE, true, false, -1, token, Utf8.of(path), Utf8.EMPTY))
+        .join()
+        .node();
+  }
+
+  @Test
+  void servesManyCallsInFlight() throws Exception {
+    List<Long> ids = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      ids.add(create("/file-" + i, 0).id());
+    }
+    List<OperationCall<Lookup.Request, Lookup.Response>> calls = new ArrayList<>();
+    for (int i = 0; i < 5000; i++) {
+      calls.add(
+          client.call(NameNodeOperations.LOOKUP, new Lookup.Request(Utf8.of("/file-" + i % 501))));
+    }
+    for (int i = 0; i < 5000; i++) {
+      OperationCall<Lookup.Request, Lookup.Response> call = calls.get(i);
+      if (i % 501 == 500) {
+        refused(ErrorCode.NODE_NOT_FOUND, "/file-500", call::join);
+      } else {
+        assertEquals(ids.get(i % 501), call.join().node().id());
+      }
+    }
+    Hello.Response hello = client.hello(0);
+    assertEquals(1 << 20, hello.blockSize());
+    assertEquals(200, hello.leaseMillis());
+  }
+
+  @Test
+  void theTimerEndsLeases() throws Exception {
+    long id = create("/f", 9).id();
+    AcquireLease.Request request = new AcquireLease.Request(id, 8);
+    assertThrows(
+        WriteLeaseHeldException.class,
+        () -> client.call(NameNodeOperations.ACQUIRE_LEASE, request).join());
+    long deadline = System.nanoTime() + 20_000_000_000L;
+    while (true) {
+      try {
+        client.call(NameNodeOperations.ACQUIRE_LEASE, request).join();
+        return;
+      } catch (WriteLeaseHeldException e) {
+        assertTrue(System.nanoTime() - deadline < 0, "the lease does not end");
+      }
+    }
+  }
+
+  @Test
+  void aTakenAddressIsNamed() {
+    IOException e =
+        assertThrows(
+            IOException.class,
+            () -> NameNodeServer.start(conf, 0, 1, server.address(), transport, Clock.SYSTEM));
+    assertTrue(e.getMessage().contains(String.valueOf(server.address().getPort())), e.getMessage());
+  }
+
+  @Test
+  void anIndexOutsideTheClusterIsRefused() {
+    for (int index : new int[] {-1, 2}) {
+      assertThrows(
+          IllegalArgumentException.class,
+          () -> NameNodeServer.start(conf, index, 2, ANY_PORT, transport, Clock.SYSTEM));
+    }
+  }
+
+  @Test
+  void anotherStartIsAnotherIncarnation() throws Exception {
+    create("/f", 0);
+    long incarnation = client.hello(0).incarnation();
+    InetSocketAddress address = server.address();
+    server.close();
+    server = NameNodeServer.start(conf, 0, 1, address, transport, Clock.SYSTEM);
+    refused(
+        ErrorCode.NODE_NOT_FOUND,
+        () -> client.call(NameNodeOperations.LOOKUP, new Lookup.Request(Utf8.of("/f"))).join());
+    assertTrue(client.hello(0).incarnation() != incarnation);
+  }
+}

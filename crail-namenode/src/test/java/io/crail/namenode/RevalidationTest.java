@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeType;
+import io.crail.protocol.Remove;
+import io.crail.protocol.Rename;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What changes between finding a place and locking it: the test holds a container's lock until
+ * another thread waits for it, changes the tree, and lets the other go on.
+ */
+class RevalidationTest {
+  private static final long PATIENCE_NANOS = 20_000_000_000L;
+
+  private TestStore store;
+
+  @BeforeEach
+  void start() throws Exception {
+    store = new TestStore();
+    store.mkdir("/p");
+    store.mkdir("/p/d");
+    store.mkdir("/later");
+    store.file("/later/f");
+  }
+
+  private interface Action {
+    void run() throws CrailException;
+  }
+
+  private interface Request {
+    void run(Wire wire) throws CrailException;
+  }
+
+  /** The outcome of {@code waiting} when {@code change} happens while it waits for the lock. */
+  private ErrorCode outcome(String locked, Request waiting, Action change) throws Exception {
+    Node container = store.namenode.tree().require(store.lookup(locked).node().id());
+    Wire wire = Wire.connect(store.server, 5);
+    AtomicReference<ErrorCode> outcome = new AtomicReference<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                waiting.run(wire);
+                outcome.set(ErrorCode.OK);
+              } catch (CrailException e) {
+                outcome.set(e.code());
+              }
+            });
+    synchronized (container) {
+      thread.start();
+      long deadline = System.nanoTime() + PATIENCE_NANOS;
+      while (thread.getState() != Thread.State.BLOCKED) {
+        assertTrue(System.nanoTime() - deadline < 0 && thread.isAlive(), "does not wait");
+        Thread.onSpinWait();
+      }
+      change.run();
+    }
+    thread.join(PATIENCE_NANOS / 1_000_000);
+    assertTrue(!thread.isAlive(), "hangs");
+    store.namenode.verify();
+    return outcome.get();
+  }
+
+  private static Request create(String path) {
+    return wire ->
+        wire.call(NameNodeOperations.CREATE, TestStore.creation(NodeType.DATAFILE, path, 0));
+  }
+
+  private static Request rename(String source, String target) {
+    return wire ->
+        wire.call(NameNodeOperations.RENAME, new Rename.Request(Utf8.of(source), Utf8.of(target)));
+  }
+
+  @Test
+  void aRemovedContainerGetsNoChild() throws Exception {
+    assertEquals(
+        ErrorCode.PARENT_NOT_FOUND,
+        outcome("/p/d", create("/p/d/new"), () -> store.remove("/p/d", false)));
+  }
+
+  @Test
+  void aContainerBelowARemovedOneGetsNoChild() throws Exception {
+    store.mkdir("/p/d/e");
+    assertEquals(
+        ErrorCode.PARENT_NOT_FOUND,
+        outcome("/p/d/e", create("/p/d/e/new"), () -> store.remove("/p", true)));
+  }
+
+  @Test
+  void nothingIsRenamedIntoARemovedContainer() throws Exception {
+    assertEquals(
+        ErrorCode.PARENT_NOT_FOUND,
+        outcome("/p/d", rename("/later/f", "/p/d/f"), () -> store.remove("/p/d", false)));
+    assertEquals("f", store.list(store.lookup("/later").node().id(), 9).get(0));
+  }
+
+  @Test
+  void aRenamedSourceIsNotFoundAgain() throws Exception {
+    store.file("/p/d/f");
+    assertEquals(
+        ErrorCode.NODE_NOT_FOUND,
+        outcome("/p/d", rename("/p/d/f", "/later/g"), () -> store.rename("/p/d/f", "/p/d/x")));
+    store.lookup("/p/d/x");
+  }
+
+  @Test
+  void aTargetThatAppearsIsNotReplaced() throws Exception {
+    assertEquals(
+        ErrorCode.NODE_EXISTS,
+        outcome("/p/d", rename("/later/f", "/p/d/f"), () -> store.file("/p/d/f")));
+    assertEquals(
+        ErrorCode.NODE_EXISTS, outcome("/p/d", create("/p/d/g"), () -> store.file("/p/d/g")));
+  }
+
+  @Test
+  void aReplacedNodeIsNotRemovedUnderItsOldName() throws Exception {
+    long old = store.file("/p/d/f").id();
+    long[] fresh = new long[1];
+    Request remove =
+        wire -> wire.call(NameNodeOperations.REMOVE, new Remove.Request(false, Utf8.of("/p/d/f")));
+    ErrorCode outcome =
+        outcome(
+            "/p/d",
+            remove,
+            () -> {
+              store.rename("/p/d/f", "/later/kept");
+              fresh[0] = store.file("/p/d/f").id();
+            });
+    // It looked again, and found the new one.
+    assertEquals(ErrorCode.OK, outcome);
+    assertEquals(old, store.lookup("/later/kept").node().id());
+    Refusals.refused(ErrorCode.STALE_NODE, () -> store.find(fresh[0], 0));
+  }
+
+  @Test
+  void aContainerThatFillsIsNotRemoved() throws Exception {
+    Request remove =
+        wire -> wire.call(NameNodeOperations.REMOVE, new Remove.Request(false, Utf8.of("/p/d")));
+    assertEquals(ErrorCode.NOT_EMPTY, outcome("/p/d", remove, () -> store.file("/p/d/f")));
+    store.lookup("/p/d/f");
+  }
+}

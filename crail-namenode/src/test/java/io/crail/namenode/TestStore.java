@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Utf8;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.protocol.AcquireLease;
+import io.crail.protocol.Create;
+import io.crail.protocol.Extend;
+import io.crail.protocol.Extent;
+import io.crail.protocol.FindExtents;
+import io.crail.protocol.ListNodes;
+import io.crail.protocol.Lookup;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeInfo;
+import io.crail.protocol.NodeType;
+import io.crail.protocol.Operation;
+import io.crail.protocol.OperationServer;
+import io.crail.protocol.RegisterDatanode;
+import io.crail.protocol.RegisterRegion;
+import io.crail.protocol.Remove;
+import io.crail.protocol.Rename;
+import io.crail.protocol.SetSize;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** A namenode with a manual clock, and what tests do with it in few words. */
+final class TestStore {
+  static final long CLIENT = 77;
+  static final long SECONDS = 1000;
+  static final int BLOCK = 1 << 20;
+
+  final ManualClock clock;
+  final NameNode namenode;
+  final OperationServer server;
+  final Wire wire;
+
+  TestStore(String... settings) throws CrailException {
+    this(new ManualClock(), 0, 1, settings);
+  }
+
+  TestStore(ManualClock clock, int index, int count, String... settings) throws CrailException {
+    Configuration.Builder builder = Configuration.builder();
+    for (int i = 0; i < settings.length; i += 2) {
+      builder.set(settings[i], settings[i + 1], "a test");
+    }
+    this.clock = clock;
+    this.namenode =
+        new NameNode(NameNodeOptions.of(builder.build(), index, count), clock, new Random(1));
+    this.server = NameNodeService.create(namenode);
+    this.wire = Wire.connect(server, CLIENT);
+  }
+
+  /** The seed of a random test: the given one, or the system property, or a new one; printed. */
+  static long seed() {
+    long seed = Long.getLong("crail.seed", System.nanoTime());
+    System.out.println("crail.seed=" + seed);
+    return seed;
+  }
+
+  <Q, R> R call(Operation<Q, R> operation, Q request) throws CrailException {
+    return wire.call(operation, request);
+  }
+
+  static Create.Request creation(NodeType type, String path, long token) {
+    return new Create.Request(
+        type, true, false, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
+  }
+
+  NodeInfo create(NodeType type, String path, long token) throws CrailException {
+    return call(NameNodeOperations.CREATE, creation(type, path, token)).node();
+  }
+
+  NodeInfo mkdir(String path) throws CrailException {
+    return create(NodeType.DIRECTORY, path, 0);
+  }
+
+  NodeInfo file(String path) throws CrailException {
+    return create(NodeType.DATAFILE, path, 0);
+  }
+
+  /** Creates a file of {@code size} bytes and closes it. */
+  NodeInfo write(String path, long size) throws CrailException {
+    return write(create(NodeType.DATAFILE, path, 9), size);
+  }
+
+  NodeInfo write(NodeInfo node, long size) throws CrailException {
+    long end = 0;
+    while (end < size) {
+      List<Extent> extents = extend(node.id(), 9, end, size - end);
+      end = extents.get(extents.size() - 1).fileEnd();
+    }
+    return setSize(node.id(), 9, size, SetSize.END);
+  }
+
+  Lookup.Response lookup(String path) throws CrailException {
+    return call(NameNodeOperations.LOOKUP, new Lookup.Request(Utf8.of(path)));
+  }
+
+  NodeInfo remove(String path, boolean recursive) throws CrailException {
+    return call(NameNodeOperations.REMOVE, new Remove.Request(recursive, Utf8.of(path))).node();
+  }
+
+  NodeInfo rename(String source, String target) throws CrailException {
+    return call(NameNodeOperations.RENAME, new Rename.Request(Utf8.of(source), Utf8.of(target)))
+        .node();
+  }
+
+  List<Extent> extend(long id, long token, long position, long wanted) throws CrailException {
+    return call(NameNodeOperations.EXTEND, new Extend.Request(id, token, position, wanted, -1))
+        .extents();
+  }
+
+  NodeInfo setSize(long id, long token, long size, int close) throws CrailException {
+    return call(NameNodeOperations.SET_SIZE, new SetSize.Request(id, token, size, close)).node();
+  }
+
+  AcquireLease.Response acquire(long id, long token) throws CrailException {
+    return call(NameNodeOperations.ACQUIRE_LEASE, new AcquireLease.Request(id, token));
+  }
+
+  FindExtents.Response find(long id, long position) throws CrailException {
+    return call(NameNodeOperations.FIND_EXTENTS, new FindExtents.Request(id, position, 64));
+  }
+
+  /** The names of all listed children, page by page. */
+  List<String> list(long id, int pageSize) throws CrailException {
+    List<String> names = new ArrayList<>();
+    long cursor = 0;
+    while (cursor >= 0) {
+      ListNodes.Response page =
+          call(NameNodeOperations.LIST_NODES, new ListNodes.Request(id, cursor, pageSize));
+      page.entries().forEach(entry -> names.add(entry.name().toString()));
+      cursor = page.next();
+    }
+    return names;
+  }
+
+  static RegisterDatanode.Request registration(
+      long uuid, String host, int port, int storageClass, boolean checks) {
+    return new RegisterDatanode.Request(
+        uuid, uuid, storageClass, port, checks, Utf8.of("tcp"), Utf8.of(host), Utf8.EMPTY);
+  }
+
+  /** Registers a datanode at {@code host:1000+uuid} with one region. */
+  int datanode(long uuid, String host, int storageClass, boolean checks, long bytes)
+      throws CrailException {
+    int id =
+        call(
+                NameNodeOperations.REGISTER_DATANODE,
+                registration(uuid, host, (int) (1000 + uuid), storageClass, checks))
+            .datanode();
+    region(id, 0, bytes);
+    return id;
+  }
+
+  /** Registers a datanode of class 0 that checks generations. */
+  int datanode(long bytes) throws CrailException {
+    return datanode(1, "host", 0, true, bytes);
+  }
+
+  long region(int datanode, int index, long bytes) throws CrailException {
+    return call(
+            NameNodeOperations.REGISTER_REGION,
+            new RegisterRegion.Request(datanode, index, bytes, 0, 0))
+        .blocks();
+  }
+
+  /** Lets time pass in small steps, as the timer does. */
+  void pass(long millis) {
+    for (long passed = 0; passed < millis; passed += 100) {
+      clock.advanceMillis(Math.min(100, millis - passed));
+      namenode.tick();
+    }
+  }
+
+  /** Keeps a datanode alive while time passes. */
+  void passAlive(long millis, int... datanodes) throws CrailException {
+    for (long passed = 0; passed < millis; passed += 100) {
+      for (int datanode : datanodes) {
+        namenode.store().keepAlive(datanode);
+      }
+      pass(Math.min(100, millis - passed));
+    }
+  }
+
+  io.crail.protocol.ClassUsage usage(int storageClass) {
+    return namenode.store().usage().stream()
+        .filter(usage -> usage.storageClass() == storageClass)
+        .findFirst()
+        .orElseThrow();
+  }
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import java.util.random.RandomGenerator;
+
+/** A policy from outside, found by its name: always the last datanode. */
+public final class ThirdPartySelection implements BlockSelection.Provider {
+  @Override
+  public String name() {
+    return "third-party";
+  }
+
+  @Override
+  public BlockSelection create(RandomGenerator random) {
+    return candidates -> candidates.count() - 1;
+  }
+}

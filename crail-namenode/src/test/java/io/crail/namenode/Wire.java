@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Codec;
+import io.crail.protocol.Hello;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.OperationServer;
+import io.crail.rpc.Frame;
+import io.crail.rpc.RequestBatch;
+import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.Session;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A connection to a namenode's service without a network: bytes in, bytes out, in the caller. */
+final class Wire {
+  private final OperationServer server;
+  private final Session session = new Session("test");
+  private final RequestBatch batch = new RequestBatch(session);
+  private final Writer writer = new Writer();
+  private long correlationId;
+
+  /** Keeps the answers to one batch in one buffer. */
+  private static final class Writer extends ResponseWriter {
+    private final ByteBuffer memory =
+        ByteBuffer.allocateDirect(1 << 22).order(ByteOrder.LITTLE_ENDIAN);
+
+    @Override
+    protected ByteBuffer nextBuffer(int written, int needed) {
+      if (written > 0) {
+        throw new AssertionError("the answers to a batch need more room");
+      }
+      return memory;
+    }
+
+    void reset() {
+      detach();
+    }
+  }
+
+  Wire(OperationServer server) {
+    this.server = server;
+  }
+
+  /** A connection that has said hello as a client. */
+  static Wire connect(OperationServer server, long clientId) throws CrailException {
+    Wire wire = new Wire(server);
+    wire.call(
+        NameNodeOperations.HELLO,
+        new Hello.Request(
+            Hello.MAGIC, Frame.VERSION, Frame.VERSION, Hello.ROLE_CLIENT, clientId, Utf8.EMPTY));
+    return wire;
+  }
+
+  /** Sends one request and gives its answer or throws its error. */
+  <Q, R> R call(Operation<Q, R> operation, Q request) throws CrailException {
+    Object answer = callAll(operation, List.of(request)).get(0);
+    if (answer instanceof CrailException) {
+      throw (CrailException) answer;
+    }
+    @SuppressWarnings("unchecked")
+    R response = (R) answer;
+    return response;
+  }
+
+  /** Sends requests as one batch; gives for each the answer or the exception. */
+  <Q, R> List<Object> callAll(Operation<Q, R> operation, List<Q> requests) throws CrailException {
+    Codec<Q> codec = operation.request();
+    List<byte[]> bodies = new ArrayList<>();
+    for (Q request : requests) {
+      ByteBuffer body = ByteBuffer.allocate(codec.length(request)).order(ByteOrder.LITTLE_ENDIAN);
+      codec.encode(request, body, 0);
+      bodies.add(body.array());
+    }
+    List<Object> answers = new ArrayList<>();
+    for (ByteBuffer body : sendRaw(operation.number(), bodies)) {
+      int code = Frame.code(body, 0);
+      int length = body.capacity() - Frame.HEADER_LENGTH;
+      if (code == ErrorCode.OK.number()) {
+        answers.add(operation.response().decode(body, Frame.HEADER_LENGTH, length));
+      } else {
+        byte[] detail = new byte[length];
+        body.get(Frame.HEADER_LENGTH, detail);
+        answers.add(ErrorCode.of(code).exception(new String(detail, StandardCharsets.UTF_8)));
+      }
+    }
+    return answers;
+  }
+
+  /** Sends bodies as they are; gives the frames of the answers. */
+  List<ByteBuffer> sendRaw(int opcode, List<byte[]> bodies) throws CrailException {
+    int total = bodies.stream().mapToInt(body -> Frame.HEADER_LENGTH + body.length).sum();
+    ByteBuffer in = ByteBuffer.allocateDirect(total).order(ByteOrder.LITTLE_ENDIAN);
+    batch.reset(in);
+    long first = correlationId;
+    int offset = 0;
+    for (byte[] body : bodies) {
+      int length = Frame.HEADER_LENGTH + body.length;
+      Frame.write(in, offset, length, opcode, Frame.KIND_REQUEST, correlationId++);
+      in.put(offset + Frame.HEADER_LENGTH, body);
+      batch.add(offset, length);
+      offset += length;
+    }
+    writer.reset();
+    server.serve(batch, writer);
+    ByteBuffer out = writer.buffer();
+    List<ByteBuffer> frames = new ArrayList<>();
+    offset = 0;
+    for (int i = 0; i < bodies.size(); i++) {
+      int length = Frame.length(out, offset);
+      if (Frame.correlationId(out, offset) != first + i) {
+        throw new AssertionError("answers out of order");
+      }
+      frames.add(out.slice(offset, length).order(ByteOrder.LITTLE_ENDIAN));
+      offset += length;
+    }
+    return frames;
+  }
+}
