@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.Frame;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.uring.IoUringSocketChannel;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A client's end of one data connection. Requests in flight stand in a ring, for the datanode
+ * answers in order; the correlation id is the request's number. A write leaves as its header and
+ * the user's memory in one gathering write; the data of a large read are received into the user's
+ * memory. Used only in the loop.
+ */
+final class ClientDataConnection extends ChannelInboundHandlerAdapter
+    implements Receiver.Expectation {
+  private static final int RECEIVE_CAPACITY = 64 * 1024;
+  private static final int SLOT_LENGTH = 64;
+  private static final int FLUSH_BYTES = 16 * 1024;
+  private static final long QUIET_NANOS = 1_000_000_000;
+  private static final int READ_HEAD = Frame.HEADER_LENGTH + ReadData.Response.LAYOUT.fixedLength();
+  private static final int LONGEST_RESPONSE = READ_HEAD + DataNodeOperations.MAX_DATA_LENGTH;
+  private static final int LONGEST_SMALL = Frame.HEADER_LENGTH + Frame.MAX_DETAIL_LENGTH;
+  private static final long HELLO_ID = 0;
+
+  private final TcpStorageEndpoint endpoint;
+  private final Receiver receiver = new Receiver(this, RECEIVE_CAPACITY);
+  private final TcpTransfer[] ring;
+  private final int[] lengths;
+  private final boolean[] writes;
+  private final Window[] heads;
+  private final ByteBuffer[] headViews;
+  private final ByteBuf headMemory;
+  private final ByteBuffer headBytes;
+
+  private Channel channel;
+  private boolean straight;
+  private boolean greeting;
+  private boolean answered;
+  private boolean abandoned;
+  private long first = HELLO_ID + 1;
+  private long next = HELLO_ID + 1;
+  private int unflushed;
+
+  // The read whose data are arriving, always the first in the ring.
+  private boolean reading;
+  private int missing;
+  private boolean trailer;
+  private boolean trailing;
+
+  private boolean heard;
+  private long quietSinceNanos;
+
+  ClientDataConnection(TcpStorageEndpoint endpoint) {
+    this.endpoint = endpoint;
+    int capacity = endpoint.depth();
+    this.ring = new TcpTransfer[capacity];
+    this.lengths = new int[capacity];
+    this.writes = new boolean[capacity];
+    this.heads = new Window[capacity];
+    this.headViews = new ByteBuffer[capacity];
+    int bytes = capacity * SLOT_LENGTH;
+    this.headMemory = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes, bytes);
+    this.headBytes = headMemory.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN);
+    for (int slot = 0; slot < capacity; slot++) {
+      heads[slot] = new Window();
+      headViews[slot] = headMemory.nioBuffer(0, bytes);
+    }
+    this.quietSinceNanos = endpoint.loop().clock().nanoTime();
+  }
+
+  /** Sets up a channel that is about to connect. */
+  void initialize(Channel newChannel) {
+    channel = newChannel;
+    straight = !(newChannel instanceof IoUringSocketChannel);
+    channel.config().setRecvByteBufAllocator(receiver);
+    channel.pipeline().addLast(this);
+  }
+
+  /** The channel is connected and wanted; the handshake begins. */
+  void open() {
+    greeting = true;
+    int length = Frame.HEADER_LENGTH + DataHello.Request.LAYOUT.fixedLength();
+    Frame.write(
+        headBytes, 0, length, DataNodeOperations.HELLO.number(), Frame.KIND_REQUEST, HELLO_ID);
+    DataHello.Request.CODEC.encode(
+        new DataHello.Request(DataHello.MAGIC, Frame.VERSION, Frame.VERSION, endpoint.uuid()),
+        headBytes,
+        Frame.HEADER_LENGTH);
+    heads[0].toSend(headViews[0], 0, length);
+    channel.writeAndFlush(heads[0].retain(), channel.voidPromise());
+  }
+
+  /** True once a request has been answered. */
+  boolean hasAnswered() {
+    return answered;
+  }
+
+  /** Sends a transfer; false when as many as allowed are in flight. */
+  boolean send(TcpTransfer transfer) {
+    if (next - first == ring.length) {
+      return false;
+    }
+    int slot = slot(next);
+    Window head = heads[slot];
+    if (!head.isIdle()) {
+      return false;
+    }
+    int length = transfer.transfer().length();
+    int at = slot * SLOT_LENGTH;
+    int headLength = encode(transfer, at, length);
+    ring[slot] = transfer;
+    lengths[slot] = length;
+    writes[slot] = transfer.isWrite();
+    next++;
+    head.toSend(headViews[slot], at, headLength);
+    channel.write(head.retain(), channel.voidPromise());
+    unflushed += headLength;
+    if (transfer.isWrite()) {
+      Window window = transfer.window();
+      window.toSend(transfer.view(), transfer.transfer().bufferOffset(), length);
+      channel.write(window.retain(), channel.voidPromise());
+      unflushed += length;
+    }
+    return true;
+  }
+
+  private int encode(TcpTransfer transfer, int at, int length) {
+    int body = at + Frame.HEADER_LENGTH;
+    int region = transfer.transfer().extent().region();
+    long offset = transfer.transfer().regionOffset();
+    long generation = transfer.transfer().extent().generation();
+    int headLength;
+    int opcode;
+    int frameLength;
+    if (transfer.isWrite()) {
+      headLength = Frame.HEADER_LENGTH + WriteData.Request.LAYOUT.fixedLength();
+      frameLength = headLength + length;
+      opcode = DataNodeOperations.WRITE.number();
+      WriteData.Request.encodeFields(headBytes, body, region, length, offset, generation);
+    } else {
+      headLength = Frame.HEADER_LENGTH + ReadData.Request.LAYOUT.fixedLength();
+      frameLength = headLength;
+      opcode = DataNodeOperations.READ.number();
+      ReadData.Request.encodeFields(headBytes, body, region, length, offset, generation);
+    }
+    Frame.write(headBytes, at, frameLength, opcode, Frame.KIND_REQUEST, next);
+    return headLength;
+  }
+
+  /** True when what was sent should leave now: nothing else is on its way, or it is much. */
+  boolean wantsFlush() {
+    return next - first == 1 || unflushed >= FLUSH_BYTES;
+  }
+
+  void flush() {
+    if (unflushed > 0 && !abandoned) {
+      unflushed = 0;
+      channel.flush();
+    }
+  }
+
+  private int slot(long number) {
+    return (int) (number % ring.length);
+  }
+
+  /**
+   * Closes the connection; nothing that was to be sent on it leaves any more.
+   *
+   * @return what was in flight and is still wanted, as a list in its order
+   */
+  TcpTransfer abandon() {
+    if (abandoned) {
+      return null;
+    }
+    abandoned = true;
+    if (channel.isOpen()) {
+      // A reset drops what the kernel has not sent.
+      channel.config().setOption(ChannelOption.SO_LINGER, 0);
+    }
+    channel.close();
+    TcpTransfer list = null;
+    for (long number = next - 1; number >= first; number--) {
+      TcpTransfer transfer = ring[slot(number)];
+      if (transfer != null) {
+        transfer.next = list;
+        list = transfer;
+        ring[slot(number)] = null;
+      }
+    }
+    first = next;
+    return list;
+  }
+
+  /**
+   * Gives up the transfers whose deadline has passed. The bytes of a read are dropped when they
+   * come; a write, or a datanode that says nothing at all any more, costs the connection.
+   */
+  void expire(long nowNanos) {
+    if (heard || next == first) {
+      heard = false;
+      quietSinceNanos = nowNanos;
+    }
+    TcpTransfer overdue = null;
+    boolean hopeless = nowNanos - quietSinceNanos >= QUIET_NANOS;
+    boolean unsafe = false;
+    for (long number = first; number < next; number++) {
+      TcpTransfer transfer = ring[slot(number)];
+      if (transfer != null && transfer.isOverdue(nowNanos)) {
+        ring[slot(number)] = null;
+        unsafe |= transfer.isWrite();
+        transfer.next = overdue;
+        overdue = transfer;
+      }
+    }
+    if (overdue == null) {
+      return;
+    }
+    if (unsafe || hopeless) {
+      // First, so that nobody is told of the end of a write that still goes on.
+      endpoint.lost(this, "a transfer was not answered in time");
+    }
+    while (overdue != null) {
+      TcpTransfer following = overdue.next;
+      overdue.next = null;
+      overdue.end(ErrorCode.TIMED_OUT.exception("no answer from datanode " + endpoint.address()));
+      overdue = following;
+    }
+  }
+
+  @Override
+  public boolean place(Window window) {
+    TcpTransfer transfer = reading ? ring[slot(first)] : null;
+    if (transfer == null || !straight || missing < DatanodeConnection.SMALLEST_PLACED) {
+      return false;
+    }
+    int done = lengths[slot(first)] - missing;
+    window.toReceive(transfer.view(), transfer.transfer().bufferOffset() + done, missing);
+    return true;
+  }
+
+  /** Little enough that the data of a large read come alone, where the next answer is one. */
+  @Override
+  public int wanted() {
+    if (reading || !straight) {
+      return RECEIVE_CAPACITY;
+    }
+    int wanted = trailing ? Frame.HEADER_LENGTH : 0;
+    long number = trailing ? first + 1 : first;
+    if (number < next && isLargeRead(slot(number))) {
+      wanted += READ_HEAD;
+      if (wanted > receiver.available()) {
+        return wanted - receiver.available();
+      }
+    }
+    return RECEIVE_CAPACITY;
+  }
+
+  private boolean isLargeRead(int slot) {
+    return !writes[slot] && lengths[slot] > DatanodeConnection.LARGEST_COPIED_READ;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    missing -= receiver.received(message);
+    heard = true;
+    try {
+      while (!abandoned && takeNext()) {
+        // The condition says it all.
+      }
+    } catch (CrailException e) {
+      endpoint.lost(this, e.getMessage());
+    }
+  }
+
+  /** Takes the next answer or data; false when they have not arrived. */
+  private boolean takeNext() throws CrailException {
+    if (reading) {
+      return takeData();
+    }
+    ByteBuffer bytes = receiver.bytes();
+    int at = receiver.offset();
+    int available = receiver.available();
+    int whole = Frame.check(bytes, at, available, Frame.KIND_RESPONSE, LONGEST_RESPONSE);
+    if (available < Frame.HEADER_LENGTH) {
+      return false;
+    }
+    int frameLength = Frame.length(bytes, at);
+    int code = Frame.code(bytes, at);
+    long number = Frame.correlationId(bytes, at);
+    if (number != (greeting ? HELLO_ID : first) || (!greeting && first == next)) {
+      throw ErrorCode.PROTOCOL.exception("an answer to a request " + number + " that was not made");
+    }
+    boolean data = !greeting && !trailing && code == ErrorCode.OK.number() && !writes[slot(first)];
+    if (data) {
+      return available >= READ_HEAD && takeReadHead(bytes, at, frameLength);
+    }
+    if (frameLength > LONGEST_SMALL) {
+      throw ErrorCode.PROTOCOL.exception("an answer of " + frameLength + " bytes");
+    }
+    if (whole < 0) {
+      return false;
+    }
+    receiver.take(frameLength);
+    takeSmall(code, bytes, at + Frame.HEADER_LENGTH, frameLength - Frame.HEADER_LENGTH);
+    return true;
+  }
+
+  private boolean takeReadHead(ByteBuffer bytes, int at, int frameLength) throws CrailException {
+    int body = at + Frame.HEADER_LENGTH;
+    ReadData.Response.LAYOUT.check(bytes, body, frameLength - Frame.HEADER_LENGTH);
+    int dataLength = bytes.getInt(body + ReadData.Response.DATA_LENGTH);
+    if (dataLength != lengths[slot(first)]) {
+      throw ErrorCode.PROTOCOL.exception(dataLength + " bytes in place of " + lengths[slot(first)]);
+    }
+    trailer = bytes.getInt(body + ReadData.Response.TRAILER) != 0;
+    receiver.take(READ_HEAD);
+    reading = true;
+    missing = dataLength;
+    return true;
+  }
+
+  private boolean takeData() {
+    int count = Math.min(missing, receiver.available());
+    if (count > 0) {
+      TcpTransfer transfer = ring[slot(first)];
+      if (transfer != null) {
+        int target = transfer.transfer().bufferOffset() + lengths[slot(first)] - missing;
+        transfer.view().clear().put(target, receiver.bytes(), receiver.offset(), count);
+      }
+      receiver.take(count);
+      missing -= count;
+    }
+    if (missing > 0) {
+      return false;
+    }
+    reading = false;
+    if (trailer) {
+      trailing = true;
+    } else {
+      finish(null);
+    }
+    return true;
+  }
+
+  private void takeSmall(int code, ByteBuffer bytes, int body, int length) throws CrailException {
+    CrailException failure = null;
+    if (code != ErrorCode.OK.number()) {
+      byte[] detail = new byte[length];
+      bytes.get(body, detail);
+      failure = ErrorCode.of(code).exception(new String(detail, StandardCharsets.UTF_8));
+    }
+    if (greeting) {
+      if (failure == null) {
+        DataHello.Response.CODEC.decode(bytes, body, length);
+        greeting = false;
+        endpoint.ready(this);
+      } else {
+        endpoint.refused(this, failure);
+      }
+      return;
+    }
+    if (failure == null && length != 0) {
+      throw ErrorCode.PROTOCOL.exception("an answer with " + length + " bytes too many");
+    }
+    TcpTransfer transfer = ring[slot(first)];
+    if (writes[slot(first)] && transfer != null && !transfer.window().isIdle()) {
+      throw ErrorCode.PROTOCOL.exception("an answer to a write before its data were sent");
+    }
+    trailing = false;
+    finish(failure);
+  }
+
+  /** Ends the first request in flight. */
+  private void finish(CrailException failure) {
+    TcpTransfer transfer = ring[slot(first)];
+    ring[slot(first)] = null;
+    first++;
+    answered = true;
+    if (transfer != null) {
+      if (failure == null) {
+        transfer.end();
+      } else {
+        transfer.end(failure);
+      }
+    }
+    if (!abandoned) {
+      endpoint.answered();
+    }
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    if (!abandoned) {
+      endpoint.lost(this, "the datanode has closed the connection");
+    }
+  }
+
+  @Override
+  public void handlerRemoved(ChannelHandlerContext context) {
+    receiver.release();
+    headMemory.release();
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    if (!abandoned) {
+      endpoint.lost(this, cause.getMessage() == null ? cause.toString() : cause.getMessage());
+    }
+  }
+}

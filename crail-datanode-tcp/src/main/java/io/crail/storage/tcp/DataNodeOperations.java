@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import io.crail.protocol.Codec;
+import io.crail.protocol.Operation;
+import io.crail.protocol.Operation.Routing;
+import io.crail.protocol.Ping;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The table of the data protocol: one line an operation. Frames have the header of {@link
+ * io.crail.rpc.Frame}; numbers are permanent. A datanode answers the requests of a connection in
+ * their order. Data stand behind the fixed part of a message and count to the length of its frame.
+ */
+public final class DataNodeOperations {
+  /** The most bytes of data of one message. */
+  public static final int MAX_DATA_LENGTH = 1 << 30;
+
+  private static final Map<Integer, Operation<?, ?>> TABLE = new LinkedHashMap<>();
+
+  /** Opens a connection. */
+  public static final Operation<DataHello.Request, DataHello.Response> HELLO =
+      add(
+          1,
+          "data-hello",
+          DataHello.Request.CODEC,
+          DataHello.Response.CODEC,
+          false,
+          "opens a data connection to one datanode process");
+
+  /** Reads bytes. */
+  public static final Operation<ReadData.Request, ReadData.Response> READ =
+      add(
+          2,
+          "read-data",
+          ReadData.Request.CODEC,
+          ReadData.Response.CODEC,
+          false,
+          "reads bytes of one generation");
+
+  /** Writes bytes. */
+  public static final Operation<WriteData.Request, WriteData.Response> WRITE =
+      add(
+          3,
+          "write-data",
+          WriteData.Request.CODEC,
+          WriteData.Response.CODEC,
+          true,
+          "writes bytes in the name of one generation");
+
+  /** Answers. */
+  public static final Operation<Ping.Request, Ping.Response> PING =
+      add(4, "data-ping", Ping.Request.CODEC, Ping.Response.CODEC, false, "answers");
+
+  private DataNodeOperations() {}
+
+  /** All operations by number. */
+  public static Map<Integer, Operation<?, ?>> all() {
+    return Collections.unmodifiableMap(TABLE);
+  }
+
+  /** All may be sent again: a write puts the same bytes to the same place. */
+  private static <Q, R> Operation<Q, R> add(
+      int number,
+      String name,
+      Codec<Q> request,
+      Codec<R> response,
+      boolean mutating,
+      String sentence) {
+    Operation<Q, R> operation =
+        new Operation<>(
+            number,
+            name,
+            request,
+            response,
+            mutating,
+            true,
+            new Routing<>("to the datanode", null),
+            sentence);
+    if (TABLE.put(number, operation) != null) {
+      throw new AssertionError("operation number used twice: " + number);
+    }
+    return operation;
+  }
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.util.UncheckedBooleanSupplier;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Where a data connection receives: frame headers and small data into a buffer of its own, large
+ * data straight where they belong. Before each read of the socket the connection is asked which. A
+ * read goes through one {@link Window}, so it allocates nothing. Used only by the connection's
+ * thread.
+ */
+@SuppressWarnings("deprecation") // Netty's own base class of handles is deprecated as well.
+final class Receiver implements RecvByteBufAllocator {
+  /** What the connection expects next. */
+  interface Expectation {
+    /**
+     * Points {@code window} at the place of the data that come next.
+     *
+     * @return false when the next bytes go to the receiver's own buffer
+     */
+    boolean place(Window window);
+
+    /** The most bytes that are wanted in the receiver's own buffer now, at least 1. */
+    int wanted();
+  }
+
+  // More reads in a row would let one connection keep the others waiting.
+  private static final int MAX_READS = 16;
+
+  private final Expectation expectation;
+  private final ByteBuf memory;
+  private final ByteBuffer bytes;
+  private final ByteBuffer view;
+  private final Window window = new Window();
+  private int start;
+  private int end;
+  private int windowStart;
+  private boolean placed;
+
+  Receiver(Expectation expectation, int capacity) {
+    this.expectation = expectation;
+    this.memory = UnpooledByteBufAllocator.DEFAULT.directBuffer(capacity, capacity);
+    this.bytes = memory.nioBuffer(0, capacity).order(ByteOrder.LITTLE_ENDIAN);
+    this.view = memory.nioBuffer(0, capacity);
+  }
+
+  /** The receiver's own buffer, little-endian; only absolute access. */
+  ByteBuffer bytes() {
+    return bytes;
+  }
+
+  /** Where the bytes that were not taken yet begin in {@link #bytes()}. */
+  int offset() {
+    return start;
+  }
+
+  /** The number of bytes that were not taken yet. */
+  int available() {
+    return end - start;
+  }
+
+  /** Room for more, once what was taken is gone. */
+  int room() {
+    return bytes.capacity() - available();
+  }
+
+  /** Takes the first bytes. */
+  void take(int count) {
+    start += count;
+  }
+
+  /**
+   * Takes note of a read, and gives back the reference that came with it.
+   *
+   * @return the number of bytes that went straight to their place, 0 for the own buffer
+   */
+  int received(Object message) {
+    if (message != window) {
+      throw new IllegalStateException("a read into another buffer: " + message);
+    }
+    int count = window.writerIndex() - windowStart;
+    window.release();
+    if (placed) {
+      return count;
+    }
+    end += count;
+    return 0;
+  }
+
+  /** Releases the own buffer; nothing may be received any more. */
+  void release() {
+    memory.release();
+  }
+
+  @Override
+  public Handle newHandle() {
+    return new ReadHandle();
+  }
+
+  private final class ReadHandle implements ExtendedHandle {
+    private ChannelConfig config;
+    private int reads;
+    private int attempted;
+    private int last;
+
+    @Override
+    public ByteBuf allocate(ByteBufAllocator alloc) {
+      placed = available() == 0 && expectation.place(window);
+      if (!placed) {
+        makeRoom();
+        int length = Math.min(bytes.capacity() - end, expectation.wanted());
+        window.toReceive(view, end, length);
+      }
+      windowStart = window.writerIndex();
+      return window.retain();
+    }
+
+    private void makeRoom() {
+      if (start == end) {
+        start = 0;
+        end = 0;
+      } else if (start > 0) {
+        int rest = end - start;
+        bytes.put(0, bytes, start, rest);
+        start = 0;
+        end = rest;
+      }
+    }
+
+    @Override
+    public int guess() {
+      return room();
+    }
+
+    @Override
+    public void reset(ChannelConfig newConfig) {
+      config = newConfig;
+      reads = 0;
+      attempted = 0;
+      last = 0;
+    }
+
+    @Override
+    public void incMessagesRead(int count) {
+      reads += count;
+    }
+
+    @Override
+    public void lastBytesRead(int count) {
+      last = count;
+    }
+
+    @Override
+    public int lastBytesRead() {
+      return last;
+    }
+
+    @Override
+    public void attemptedBytesRead(int count) {
+      attempted = count;
+    }
+
+    @Override
+    public int attemptedBytesRead() {
+      return attempted;
+    }
+
+    @Override
+    public boolean continueReading() {
+      return mayRead() && last == attempted;
+    }
+
+    @Override
+    public boolean continueReading(UncheckedBooleanSupplier maybeMoreData) {
+      return mayRead() && maybeMoreData.get();
+    }
+
+    private boolean mayRead() {
+      return reads < MAX_READS && config.isAutoRead() && room() > 0;
+    }
+
+    @Override
+    public void readComplete() {}
+  }
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import io.crail.common.config.Configuration;
+import io.crail.rpc.netty.NettyClientLoop;
+import io.crail.storage.DatanodeDescription;
+import io.crail.storage.StorageClient;
+import io.crail.storage.StorageEndpoint;
+
+/** The client part of the TCP tier. */
+final class TcpStorageClient implements StorageClient {
+  private final NettyClientLoop loop;
+  private final Configuration configuration;
+
+  TcpStorageClient(NettyClientLoop loop, Configuration configuration) {
+    this.loop = loop;
+    this.configuration = configuration;
+  }
+
+  @Override
+  public StorageEndpoint connect(DatanodeDescription datanode) {
+    return new TcpStorageEndpoint(
+        loop,
+        datanode.address(),
+        datanode.uuid(),
+        configuration.get(TcpStorageKeys.QUEUE_DEPTH),
+        configuration.get(TcpStorageKeys.CONNECT_TIMEOUT).toNanos());
+  }
+
+  @Override
+  public void close() {
+    // The endpoints share nothing but the loop, which is the store's.
+  }
+}

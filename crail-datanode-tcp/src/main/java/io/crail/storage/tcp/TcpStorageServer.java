@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.Generation;
+import io.crail.protocol.Region;
+import io.crail.rpc.netty.NettyKeys;
+import io.crail.rpc.netty.NettyTransport;
+import io.crail.storage.LocalHost;
+import io.crail.storage.RegionDirectory;
+import io.crail.storage.RegionMemory;
+import io.crail.storage.StorageServer;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.uring.IoUringSocketChannel;
+import io.netty.util.concurrent.EventExecutor;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The server part of the TCP tier: regions in mapped files or anonymous memory, and event loops
+ * that each own a disjoint set of connections. Started and closed by one thread.
+ */
+final class TcpStorageServer implements StorageServer {
+  private static final Logger LOG = LoggerFactory.getLogger(TcpStorageServer.class);
+  private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
+  private static final long LONGEST_SWEEP_MILLIS = 500;
+
+  private final Configuration configuration;
+  private final RateLimitedLog droppedLog = new RateLimitedLog(LOG, Clock.SYSTEM);
+  private final AtomicInteger connections = new AtomicInteger();
+  private final int connectionLimit;
+  private final long writeTimeoutNanos;
+  private final long handshakeTimeoutNanos;
+  private final long stallTimeoutNanos;
+  private final Map<EventExecutor, List<DatanodeConnection>> loops = new IdentityHashMap<>();
+  private UUID uuid;
+  private List<RegionMemory> regions = List.of();
+  private RegionDirectory directory;
+  private NettyTransport transport;
+  private EventLoopGroup group;
+  private Channel listener;
+  private boolean closed;
+
+  TcpStorageServer(Configuration configuration) {
+    this.configuration = configuration;
+    this.connectionLimit = configuration.get(TcpStorageKeys.CONNECTION_LIMIT);
+    this.writeTimeoutNanos = configuration.get(TcpStorageKeys.WRITE_TIMEOUT).toNanos();
+    this.handshakeTimeoutNanos = configuration.get(NettyKeys.HANDSHAKE_TIMEOUT).toNanos();
+    this.stallTimeoutNanos = configuration.get(NettyKeys.STALL_TIMEOUT).toNanos();
+  }
+
+  @Override
+  public void start(UUID newUuid) throws IOException {
+    uuid = newUuid;
+    boolean started = false;
+    try {
+      List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+      InetAddress host = LocalHost.address(configuration.get(TcpStorageKeys.INTERFACE), namenodes);
+      makeRegions(namenodes.size());
+      listen(new InetSocketAddress(host, configuration.get(TcpStorageKeys.PORT)));
+      started = true;
+    } finally {
+      if (!started) {
+        close();
+      }
+    }
+  }
+
+  private void makeRegions(int namenodes) throws IOException {
+    List<Integer> lengths =
+        RegionPlan.lengths(
+            configuration.get(TcpStorageKeys.STORAGE_LIMIT),
+            configuration.get(TcpStorageKeys.ALLOCATION_SIZE),
+            namenodes);
+    if (configuration.get(TcpStorageKeys.MEMORY) == TcpStorageKeys.Memory.FILE) {
+      directory =
+          RegionDirectory.create(
+              dataPath(), uuid, lengths, configuration.get(TcpStorageKeys.PREALLOCATE));
+      regions = directory.regions();
+      return;
+    }
+    List<RegionMemory> anonymous = new ArrayList<>();
+    try {
+      for (int i = 0; i < lengths.size(); i++) {
+        anonymous.add(RegionMemory.anonymous(i, lengths.get(i)));
+      }
+    } catch (OutOfMemoryError e) {
+      throw new IOException(
+          "no direct memory for "
+              + lengths.size()
+              + " regions of "
+              + lengths.get(0)
+              + " bytes; see -XX:MaxDirectMemorySize",
+          e);
+    }
+    regions = List.copyOf(anonymous);
+  }
+
+  private Path dataPath() {
+    String path = configuration.get(TcpStorageKeys.DATA_PATH);
+    if (!path.isEmpty()) {
+      return Path.of(path);
+    }
+    Path shared = Path.of("/dev/shm");
+    Path parent =
+        Files.isDirectory(shared) && Files.isWritable(shared)
+            ? shared
+            : Path.of(System.getProperty("java.io.tmpdir"));
+    return parent.resolve("crail-" + System.getProperty("user.name"));
+  }
+
+  private void listen(InetSocketAddress address) throws IOException {
+    transport = new NettyTransport(configuration);
+    int cores = configuration.get(TcpStorageKeys.CORES);
+    group =
+        transport.newEventLoops(
+            "storage", cores == 0 ? Runtime.getRuntime().availableProcessors() : cores);
+    group.forEach(executor -> loops.put(executor, new ArrayList<>()));
+    ChannelFuture bound =
+        transport
+            .newServerBootstrap(group)
+            .childHandler(
+                new ChannelInitializer<>() {
+                  @Override
+                  protected void initChannel(Channel channel) {
+                    accepted(channel);
+                  }
+                })
+            .bind(address)
+            .awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      throw new IOException(
+          "the datanode cannot listen on " + address + ": " + bound.cause().getMessage(),
+          bound.cause());
+    }
+    listener = bound.channel();
+    long sweepMillis =
+        Math.max(1, Math.min(LONGEST_SWEEP_MILLIS, writeTimeoutNanos / 1_000_000 / 8));
+    loops.forEach(
+        (executor, members) ->
+            executor.scheduleWithFixedDelay(
+                () -> sweep(members), sweepMillis, sweepMillis, TimeUnit.MILLISECONDS));
+    if (directory != null) {
+      // In an event loop, so that a heart that beats also means that somebody serves.
+      group
+          .next()
+          .scheduleAtFixedRate(
+              directory::beat, 0, RegionDirectory.BEAT_MILLIS, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void accepted(Channel channel) {
+    if (connections.incrementAndGet() > connectionLimit) {
+      connections.decrementAndGet();
+      dropped(String.valueOf(channel.remoteAddress()), "there are " + connectionLimit + " already");
+      channel.close();
+      return;
+    }
+    boolean straight = !(channel instanceof IoUringSocketChannel);
+    DatanodeConnection connection = new DatanodeConnection(this, straight);
+    channel.config().setRecvByteBufAllocator(connection.receiver());
+    channel.pipeline().addLast(connection);
+  }
+
+  private static void closeAll(List<DatanodeConnection> members) {
+    for (DatanodeConnection connection : List.copyOf(members)) {
+      connection.end();
+    }
+  }
+
+  private static void sweep(List<DatanodeConnection> members) {
+    long now = System.nanoTime();
+    for (int i = members.size() - 1; i >= 0; i--) {
+      members.get(i).sweep(now);
+    }
+  }
+
+  /** The connections of an event loop; only for its thread. */
+  List<DatanodeConnection> members(EventExecutor executor) {
+    return loops.get(executor);
+  }
+
+  UUID uuid() {
+    return uuid;
+  }
+
+  /** Region {@code index}, or null when there is none. */
+  RegionMemory region(int index) {
+    return index >= 0 && index < regions.size() ? regions.get(index) : null;
+  }
+
+  /** The largest generation that a namenode can have given out by now. */
+  long latestGeneration() {
+    return Generation.latest(Clock.SYSTEM.currentTimeMillis());
+  }
+
+  long writeTimeoutNanos() {
+    return writeTimeoutNanos;
+  }
+
+  long handshakeTimeoutNanos() {
+    return handshakeTimeoutNanos;
+  }
+
+  long stallTimeoutNanos() {
+    return stallTimeoutNanos;
+  }
+
+  /** A connection was closed for a reason worth a line. */
+  void dropped(String peer, String why) {
+    droppedLog.warn("closed the data connection of " + peer + ": " + why);
+  }
+
+  /** A bug. */
+  void failed(String peer, Throwable cause) {
+    LOG.error("a request of {} failed", peer, cause);
+  }
+
+  /** Connections that are open now. */
+  int connections() {
+    return connections.get();
+  }
+
+  void connectionClosed() {
+    connections.decrementAndGet();
+  }
+
+  @Override
+  public InetSocketAddress address() {
+    return (InetSocketAddress) listener.localAddress();
+  }
+
+  @Override
+  public List<Region> regions() {
+    return regions.stream()
+        .map(region -> new Region(region.index(), region.length(), 0, 0))
+        .toList();
+  }
+
+  @Override
+  public boolean checksGeneration() {
+    return true;
+  }
+
+  @Override
+  public Optional<Path> directory() {
+    return Optional.ofNullable(directory).map(RegionDirectory::path);
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    if (listener != null) {
+      listener.close().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS);
+    }
+    if (group != null) {
+      // Explicitly: a loop that is told to end between two looks at its state closes no channel.
+      loops.forEach((executor, members) -> executor.execute(() -> closeAll(members)));
+      group.shutdownGracefully(0, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+      if (!group.terminationFuture().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS)) {
+        LOG.warn("the datanode's event loops did not end within {} ms", CLOSE_TIMEOUT_MILLIS);
+      }
+    }
+    if (transport != null) {
+      transport.close();
+    }
+    // Whoever keeps a closed server keeps no memory with it.
+    regions = List.of();
+    if (directory != null) {
+      directory.close();
+      removeDefaultPath();
+    }
+  }
+
+  /** Removes the parent that no configuration has named, once no datanode uses it. */
+  private void removeDefaultPath() {
+    if (configuration.get(TcpStorageKeys.DATA_PATH).isEmpty()) {
+      try {
+        Files.deleteIfExists(directory.path().getParent());
+      } catch (IOException e) {
+        // Another datanode lives in it; the last one removes it.
+      }
+    }
+  }
+}

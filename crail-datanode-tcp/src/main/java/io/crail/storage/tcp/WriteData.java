@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import io.crail.protocol.Codec;
+import io.crail.protocol.Layout;
+import java.nio.ByteBuffer;
+
+/**
+ * Writes bytes to a region. The data stand behind the request's fixed part and must arrive within
+ * the time that the handshake has told. The answer comes when they are placed; it is sent after all
+ * data have arrived also when the write is refused. A generation that no namenode can have given
+ * out by the clock of the datanode is INVALID_ARGUMENT, for space that took it would be lost.
+ */
+public final class WriteData {
+  private WriteData() {}
+
+  /**
+   * The fixed part of the request.
+   *
+   * @param region index of the region
+   * @param dataLength bytes of data behind it, 1 to {@link DataNodeOperations#MAX_DATA_LENGTH}
+   * @param regionOffset position of the first byte in the region
+   * @param generation generation of the space
+   */
+  public record Request(int region, int dataLength, long regionOffset, long generation) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("WriteData.Request")
+            .i32("region", "index of the region")
+            .i32("dataLength", "bytes of data")
+            .i64("regionOffset", "position of the first byte in the region")
+            .i64("generation", "generation of the space")
+            .bytes("data", "dataLength", 1, DataNodeOperations.MAX_DATA_LENGTH, "the bytes");
+
+    static final int REGION = LAYOUT.offset("region");
+    static final int DATA_LENGTH = LAYOUT.offset("dataLength");
+    static final int REGION_OFFSET = LAYOUT.offset("regionOffset");
+    static final int GENERATION = LAYOUT.offset("generation");
+
+    /** The codec of the fixed part; the data are moved apart from it. */
+    public static final Codec<Request> CODEC =
+        new Codec<>(LAYOUT) {
+          @Override
+          public void encode(Request message, ByteBuffer out, int offset) {
+            encodeFields(
+                out,
+                offset,
+                message.region,
+                message.dataLength,
+                message.regionOffset,
+                message.generation);
+          }
+
+          @Override
+          protected Request read(ByteBuffer in, int offset) {
+            return new Request(
+                in.getInt(offset + REGION),
+                in.getInt(offset + DATA_LENGTH),
+                in.getLong(offset + REGION_OFFSET),
+                in.getLong(offset + GENERATION));
+          }
+        };
+
+    /** Writes the fixed part without making one. */
+    static void encodeFields(
+        ByteBuffer out,
+        int offset,
+        int region,
+        int dataLength,
+        long regionOffset,
+        long generation) {
+      out.putInt(offset + REGION, region);
+      out.putInt(offset + DATA_LENGTH, dataLength);
+      out.putLong(offset + REGION_OFFSET, regionOffset);
+      out.putLong(offset + GENERATION, generation);
+    }
+  }
+
+  /** The answer. */
+  public record Response() {
+    /** The layout. */
+    public static final Layout LAYOUT = Layout.of("WriteData.Response");
+
+    /** The codec. */
+    public static final Codec<Response> CODEC =
+        new Codec<>(LAYOUT) {
+          @Override
+          public void encode(Response message, ByteBuffer out, int offset) {
+            // It has no fields.
+          }
+
+          @Override
+          protected Response read(ByteBuffer in, int offset) {
+            return new Response();
+          }
+        };
+  }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.crail.common.error.CrailProtocolException;
+import io.crail.protocol.Codec;
+import io.crail.protocol.Ping;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HexFormat;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** The bytes of the data protocol are permanent. */
+class DataNodeOperationsTest {
+  private static final UUID ID = new UUID(0x1122334455667788L, 0x99aabbccddeeff00L);
+
+  @Test
+  void numbersArePermanent() {
+    assertEquals(1, DataNodeOperations.HELLO.number());
+    assertEquals(2, DataNodeOperations.READ.number());
+    assertEquals(3, DataNodeOperations.WRITE.number());
+    assertEquals(4, DataNodeOperations.PING.number());
+    assertEquals(4, DataNodeOperations.all().size());
+  }
+
+  @Test
+  void messagesHaveTheirGoldenBytes() throws Exception {
+    check(
+        DataHello.Request.CODEC,
+        new DataHello.Request(DataHello.MAGIC, 1, 2, ID),
+        0,
+        "4352444e" + "01" + "02" + "8877665544332211" + "00ffeeddccbbaa99");
+    check(DataHello.Response.CODEC, new DataHello.Response(1, 5000), 0, "01" + "88130000");
+    check(
+        ReadData.Request.CODEC,
+        new ReadData.Request(3, 4096, 1L << 33, -2),
+        0,
+        "03000000" + "00100000" + "0000000002000000" + "feffffffffffffff");
+    check(ReadData.Response.CODEC, new ReadData.Response(5, true), 5, "05000000" + "01000000");
+    check(
+        WriteData.Request.CODEC,
+        new WriteData.Request(3, 7, 4096, 9),
+        7,
+        "03000000" + "07000000" + "0010000000000000" + "0900000000000000");
+    check(WriteData.Response.CODEC, new WriteData.Response(), 0, "");
+    check(Ping.Request.CODEC, new Ping.Request(258), 0, "0201000000000000");
+  }
+
+  private static <T> void check(Codec<T> codec, T message, int dataLength, String golden)
+      throws Exception {
+    int fixed = codec.length(message);
+    int length = fixed + dataLength;
+    ByteBuffer bytes = ByteBuffer.allocate(length + 1).order(ByteOrder.LITTLE_ENDIAN);
+    codec.encode(message, bytes, 0);
+    assertEquals(golden, HexFormat.of().formatHex(bytes.array(), 0, fixed));
+    assertEquals(message, codec.decode(bytes, 0, length));
+    for (int wrong = 0; wrong <= length + 1; wrong++) {
+      int tried = wrong;
+      if (wrong != length) {
+        assertThrows(CrailProtocolException.class, () -> codec.decode(bytes, 0, tried));
+      }
+    }
+  }
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.config.Configuration;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Generation;
+import io.crail.protocol.Ping;
+import io.crail.rpc.Frame;
+import io.crail.rpc.netty.NettyKeys;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The server over raw sockets: what a good client never sends, and when. */
+class DatanodeConnectionTest {
+  private static final int REGION = 32 << 20;
+  private static final int HEAD = Frame.HEADER_LENGTH + WriteData.Request.LAYOUT.fixedLength();
+  private static final int CLOSE_MILLIS = 5_000;
+
+  private final long seed = Long.getLong("crail.seed", System.nanoTime());
+  private final Random random = new Random(seed);
+  private final UUID uuid = UUID.randomUUID();
+  private TcpStorageServer server;
+
+  @BeforeEach
+  void start() throws IOException {
+    System.out.println("-Dcrail.seed=" + seed);
+    start(Configuration.builder());
+  }
+
+  private void start(Configuration.Builder settings) throws IOException {
+    server =
+        new TcpStorageServer(
+            settings
+                .set(TcpStorageKeys.PORT, 0)
+                .set(TcpStorageKeys.MEMORY, TcpStorageKeys.Memory.ANONYMOUS)
+                .set(TcpStorageKeys.STORAGE_LIMIT, REGION)
+                .set(TcpStorageKeys.ALLOCATION_SIZE, REGION)
+                .build());
+    server.start(uuid);
+  }
+
+  private void restart(Configuration.Builder settings) throws IOException {
+    server.close();
+    start(settings);
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private RawClient connect() throws IOException {
+    return new RawClient(server.address());
+  }
+
+  private byte[] randomBytes(int length) {
+    byte[] bytes = new byte[length];
+    random.nextBytes(bytes);
+    return bytes;
+  }
+
+  private static byte[] dataOf(ByteBuffer answer, int length) {
+    byte[] data = new byte[length];
+    answer.get(ReadData.Response.LAYOUT.fixedLength(), data);
+    return data;
+  }
+
+  @Test
+  void brokenFramesEndTheirConnectionOnly() throws IOException {
+    try (RawClient good = connect().greet(uuid)) {
+      for (ByteBuffer bad : brokenFrames()) {
+        try (RawClient client = connect().greet(uuid)) {
+          client.send(bad);
+          assertTrue(client.isClosedWithin(CLOSE_MILLIS), () -> "still open after " + bytes(bad));
+        }
+      }
+      ping(good, 1);
+    }
+  }
+
+  private static String bytes(ByteBuffer buffer) {
+    return java.util.HexFormat.of().formatHex(buffer.array(), 0, Math.min(64, buffer.capacity()));
+  }
+
+  private List<ByteBuffer> brokenFrames() {
+    List<ByteBuffer> frames = new ArrayList<>();
+    // Header: length below the least and above the most, version, kind, opcode.
+    frames.add(RawClient.read(1, 0, 0, 1, 1).putInt(0, Frame.HEADER_LENGTH - 1));
+    frames.add(RawClient.read(1, 0, 0, 1, 1).putInt(0, -1));
+    frames.add(RawClient.read(1, 0, 0, 1, 1).putInt(0, Integer.MAX_VALUE));
+    frames.add(RawClient.read(1, 0, 0, 1, 1).put(6, (byte) 9));
+    frames.add(RawClient.read(1, 0, 0, 1, 1).put(7, (byte) Frame.KIND_RESPONSE));
+    frames.add(RawClient.frame(0, 1, 0));
+    frames.add(RawClient.frame(77, 1, 0));
+    // Bodies that are too short, too long, or lie about their data.
+    frames.add(RawClient.frame(DataNodeOperations.READ.number(), 1, 0));
+    frames.add(RawClient.frame(DataNodeOperations.READ.number(), 1, 23));
+    frames.add(RawClient.frame(DataNodeOperations.READ.number(), 1, 25));
+    frames.add(RawClient.read(1, 0, 0, 0, 1));
+    frames.add(RawClient.read(1, 0, 0, -1, 1));
+    frames.add(RawClient.read(1, 0, 0, DataNodeOperations.MAX_DATA_LENGTH + 1, 1));
+    frames.add(RawClient.frame(DataNodeOperations.PING.number(), 1, 1000));
+    frames.add(RawClient.frame(DataNodeOperations.WRITE.number(), 1, 3));
+    frames.add(RawClient.write(1, 0, 0, new byte[10], 1).putInt(HEAD - 20, 11));
+    frames.add(RawClient.write(1, 0, 0, new byte[10], 1).putInt(HEAD - 20, 9));
+    frames.add(RawClient.write(1, 0, 0, new byte[10], 1).putInt(HEAD - 20, -1));
+    frames.add(RawClient.write(1, 0, 0, new byte[0], 1));
+    // A second handshake that is none.
+    frames.add(RawClient.hello(uuid).putInt(Frame.HEADER_LENGTH, 1));
+    return frames;
+  }
+
+  @Test
+  void garbageEndsItsConnectionOnly() throws IOException {
+    try (RawClient good = connect().greet(uuid)) {
+      for (int i = 0; i < 50; i++) {
+        try (RawClient client = connect()) {
+          if (i % 2 == 0) {
+            client.greet(uuid);
+          }
+          byte[] garbage = randomBytes(16 + random.nextInt(100_000));
+          // Not by chance the beginning of a good frame.
+          garbage[6] = 99;
+          try {
+            client.send(garbage, 0, garbage.length);
+          } catch (IOException e) {
+            // It was closed already.
+          }
+          assertTrue(client.isClosedWithin(CLOSE_MILLIS));
+        }
+      }
+      ping(good, 1);
+    }
+  }
+
+  @Test
+  void nothingIsServedBeforeTheHandshake() throws IOException {
+    try (RawClient client = connect()) {
+      client.send(RawClient.read(1, 0, 0, 1, 1));
+      assertTrue(client.isClosedWithin(CLOSE_MILLIS));
+    }
+  }
+
+  @Test
+  void anotherProcessIsNotServed() throws IOException {
+    try (RawClient client = connect()) {
+      client.send(RawClient.hello(UUID.randomUUID()));
+      client.answer(0, ErrorCode.DATA_LOST);
+      client.send(RawClient.read(1, 0, 0, 1, 1));
+      assertTrue(client.isClosedWithin(CLOSE_MILLIS));
+    }
+  }
+
+  @Test
+  void aConnectionWithoutAHandshakeIsClosed() throws IOException {
+    restart(Configuration.builder().set(NettyKeys.HANDSHAKE_TIMEOUT, "100ms"));
+    try (RawClient client = connect();
+        RawClient good = connect().greet(uuid)) {
+      client.send(RawClient.hello(uuid).array(), 0, 10);
+      assertTrue(client.isClosedWithin(CLOSE_MILLIS));
+      assertFalse(good.isClosedWithin(300));
+    }
+  }
+
+  @Test
+  void connectionsAboveTheLimitAreClosed() throws IOException {
+    restart(Configuration.builder().set(TcpStorageKeys.CONNECTION_LIMIT, 2));
+    try (RawClient first = connect().greet(uuid);
+        RawClient second = connect().greet(uuid);
+        RawClient third = connect()) {
+      assertTrue(third.isClosedWithin(CLOSE_MILLIS));
+      ping(first, 1);
+      second.close();
+      // Its place is free as soon as the server has seen the end.
+      boolean taken = false;
+      for (long end = System.nanoTime() + 5_000_000_000L; !taken && System.nanoTime() < end; ) {
+        try (RawClient fourth = connect()) {
+          fourth.greet(uuid);
+          taken = true;
+        } catch (IOException e) {
+          Thread.onSpinWait();
+        }
+      }
+      assertTrue(taken);
+    }
+  }
+
+  @Test
+  void dataThatDoNotComeCostTheConnection() throws IOException {
+    restart(Configuration.builder().set(TcpStorageKeys.WRITE_TIMEOUT, "200ms"));
+    byte[] data = randomBytes(100_000);
+    for (int sent : new int[] {HEAD, HEAD + 1, HEAD + 20_000, HEAD + 99_999}) {
+      try (RawClient slow = connect().greet(uuid);
+          RawClient good = connect().greet(uuid)) {
+        slow.send(RawClient.write(1, 0, 0, data, 1 + sent).array(), 0, sent);
+        long startNanos = System.nanoTime();
+        assertTrue(slow.isClosedWithin(CLOSE_MILLIS));
+        assertTrue(System.nanoTime() - startNanos > 100_000_000, "closed too early");
+        ping(good, 1);
+        assertFalse(good.isClosedWithin(300), "an idle connection was closed");
+      }
+    }
+  }
+
+  @Test
+  void framesMayComeInAnyPieces() throws IOException {
+    byte[] data = randomBytes(30_000);
+    ByteBuffer all =
+        ByteBuffer.allocate(200_000)
+            .put(RawClient.hello(uuid).array())
+            .put(RawClient.write(1, 0, 5000, data, 7).array())
+            .put(RawClient.read(2, 0, 5000, data.length, 7).array())
+            .put(RawClient.write(3, 0, 1 << 20, new byte[] {42}, 8).array())
+            .put(RawClient.read(4, 0, 1 << 20, 1, 8).array());
+    int length = all.position();
+    for (int round = 0; round < 20; round++) {
+      try (RawClient client = connect()) {
+        for (int at = 0; at < length; ) {
+          int piece = Math.min(length - at, 1 + random.nextInt(round < 2 ? 3 : 9000));
+          client.send(all.array(), at, piece);
+          at += piece;
+        }
+        client.answer(0, ErrorCode.OK);
+        client.answer(1, ErrorCode.OK);
+        assertArrayEquals(data, dataOf(client.answer(2, ErrorCode.OK), data.length));
+        client.answer(3, ErrorCode.OK);
+        assertArrayEquals(new byte[] {42}, dataOf(client.answer(4, ErrorCode.OK), 1));
+      }
+    }
+  }
+
+  @Test
+  void answersComeInTheOrderOfTheRequests() throws IOException {
+    try (RawClient client = connect().greet(uuid)) {
+      byte[] small = randomBytes(100);
+      byte[] large = randomBytes(300_000);
+      ByteBuffer burst = ByteBuffer.allocate(4 << 20);
+      int rounds = 5;
+      for (int i = 0; i < rounds; i++) {
+        long id = 10L * i;
+        burst.put(RawClient.write(id + 1, 0, 0, small, 5).array());
+        burst.put(RawClient.write(id + 2, 0, 1 << 20, large, 5).array());
+        burst.put(RawClient.read(id + 3, 0, 1 << 20, large.length, 5).array());
+        burst.put(RawClient.read(id + 4, 0, 0, small.length, 5).array());
+        burst.put(RawClient.read(id + 5, 0, 0, small.length, 4).array());
+        burst.put(RawClient.read(id + 6, 9, 0, small.length, 5).array());
+      }
+      client.send(burst.array(), 0, burst.position());
+      for (int i = 0; i < rounds; i++) {
+        long id = 10L * i;
+        client.answer(id + 1, ErrorCode.OK);
+        client.answer(id + 2, ErrorCode.OK);
+        ByteBuffer answer = client.answer(id + 3, ErrorCode.OK);
+        assertEquals(1, answer.getInt(ReadData.Response.TRAILER));
+        assertArrayEquals(large, dataOf(answer, large.length));
+        client.answer(id + 3, ErrorCode.OK);
+        answer = client.answer(id + 4, ErrorCode.OK);
+        assertEquals(0, answer.getInt(ReadData.Response.TRAILER));
+        assertArrayEquals(small, dataOf(answer, small.length));
+        client.answer(id + 5, ErrorCode.STALE_EXTENT);
+        client.answer(id + 6, ErrorCode.OUT_OF_RANGE);
+      }
+    }
+  }
+
+  @Test
+  void aWriteThatIsOvertakenPlacesNothingMore() throws IOException {
+    byte[] old = randomBytes(1 << 20);
+    byte[] young = randomBytes(1 << 20);
+    try (RawClient slow = connect().greet(uuid);
+        RawClient quick = connect().greet(uuid)) {
+      ByteBuffer late = RawClient.write(1, 0, 0, old, 100);
+      int half = late.capacity() / 2;
+      slow.send(late.array(), 0, half);
+      // Until the server has taken the header, or the later write would not overtake anything.
+      awaitGeneration(100);
+      quick.send(RawClient.write(1, 0, 0, young, 101));
+      quick.answer(1, ErrorCode.OK);
+      slow.send(late.array(), half, late.capacity() - half);
+      slow.answer(1, ErrorCode.STALE_EXTENT);
+      ping(slow, 2);
+      quick.send(RawClient.read(2, 0, 0, young.length, 101));
+      assertArrayEquals(young, dataOf(quick.answer(2, ErrorCode.OK), young.length));
+      quick.answer(2, ErrorCode.OK);
+    }
+  }
+
+  @Test
+  void aGenerationFromTheFutureTakesNoSpace() throws IOException {
+    byte[] data = randomBytes(20_000);
+    long hour = 3_600_000;
+    long now = System.currentTimeMillis();
+    try (RawClient client = connect().greet(uuid)) {
+      for (long lie : new long[] {Long.MAX_VALUE, (now + 25 * hour) << Generation.TIME_SHIFT}) {
+        client.send(RawClient.write(1, 0, 0, data, lie));
+        client.answer(1, ErrorCode.INVALID_ARGUMENT);
+      }
+      // The connection is in step, and the space everybody's.
+      long good = (now + 23 * hour) << Generation.TIME_SHIFT;
+      client.send(RawClient.write(2, 0, 0, data, good));
+      client.answer(2, ErrorCode.OK);
+      client.send(RawClient.read(3, 0, 0, data.length, good));
+      assertArrayEquals(data, dataOf(client.answer(3, ErrorCode.OK), data.length));
+    }
+  }
+
+  @Test
+  void theDefaultDirectoryGoesWithItsLastDatanode() throws IOException {
+    TcpStorageServer inFiles =
+        new TcpStorageServer(
+            Configuration.builder()
+                .set(TcpStorageKeys.PORT, 0)
+                .set(TcpStorageKeys.STORAGE_LIMIT, 1 << 20)
+                .set(TcpStorageKeys.ALLOCATION_SIZE, 1 << 20)
+                .build());
+    inFiles.start(UUID.randomUUID());
+    java.io.File parent = inFiles.directory().orElseThrow().getParent().toFile();
+    assertTrue(parent.isDirectory());
+    inFiles.close();
+    String[] left = parent.list();
+    assertTrue(left == null || left.length > 0, parent + " is empty and still there");
+  }
+
+  private void awaitGeneration(long generation) {
+    long end = System.nanoTime() + 5_000_000_000L;
+    while (server.region(0).generations().generation(0) != generation) {
+      assertTrue(System.nanoTime() < end, "the write never began");
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void aReadThatIsOvertakenSaysSoInItsTrailer() throws IOException {
+    // More than the kernel takes at once, so that the server is still sending.
+    byte[] data = randomBytes(24 << 20);
+    try (RawClient slow = connect().greet(uuid);
+        RawClient quick = connect().greet(uuid)) {
+      quick.send(RawClient.write(1, 0, 0, data, 200));
+      quick.answer(1, ErrorCode.OK);
+      slow.send(RawClient.read(1, 0, 0, data.length, 200));
+      ByteBuffer head = slow.take(Frame.HEADER_LENGTH);
+      assertEquals(ErrorCode.OK.number(), Frame.code(head, 0));
+      quick.send(RawClient.write(2, 0, data.length - 1, new byte[] {1}, 201));
+      quick.answer(2, ErrorCode.OK);
+      slow.take(Frame.length(head, 0) - Frame.HEADER_LENGTH);
+      slow.answer(1, ErrorCode.STALE_EXTENT);
+      ping(slow, 2);
+    }
+  }
+
+  @Test
+  void aClientThatTakesNothingCostsNothingAndGetsEverythingLater() throws Exception {
+    byte[] data = randomBytes(1 << 20);
+    try (RawClient client = connect().greet(uuid);
+        RawClient good = connect().greet(uuid)) {
+      client.send(RawClient.write(1, 0, 0, data, 5));
+      client.answer(1, ErrorCode.OK);
+      int reads = 2000;
+      Thread sender =
+          new Thread(
+              () -> {
+                try {
+                  for (int i = 0; i < reads; i++) {
+                    client.send(RawClient.read(i, 0, 0, i % 10 == 0 ? data.length : 60_000, 5));
+                  }
+                } catch (IOException e) {
+                  throw new java.io.UncheckedIOException(e);
+                }
+              });
+      sender.start();
+      for (int i = 0; i < 100; i++) {
+        ping(good, i);
+      }
+      for (int i = 0; i < reads; i++) {
+        int length = i % 10 == 0 ? data.length : 60_000;
+        ByteBuffer answer = client.answer(i, ErrorCode.OK);
+        assertEquals(length, answer.getInt(ReadData.Response.DATA_LENGTH));
+        assertEquals(data[length - 1], answer.get(answer.capacity() - 1));
+        if (i % 10 == 0) {
+          client.answer(i, ErrorCode.OK);
+        }
+      }
+      sender.join(10_000);
+      assertFalse(sender.isAlive());
+    }
+  }
+
+  @Test
+  void aClientThatTakesNothingForLongIsClosed() throws IOException {
+    restart(Configuration.builder().set(NettyKeys.STALL_TIMEOUT, "300ms"));
+    try (RawClient client = connect().greet(uuid)) {
+      client.send(RawClient.write(1, 0, 0, new byte[24 << 20], 5));
+      client.answer(1, ErrorCode.OK);
+      client.send(RawClient.read(2, 0, 0, 24 << 20, 5));
+      client.take(Frame.HEADER_LENGTH);
+      long end = System.nanoTime() + 10_000_000_000L;
+      while (server.connections() > 0) {
+        assertTrue(System.nanoTime() < end, "the connection is still there");
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  private static void ping(RawClient client, long id) throws IOException {
+    ByteBuffer frame =
+        RawClient.frame(DataNodeOperations.PING.number(), id, Ping.Request.LAYOUT.fixedLength());
+    client.send(frame.putLong(Frame.HEADER_LENGTH, 77 + id));
+    assertEquals(77 + id, client.answer(id, ErrorCode.OK).getLong(0));
+  }
+}
