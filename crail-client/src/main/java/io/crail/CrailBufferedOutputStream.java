@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.Future;
+
+/**
+ * Appends to a file through slices of memory: a slice that is full leaves at once, while the next
+ * one is filled; the writer waits only while all slices are on their way. Numbers are big-endian.
+ * Not thread-safe.
+ *
+ * <p>{@link #flush} does nothing: bytes leave when a slice is full, with {@link #purge}, {@link
+ * #sync} and {@link #close}, and are visible to others after the latter two. An error of an earlier
+ * write is thrown by the next call that waits for one.
+ */
+public abstract class CrailBufferedOutputStream extends OutputStream {
+  /** For implementations. */
+  protected CrailBufferedOutputStream() {}
+
+  /**
+   * The slice that is being filled, with room for a byte at least.
+   *
+   * @throws IOException the error of an earlier write, or that the stream is closed
+   */
+  protected abstract ByteBuffer room() throws IOException;
+
+  /** Some bytes were put into the slice of the last {@link #room}. */
+  protected abstract void filled() throws IOException;
+
+  @Override
+  public final void write(int value) throws IOException {
+    room().put((byte) value);
+    filled();
+  }
+
+  @Override
+  public final void write(byte[] source) throws IOException {
+    write(source, 0, source.length);
+  }
+
+  @Override
+  public final void write(byte[] source, int offset, int length) throws IOException {
+    Objects.checkFromIndexSize(offset, length, source.length);
+    int at = offset;
+    int left = length;
+    while (left > 0) {
+      ByteBuffer slice = room();
+      int count = Math.min(left, slice.remaining());
+      slice.put(source, at, count);
+      at += count;
+      left -= count;
+      filled();
+    }
+  }
+
+  /** Writes all that remains in {@code source}. */
+  public final void write(ByteBuffer source) throws IOException {
+    while (source.hasRemaining()) {
+      ByteBuffer slice = room();
+      int count = Math.min(source.remaining(), slice.remaining());
+      slice.put(slice.position(), source, source.position(), count);
+      slice.position(slice.position() + count);
+      source.position(source.position() + count);
+      filled();
+    }
+  }
+
+  /** Writes eight bytes. */
+  public final void writeDouble(double value) throws Exception {
+    writeLong(Double.doubleToRawLongBits(value));
+  }
+
+  /** Writes four bytes. */
+  public final void writeFloat(float value) throws Exception {
+    writeInt(Float.floatToRawIntBits(value));
+  }
+
+  /** Writes four bytes. */
+  public final void writeInt(int value) throws Exception {
+    ByteBuffer slice = room();
+    if (slice.remaining() >= Integer.BYTES) {
+      slice.putInt(value);
+      filled();
+    } else {
+      writeSplit(value, Integer.BYTES);
+    }
+  }
+
+  /** Writes eight bytes. */
+  public final void writeLong(long value) throws Exception {
+    ByteBuffer slice = room();
+    if (slice.remaining() >= Long.BYTES) {
+      slice.putLong(value);
+      filled();
+    } else {
+      writeSplit(value, Long.BYTES);
+    }
+  }
+
+  /** Writes two bytes. */
+  public final void writeShort(short value) throws Exception {
+    ByteBuffer slice = room();
+    if (slice.remaining() >= Short.BYTES) {
+      slice.putShort(value);
+      filled();
+    } else {
+      writeSplit(value, Short.BYTES);
+    }
+  }
+
+  private void writeSplit(long value, int bytes) throws IOException {
+    for (int shift = (bytes - 1) * Byte.SIZE; shift >= 0; shift -= Byte.SIZE) {
+      write((int) (value >>> shift));
+    }
+  }
+
+  /**
+   * Sends what is in memory. The stream can be written to afterwards.
+   *
+   * @return ends when all bytes so far lie at the datanodes; others see them after {@link #sync}
+   * @throws IOException the error of an earlier write
+   */
+  public abstract Future<CrailResult> purge() throws IOException;
+
+  /**
+   * Sends what is in memory and makes all bytes so far visible to other clients.
+   *
+   * @throws IOException the error of an earlier write
+   */
+  public abstract Future<Void> sync() throws IOException;
+
+  /**
+   * Sends what is in memory, waits for all writes, makes them visible, and gives the write lease
+   * back.
+   *
+   * @throws IOException the first error; the stream is closed all the same
+   */
+  @Override
+  public abstract void close() throws IOException;
+
+  /** The position in the file of the first byte that has not left the stream's memory. */
+  public abstract long position();
+
+  /** Does nothing; see {@link #purge} and {@link #sync}. */
+  @Override
+  public void flush() throws IOException {}
+
+  /** The file. */
+  public abstract CrailNode getFile() throws IOException;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail;
+
+import java.util.Iterator;
+
+/** A node with children. */
+public interface CrailContainer extends CrailNode {
+  /**
+   * The number of children now, those that are not enumerable included. Asks the store; an error
+   * comes as {@link java.io.UncheckedIOException}.
+   */
+  int files();
+
+  /**
+   * The full paths of the enumerable children, asked for page by page while they are consumed. A
+   * child that is there from beginning to end is listed once; one that comes or goes meanwhile may
+   * be listed or not. With {@code crail.directoryrandomize} the order within a page is random. The
+   * iterator throws {@link java.io.UncheckedIOException}.
+   */
+  Iterator<String> listEntries() throws Exception;
+
+  /**
+   * The same children as {@link #listEntries()}, in the order of the namenode, as handles with
+   * type, size and modification time, without a lookup for each.
+   */
+  Iterator<CrailNode> listStatus() throws Exception;
+}

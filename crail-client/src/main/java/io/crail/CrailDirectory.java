@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail;
+
+import java.util.Iterator;
+
+/** A node that holds nodes of every type but key-values. */
+public interface CrailDirectory extends CrailContainer {
+  @Override
+  int files();
+
+  @Override
+  Iterator<String> listEntries() throws Exception;
+}

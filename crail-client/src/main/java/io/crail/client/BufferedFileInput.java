@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailBuffer;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** A buffered stream over one file. */
+final class BufferedFileInput extends SlicedInput {
+  /** Bytes of the first read after a jump; whoever jumps often reads little at each place. */
+  private static final int FIRST_AFTER_SEEK = 64 << 10;
+
+  private final DirectInput input;
+  private final int slices;
+
+  /** Where the next read begins. */
+  private long nextRead;
+
+  /** Where the next slice is consumed from. */
+  private long nextByte;
+
+  private boolean jumped;
+
+  BufferedFileInput(DirectInput input) {
+    this(input, sliceCount(input.file().store()));
+  }
+
+  private BufferedFileInput(DirectInput input, int slices) {
+    super(input.file().store(), slices);
+    this.input = input;
+    this.slices = slices;
+  }
+
+  /** Slices of a buffered stream: those of a buffer, and at least two. */
+  static int sliceCount(CoreStore store) {
+    return Math.max(2, store.pool().bufferBytes() / store.sliceBytes());
+  }
+
+  @Override
+  Slice issue(ByteBuffer free) throws CrailException, InterruptedException {
+    int sliceBytes = free.capacity();
+    int length = (int) (sliceBytes - nextRead % sliceBytes);
+    if (jumped) {
+      length = Math.min(length, FIRST_AFTER_SEEK);
+    }
+    StreamOperation operation = input.readAt(nextRead, free, 0, length);
+    if (operation.getLen() == 0) {
+      return null;
+    }
+    nextRead += operation.getLen();
+    input.issuedUpTo(nextRead);
+    return new Slice(free, input, operation);
+  }
+
+  @Override
+  int window() {
+    return jumped ? 1 : slices;
+  }
+
+  @Override
+  void consumedFrom(Slice slice) {
+    // The next slice comes after this one, so the reader goes on from here.
+    jumped = false;
+    nextByte = slice.end();
+  }
+
+  @Override
+  boolean skipsFailed(Slice slice, CrailException cause) {
+    return false;
+  }
+
+  @Override
+  void failedAt(Slice slice, CrailException cause) throws InterruptedException {
+    // A later read tries again.
+    restartAt(slice.start());
+  }
+
+  @Override
+  public void seek(long position) throws IOException {
+    checkOpen();
+    long size = input.file().size();
+    if (position < 0 || position > size) {
+      throw ErrorCode.OUT_OF_RANGE.exception(
+          "seek to " + position + " of " + size + " bytes of " + input.file().getPath());
+    }
+    long inside = Waiting.of(() -> jumpTo(position));
+    skip(inside);
+  }
+
+  /** Goes to a position, or to the slice that is read ahead there; gives the bytes left to skip. */
+  private long jumpTo(long position) throws CrailException, InterruptedException {
+    Slice current = current();
+    if (current != null && position >= current.start() && position < current.end()) {
+      slice().position((int) (position - current.start()));
+      return 0;
+    }
+    if (position == position()) {
+      return 0;
+    }
+    releaseCurrent();
+    while (!ahead().isEmpty() && position >= ahead().peekFirst().end()) {
+      discardNext();
+    }
+    Slice head = ahead().peekFirst();
+    if (head == null || position < head.start()) {
+      restartAt(position);
+      return 0;
+    }
+    nextByte = head.start();
+    return position - head.start();
+  }
+
+  private void restartAt(long position) throws InterruptedException {
+    while (!ahead().isEmpty()) {
+      discardNext();
+    }
+    nextRead = position;
+    nextByte = position;
+    jumped = true;
+  }
+
+  @Override
+  protected int readAt(long position, byte[] target, int offset, int length) throws IOException {
+    checkOpen();
+    if (position < 0) {
+      throw ErrorCode.OUT_OF_RANGE.exception("read at " + position);
+    }
+    if (length == 0) {
+      return 0;
+    }
+    return Waiting.of(() -> readDirectly(position, target, offset, length));
+  }
+
+  private int readDirectly(long position, byte[] target, int offset, int length)
+      throws CrailException, InterruptedException {
+    CrailBuffer buffer = store().pool().allocateBuffer();
+    ByteBuffer memory = buffer.getByteBuffer();
+    StreamOperation operation = StreamOperation.ended(input, position);
+    int count = 0;
+    try {
+      while (count < length) {
+        int wanted = Math.min(length - count, memory.capacity());
+        operation = input.readAt(position + count, memory, 0, wanted);
+        operation.await();
+        int part = (int) operation.getLen();
+        if (part == 0) {
+          break;
+        }
+        memory.get(0, target, offset + count, part);
+        count += part;
+      }
+    } finally {
+      operation.whenComplete(() -> store().pool().freeBuffer(buffer));
+    }
+    return count == 0 ? -1 : count;
+  }
+
+  @Override
+  public long position() {
+    Slice current = current();
+    return current != null ? current.start() + slice().position() : nextByte;
+  }
+
+  @Override
+  void closeInputs() throws Exception {
+    input.close();
+  }
+}

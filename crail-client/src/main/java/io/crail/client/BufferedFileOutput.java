@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailNode;
+import io.crail.CrailResult;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A buffered stream that appends to a file. */
+final class BufferedFileOutput extends CrailBufferedOutputStream {
+  private final DirectOutput output;
+  private final CoreStore store;
+  private final SliceMemory memory;
+  private final StreamCounters counters = new StreamCounters();
+
+  /** Slices on their way, oldest first. */
+  private final ArrayDeque<Slice> sent = new ArrayDeque<>();
+
+  private ByteBuffer current;
+  private boolean closed;
+
+  /** A slice and the write that empties it. */
+  private record Slice(ByteBuffer memory, StreamOperation operation) {}
+
+  BufferedFileOutput(DirectOutput output) {
+    this.output = output;
+    this.store = output.file().store();
+    this.memory =
+        new SliceMemory(store.pool(), store.sliceBytes(), BufferedFileInput.sliceCount(store));
+  }
+
+  @Override
+  protected ByteBuffer room() throws IOException {
+    if (current != null && !current.hasRemaining()) {
+      // It could not be sent before.
+      send();
+    }
+    if (current == null) {
+      checkOpen();
+      current = Waiting.of(this::freeSlice);
+      int fileOffset = (int) (output.position() % store.sliceBytes());
+      // So that the next slices begin at multiples of their size in the file.
+      current.limit(store.sliceBytes() - fileOffset);
+    }
+    return current;
+  }
+
+  @Override
+  protected void filled() throws IOException {
+    if (!current.hasRemaining()) {
+      send();
+    }
+  }
+
+  private ByteBuffer freeSlice() throws CrailException, InterruptedException {
+    while (!sent.isEmpty() && sent.peekFirst().operation.isComplete()) {
+      recycle();
+    }
+    ByteBuffer free = memory.take();
+    while (free == null) {
+      StreamOperation oldest = sent.peekFirst().operation;
+      oldest.await();
+      recycle();
+      free = memory.take();
+    }
+    return free;
+  }
+
+  /** Takes the oldest slice back, whose write has ended. */
+  private void recycle() throws CrailException {
+    Slice slice = sent.pollFirst();
+    memory.release(slice.memory);
+    CrailException failure = slice.operation.failure();
+    if (failure != null) {
+      throw failure.rethrown();
+    }
+  }
+
+  /** Sends what is in the current slice. */
+  private void send() throws IOException {
+    if (current == null || current.position() == 0) {
+      return;
+    }
+    ByteBuffer full = current;
+    StreamOperation operation = Waiting.of(() -> output.write(full, 0, full.position()));
+    current = null;
+    sent.addLast(new Slice(full, operation));
+    counters.operation((int) operation.getLen(), operation.isComplete());
+  }
+
+  private void checkOpen() throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("output stream of " + output.file().getPath());
+    }
+  }
+
+  @Override
+  public Future<CrailResult> purge() throws IOException {
+    checkOpen();
+    send();
+    Purge purge = new Purge();
+    for (Slice slice : sent) {
+      purge.awaits(slice.operation);
+    }
+    purge.awaitsNoMore();
+    return purge;
+  }
+
+  /** Ends with all the writes in flight. */
+  private final class Purge extends Completion implements Awaitable<CrailResult>, CrailResult {
+    private final AtomicInteger left = new AtomicInteger(1);
+    private long bytes;
+    private long deadlineNanos = output.context().nanoTime();
+    private volatile CrailException firstFailure;
+
+    void awaits(StreamOperation operation) {
+      left.incrementAndGet();
+      bytes += operation.getLen();
+      if (operation.deadlineNanos() - deadlineNanos > 0) {
+        deadlineNanos = operation.deadlineNanos();
+      }
+      operation.whenComplete(
+          () -> {
+            CrailException failure = operation.failure();
+            if (failure != null) {
+              firstFailure = failure;
+            }
+            awaitsNoMore();
+          });
+    }
+
+    void awaitsNoMore() {
+      if (left.decrementAndGet() == 0) {
+        CrailException failure = firstFailure;
+        if (failure == null) {
+          succeed();
+        } else {
+          fail(failure);
+        }
+      }
+    }
+
+    @Override
+    public Completion completion() {
+      return this;
+    }
+
+    @Override
+    public ClientLoop loop() {
+      return output.context().loop();
+    }
+
+    @Override
+    public long deadlineNanos() {
+      return deadlineNanos;
+    }
+
+    @Override
+    public CrailResult outcome(CrailException failure) throws CrailException {
+      if (failure != null) {
+        throw failure;
+      }
+      return this;
+    }
+
+    @Override
+    public long getLen() {
+      return bytes;
+    }
+
+    @Override
+    public String toString() {
+      return "purge of " + output.file().getPath();
+    }
+  }
+
+  @Override
+  public Future<Void> sync() throws IOException {
+    checkOpen();
+    send();
+    return output.sync();
+  }
+
+  @Override
+  public long position() {
+    return output.position();
+  }
+
+  @Override
+  public CrailNode getFile() throws IOException {
+    return output.getFile();
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (closed) {
+      return;
+    }
+    IOException first = null;
+    try {
+      send();
+    } catch (IOException e) {
+      first = e;
+    }
+    closed = true;
+    try {
+      output.close();
+    } catch (IOException e) {
+      first = first == null ? e : first;
+    } catch (InterruptedException e) {
+      first = first == null ? CoreNode.interrupted(e).getCause() : first;
+    } catch (Exception e) {
+      first = first == null ? new IOException(e) : first;
+    } finally {
+      // A write whose end was not waited for may still read from its slice.
+      CountDown left = new CountDown(sent.size() + 1, memory::close);
+      for (Slice slice : sent) {
+        slice.operation.whenComplete(left);
+      }
+      left.run();
+      store.statistics().bufferedOutputClosed(counters);
+    }
+    if (first != null) {
+      throw first;
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.ConfigType;
+import io.crail.common.config.ConfigType.DurationUnit;
+import java.time.Duration;
+import java.util.List;
+
+/** The keys that a store reads. */
+public final class ClientKeys implements ConfigKeys {
+  /** Bytes of a buffer. */
+  public static final ConfigKey<Long> BUFFER_SIZE =
+      ConfigKey.of(
+              "crail.buffersize",
+              ConfigType.BYTES,
+              "1m",
+              "Bytes of a buffer that a store lends, and of the memory of a buffered stream.")
+          .between(4096, 1 << 28);
+
+  /** Bytes of a slice. */
+  public static final ConfigKey<Long> SLICE_SIZE =
+      ConfigKey.of(
+              "crail.slicesize",
+              ConfigType.BYTES,
+              "512k",
+              "Bytes that a buffered stream moves at a time; must divide crail.buffersize."
+                  + " A stream has at least two slices.")
+          .between(512, 1 << 28);
+
+  /** Bytes of all buffers. */
+  public static final ConfigKey<Long> CACHE_LIMIT =
+      ConfigKey.of(
+          "crail.cachelimit",
+          ConfigType.BYTES,
+          "1g",
+          "Most bytes of all buffers that a store lends; they are allocated as they are needed.");
+
+  /** The deadline of a data operation. */
+  public static final ConfigKey<Duration> DATA_TIMEOUT =
+      ConfigKey.of(
+              "crail.datatimeout",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "10000",
+              "Deadline of a read or write; one of more than 64 MiB has it once more for each 64"
+                  + " MiB.")
+          .check(value -> value.toMillis() < 1 ? "must be at least 1 ms" : null);
+
+  /** Number of client loops. */
+  public static final ConfigKey<Integer> LOOPS =
+      ConfigKey.of(
+              "crail.client.loops",
+              ConfigType.INT,
+              "0",
+              "Sets of connections of a store; a thread uses the one that its id selects, and"
+                  + " threads that share one take turns in driving it. 0: as many as there are"
+                  + " processors, at most 4.")
+          .between(0, 256);
+
+  /** Operations outstanding. */
+  public static final ConfigKey<Integer> OUTSTANDING =
+      ConfigKey.of(
+              "crail.client.outstanding",
+              ConfigType.INT,
+              "4096",
+              "Most operations that are outstanding on one set of connections; above it, whoever"
+                  + " issues one more waits until others have ended.")
+          .between(1, 32_768);
+
+  /** This host's name. */
+  public static final ConfigKey<String> HOST =
+      ConfigKey.of(
+              "crail.client.host",
+              ConfigType.STRING,
+              "",
+              "Name or address by which datanodes of this host are known; gives the location class"
+                  + " of a store. Empty: what a datanode of this host takes if it is not told.")
+          .check(host -> host.length() > 255 ? "must have at most 255 characters" : null);
+
+  /** Host names in block locations. */
+  public static final ConfigKey<String> LOCATION_MAP =
+      ConfigKey.of(
+              "crail.locationmap",
+              ConfigType.STRING,
+              "",
+              "Other names for hosts in block locations: from,to pairs separated by slashes.")
+          .check(map -> LocationMap.isWellFormed(map) ? null : "must be from,to/from,to and so on");
+
+  /** Hosts reported for each block. */
+  public static final ConfigKey<Integer> SHADOW_REPLICATION =
+      ConfigKey.of(
+              "crail.shadowreplication",
+              ConfigType.INT,
+              "1",
+              "Hosts that block locations report for each block: the one that has it, and others"
+                  + " of the same range, so that schedulers see more choices.")
+          .between(1, 64);
+
+  /** Statistics. */
+  public static final ConfigKey<Boolean> STATISTICS =
+      ConfigKey.of(
+          "crail.statistics",
+          ConfigType.BOOLEAN,
+          "true",
+          "Whether streams are counted in the store's statistics.");
+
+  /** Order of listings. */
+  public static final ConfigKey<Boolean> DIRECTORY_RANDOMIZE =
+      ConfigKey.of(
+          "crail.directoryrandomize",
+          ConfigType.BOOLEAN,
+          "true",
+          "Whether listEntries and multi-file streams take the children of each page in random"
+              + " order, so that many readers of one container do not follow each other.");
+
+  @Override
+  public String title() {
+    return "Client";
+  }
+
+  @Override
+  public List<ConfigKey<?>> keys() {
+    return List.of(
+        BUFFER_SIZE,
+        SLICE_SIZE,
+        CACHE_LIMIT,
+        DATA_TIMEOUT,
+        LOOPS,
+        OUTSTANDING,
+        HOST,
+        LOCATION_MAP,
+        SHADOW_REPLICATION,
+        STATISTICS,
+        DIRECTORY_RANDOMIZE);
+  }
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailContainer;
+import io.crail.CrailDirectory;
+import io.crail.CrailMultiFile;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailTable;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Lookup;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeInfo;
+import io.crail.protocol.NodePath;
+import java.io.UncheckedIOException;
+import java.util.Iterator;
+
+/** A handle of a node with children. Thread-safe. */
+abstract class CoreContainer extends CoreNode implements CrailContainer {
+  private CoreContainer(
+      CoreStore store, String path, CrailNodeType type, CreateCall create, NodeInfo info) {
+    super(store, path, type, create, info);
+  }
+
+  /** A directory. */
+  static final class Directory extends CoreContainer implements CrailDirectory {
+    Directory(CoreStore store, String path, CreateCall create, NodeInfo info) {
+      super(store, path, CrailNodeType.DIRECTORY, create, info);
+    }
+
+    @Override
+    public CrailDirectory asDirectory() {
+      return this;
+    }
+  }
+
+  /** A multi-file. */
+  static final class MultiFile extends CoreContainer implements CrailMultiFile {
+    MultiFile(CoreStore store, String path, CreateCall create, NodeInfo info) {
+      super(store, path, CrailNodeType.MULTIFILE, create, info);
+    }
+
+    @Override
+    public CrailMultiFile asMultiFile() {
+      return this;
+    }
+
+    @Override
+    public CrailBufferedInputStream getMultiStream(int outstanding) throws Exception {
+      if (outstanding < 1) {
+        throw new IllegalArgumentException("outstanding must be at least 1, not " + outstanding);
+      }
+      return new MultiFileInput(this, list(store().randomizesListings()), outstanding);
+    }
+  }
+
+  /** A table. */
+  static final class Table extends CoreContainer implements CrailTable {
+    Table(CoreStore store, String path, CreateCall create, NodeInfo info) {
+      super(store, path, CrailNodeType.TABLE, create, info);
+    }
+
+    @Override
+    public CrailTable asTable() {
+      return this;
+    }
+  }
+
+  @Override
+  public final CrailContainer asContainer() {
+    return this;
+  }
+
+  final boolean isRoot() {
+    return getPath().equals(NodePath.ROOT.toString());
+  }
+
+  @Override
+  public final int files() {
+    try {
+      return present().childCount();
+    } catch (CrailException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+  }
+
+  @Override
+  public final CrailNode refresh() throws Exception {
+    info(present());
+    return this;
+  }
+
+  /** What the namenode knows now; for the root, all namenodes together. */
+  private NodeInfo present() throws CrailException, InterruptedException {
+    if (isRoot()) {
+      return presentRoot();
+    }
+    NodeInfo known = info();
+    Lookup.Request request = new Lookup.Request(NodePath.parse(getPath()));
+    NodeInfo present;
+    try {
+      present =
+          store().context().namenodes().call(NameNodeOperations.LOOKUP, request).join().node();
+    } catch (CrailException e) {
+      if (LookupCall.isAbsence(e.code())) {
+        throw ErrorCode.STALE_NODE.exception(getPath());
+      }
+      throw e;
+    }
+    if (present.id() != known.id()) {
+      throw ErrorCode.STALE_NODE.exception(getPath());
+    }
+    return present;
+  }
+
+  private NodeInfo presentRoot() throws CrailException, InterruptedException {
+    LoopContext context = store().context();
+    int count = context.namenodes().count();
+    NodeInfo sum = null;
+    for (int i = 0; i < count; i++) {
+      NodeInfo root = Listing.rootAt(context, i);
+      sum =
+          sum == null
+              ? root
+              : new NodeInfo(
+                  sum.id(),
+                  sum.size(),
+                  Math.max(sum.modifiedMillis(), root.modifiedMillis()),
+                  sum.childCount() + root.childCount(),
+                  sum.storageClass(),
+                  sum.type(),
+                  sum.flags());
+    }
+    return sum;
+  }
+
+  /** The enumerable children. */
+  final Listing list(boolean randomize) throws CrailException, InterruptedException {
+    store().checkOpen();
+    return new Listing(store(), store().context(), this, info().id(), randomize);
+  }
+
+  @Override
+  public final Iterator<String> listEntries() throws Exception {
+    Listing nodes = list(store().randomizesListings());
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        return nodes.hasNext();
+      }
+
+      @Override
+      public String next() {
+        return nodes.nextPath();
+      }
+    };
+  }
+
+  @Override
+  public final Iterator<CrailNode> listStatus() throws Exception {
+    return list(false);
+  }
+}

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailStatistics;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.common.Clock;
+import io.crail.common.Utf8;
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.memory.BufferPool;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.Create;
+import io.crail.protocol.Hello;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodePath;
+import io.crail.protocol.NodeType;
+import io.crail.protocol.Remove;
+import io.crail.protocol.Rename;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import io.crail.rpc.RpcPeer;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import io.crail.storage.DatanodeDescription;
+import io.crail.storage.LocalHost;
+import io.crail.storage.StorageKeys;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * The client. A thread uses the loop that its id selects, with connections of its own, so threads
+ * on different loops share nothing on the way of an operation. Thread-safe.
+ */
+public final class CoreStore extends CrailStore {
+  private static final int MOST_DEFAULT_LOOPS = 4;
+
+  private final Configuration configuration;
+  private final Transport transport;
+  private final boolean ownsTransport;
+  private final Clock clock;
+  private final List<InetSocketAddress> addresses;
+  private final NameNodeClient.Identity identity;
+  private final CrailLocationClass location;
+  private final long rpcTimeoutNanos;
+  private final long dataTimeoutNanos;
+  private final int sliceBytes;
+  private final boolean randomizesListings;
+  private final BufferPool pool;
+  private final StoreStatistics statistics;
+  private final BlockLocations locations;
+  private final AtomicReferenceArray<LoopContext> contexts;
+  private final Set<DirectOutput> outputs = ConcurrentHashMap.newKeySet();
+  private final CreatorLeases creatorLeases = new CreatorLeases();
+  private final WriteLeases leases;
+  private final LeaseTimer timer;
+  private volatile boolean closed;
+
+  private CoreStore(
+      Configuration configuration,
+      Transport transport,
+      Clock clock,
+      boolean ownsTransport,
+      boolean withTimer) {
+    this.configuration = configuration;
+    this.transport = transport;
+    this.clock = clock;
+    this.ownsTransport = ownsTransport;
+    this.addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    this.rpcTimeoutNanos = configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos();
+    this.dataTimeoutNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
+    this.sliceBytes = sliceBytes(configuration);
+    this.randomizesListings = configuration.get(ClientKeys.DIRECTORY_RANDOMIZE);
+    String host = host(configuration, addresses);
+    this.location = CrailLocationClass.of(host);
+    this.identity =
+        new NameNodeClient.Identity(
+            Hello.ROLE_CLIENT,
+            new SecureRandom().nextLong(),
+            host,
+            configuration.get(ClusterKeys.CLUSTER_NAME));
+    this.pool =
+        new BufferPool(
+            configuration.get(ClientKeys.BUFFER_SIZE).intValue(),
+            configuration.get(ClientKeys.CACHE_LIMIT));
+    this.contexts = new AtomicReferenceArray<>(loopCount(configuration));
+    this.statistics =
+        new StoreStatistics(configuration.get(ClientKeys.STATISTICS), pool, this::endpointCount);
+    this.locations =
+        new BlockLocations(
+            LocationMap.parse(configuration.get(ClientKeys.LOCATION_MAP)),
+            configuration.get(ClientKeys.SHADOW_REPLICATION));
+    LoopContext first = newContext(0);
+    contexts.set(0, first);
+    this.leases = new WriteLeases(first, identity.clientId(), creatorLeases);
+    first.loop().submit((ClientLoop.Task) () -> first.loop().register(leases));
+    this.timer = withTimer ? new LeaseTimer(leases, clock) : null;
+  }
+
+  /**
+   * Creates a store with the transport that the configuration names, the system's clock, and a
+   * timer for its leases.
+   */
+  public static CoreStore create(Configuration configuration) {
+    Transport transport = TransportProvider.open(configuration);
+    try {
+      return new CoreStore(configuration, transport, Clock.SYSTEM, true, true);
+    } catch (RuntimeException e) {
+      transport.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Creates a store on a transport and a clock of the caller, who closes the transport. It has no
+   * thread of its own: leases are renewed while the transport's loops are driven.
+   */
+  public static CoreStore open(Configuration configuration, Transport transport, Clock clock) {
+    return new CoreStore(configuration, transport, clock, false, false);
+  }
+
+  private static int sliceBytes(Configuration configuration) {
+    long buffer = configuration.get(ClientKeys.BUFFER_SIZE);
+    long slice = configuration.get(ClientKeys.SLICE_SIZE);
+    if (buffer % slice != 0) {
+      throw new ConfigException(
+          "key '"
+              + ClientKeys.SLICE_SIZE
+              + "' has the bad value "
+              + slice
+              + ": it must divide "
+              + ClientKeys.BUFFER_SIZE
+              + " ("
+              + buffer
+              + ")");
+    }
+    return (int) slice;
+  }
+
+  private static int loopCount(Configuration configuration) {
+    int wanted = configuration.get(ClientKeys.LOOPS);
+    return wanted > 0
+        ? wanted
+        : Math.min(Runtime.getRuntime().availableProcessors(), MOST_DEFAULT_LOOPS);
+  }
+
+  /** What a datanode on this host would call itself. */
+  private static String host(Configuration configuration, List<InetSocketAddress> addresses) {
+    for (String set :
+        List.of(configuration.get(ClientKeys.HOST), configuration.get(StorageKeys.HOST))) {
+      if (!set.isEmpty()) {
+        return set;
+      }
+    }
+    try {
+      return LocalHost.address(LocalHost.AUTO, addresses).getHostAddress();
+    } catch (IOException e) {
+      return LocalHost.hostName();
+    }
+  }
+
+  /**
+   * The connections that the calling thread uses.
+   *
+   * @throws CrailException with CLOSED when they would have to be made after the end of the store
+   */
+  LoopContext context() throws CrailException {
+    int index = (int) (Thread.currentThread().getId() % contexts.length());
+    LoopContext context = contexts.get(index);
+    return context != null ? context : context(index);
+  }
+
+  private LoopContext context(int index) throws CrailException {
+    synchronized (contexts) {
+      LoopContext present = contexts.get(index);
+      if (present != null) {
+        return present;
+      }
+      checkOpen();
+      LoopContext context = newContext(index);
+      contexts.set(index, context);
+      return context;
+    }
+  }
+
+  private LoopContext newContext(int index) {
+    ClientLoop loop = transport.newClientLoop("client-" + index);
+    int outstanding = configuration.get(ClientKeys.OUTSTANDING);
+    RpcPeer.Options usual = RpcPeer.Options.defaults();
+    // Room for what the operations themselves ask for; the bound is kept where they are issued.
+    RpcPeer.Options options =
+        new RpcPeer.Options(
+            usual.maxInFlight(),
+            Math.max(usual.maxQueued(), 4 * outstanding),
+            usual.connectAttempts(),
+            usual.connectTimeoutNanos(),
+            usual.firstBackOffNanos());
+    NameNodeClient namenodes =
+        new NameNodeClient(loop, addresses, identity, options, rpcTimeoutNanos);
+    Endpoints endpoints = new Endpoints(configuration, transport, loop, namenodes);
+    return new LoopContext(loop, namenodes, endpoints, outstanding, rpcTimeoutNanos);
+  }
+
+  private long endpointCount() {
+    long count = 0;
+    for (int i = 0; i < contexts.length(); i++) {
+      LoopContext context = contexts.get(i);
+      count += context == null ? 0 : context.endpoints().size();
+    }
+    return count;
+  }
+
+  /**
+   * Checks that the store is open.
+   *
+   * @throws CrailException with CLOSED
+   */
+  void checkOpen() throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("store");
+    }
+  }
+
+  long dataTimeoutNanos() {
+    return dataTimeoutNanos;
+  }
+
+  int sliceBytes() {
+    return sliceBytes;
+  }
+
+  boolean randomizesListings() {
+    return randomizesListings;
+  }
+
+  BufferPool pool() {
+    return pool;
+  }
+
+  StoreStatistics statistics() {
+    return statistics;
+  }
+
+  BlockLocations locations() {
+    return locations;
+  }
+
+  WriteLeases leases() {
+    return leases;
+  }
+
+  /** The leases that came with created nodes and are not used. */
+  CreatorLeases creatorLeases() {
+    return creatorLeases;
+  }
+
+  /** A write lease of a new handle. */
+  long newToken() {
+    long token = 0;
+    while (token == 0) {
+      token = ThreadLocalRandom.current().nextLong();
+    }
+    return token;
+  }
+
+  /** Remembers an output stream until it is closed. */
+  void register(DirectOutput output) throws CrailException {
+    outputs.add(output);
+    if (timer != null) {
+      timer.wake();
+    }
+  }
+
+  /** Forgets a closed output stream. */
+  void unregister(DirectOutput output) {
+    outputs.remove(output);
+  }
+
+  @Override
+  public Upcoming<CrailNode> lookup(String path) throws Exception {
+    checkOpen();
+    LoopContext context = context();
+    context.throttle();
+    Utf8 wirePath = NodePath.parse(path);
+    NameNodeClient namenodes = context.namenodes();
+    RpcPeer peer = namenodes.peer(NodePath.namenodeOf(wirePath, namenodes.count()));
+    LookupCall call = new LookupCall(this, context, peer, wirePath);
+    call.submit();
+    return call;
+  }
+
+  @Override
+  public Upcoming<CrailNode> create(
+      String path,
+      CrailNodeType type,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass,
+      boolean enumerable)
+      throws Exception {
+    checkOpen();
+    Utf8 wirePath = NodePath.parse(path);
+    NodeType nodeType = NodeType.of(type.getLabel());
+    LoopContext context = context();
+    context.throttle();
+    long token = !nodeType.isContainer() && creatorLeases.asks() ? newToken() : 0;
+    Create.Request request =
+        new Create.Request(
+            nodeType,
+            enumerable,
+            storageClass.isStrict(),
+            storageClass.value(),
+            token,
+            wirePath,
+            hostOf(locationClass));
+    String name = wirePath.toString();
+    CreateCall call = new CreateCall(context, name, request);
+    CoreNode node = CoreNode.creating(this, name, nodeType, call, token);
+    call.node(node);
+    call.submit();
+    if (token != 0) {
+      creatorLeases.created((CoreFile) node);
+    }
+    return call;
+  }
+
+  private Utf8 hostOf(CrailLocationClass wanted) throws CrailException {
+    if (wanted.value() == CrailLocationClass.PARENT.value()) {
+      return Create.PARENT_HOST;
+    }
+    if (wanted.host() != null) {
+      return Utf8.of(wanted.host());
+    }
+    if (wanted.equals(location)) {
+      return Utf8.of(location.host());
+    }
+    for (int i = 0; i < contexts.length(); i++) {
+      LoopContext context = contexts.get(i);
+      if (context != null) {
+        for (DatanodeDescription datanode : context.endpoints().known()) {
+          String host = datanode.address().getHostString();
+          if (CrailLocationClass.of(host).equals(wanted)) {
+            return Utf8.of(host);
+          }
+        }
+      }
+    }
+    throw ErrorCode.INVALID_ARGUMENT.exception(
+        "location class " + wanted + " is of no host known here; use CrailLocationClass.of(host)");
+  }
+
+  @Override
+  public Upcoming<CrailNode> rename(String source, String target) throws Exception {
+    checkOpen();
+    Utf8 from = NodePath.parse(source);
+    Utf8 to = NodePath.parse(target);
+    LoopContext context = context();
+    int count = context.namenodes().count();
+    boolean root = from.equals(NodePath.ROOT) || to.equals(NodePath.ROOT);
+    if (!root && NodePath.namenodeOf(from, count) != NodePath.namenodeOf(to, count)) {
+      throw ErrorCode.CROSS_NAMENODE.exception(from + " to " + to);
+    }
+    context.throttle();
+    Rename.Request request = new Rename.Request(from, to);
+    String name = to.toString();
+    NodeCall<Rename.Request, Rename.Response> call =
+        new NodeCall<>(
+            context,
+            NameNodeOperations.RENAME,
+            from + " to " + name,
+            response -> CoreNode.of(this, name, response.node(), List.of(), 0));
+    call.prepare(
+        context.namenodes().route(NameNodeOperations.RENAME, request),
+        request,
+        context.namenodes().newDeadlineNanos());
+    call.submit();
+    return call;
+  }
+
+  @Override
+  public Upcoming<CrailNode> delete(String path, boolean recursive) throws Exception {
+    checkOpen();
+    Utf8 wirePath = NodePath.parse(path);
+    LoopContext context = context();
+    context.throttle();
+    String name = wirePath.toString();
+    List<DirectOutput> affected = outputsAt(name, recursive);
+    Remove.Request request = new Remove.Request(recursive, wirePath);
+    NodeCall<Remove.Request, Remove.Response> call =
+        new NodeCall<>(
+            context,
+            NameNodeOperations.REMOVE,
+            name,
+            response -> CoreNode.of(this, name, response.node(), List.of(), 0));
+    call.prepare(
+        context.namenodes().route(NameNodeOperations.REMOVE, request),
+        request,
+        context.namenodes().newDeadlineNanos() + endDeadlineNanos(affected));
+    endOutputs(affected, name, call::submit);
+    return call;
+  }
+
+  /**
+   * The open output streams on a node, and below it when it is deleted with all its children; a
+   * container that still has children is not deleted otherwise.
+   */
+  private List<DirectOutput> outputsAt(String path, boolean recursive) {
+    List<DirectOutput> affected = new ArrayList<>();
+    for (DirectOutput output : outputs) {
+      String written = output.file().getPath();
+      if (written.equals(path) || (recursive && isWithin(written, path))) {
+        affected.add(output);
+      }
+    }
+    return affected;
+  }
+
+  /** What the end of open streams may add to the time of a delete. */
+  private long endDeadlineNanos(List<DirectOutput> affected) {
+    return affected.isEmpty() ? 0 : rpcTimeoutNanos + dataTimeoutNanos;
+  }
+
+  /** Ends output streams, and then goes on. */
+  private static void endOutputs(List<DirectOutput> affected, String path, Runnable then) {
+    if (affected.isEmpty()) {
+      then.run();
+      return;
+    }
+    CountDown left = new CountDown(affected.size(), then);
+    CrailException why = ErrorCode.STALE_NODE.exception(path + " was deleted by this store");
+    for (DirectOutput output : affected) {
+      output.end(why, left);
+    }
+  }
+
+  private static boolean isWithin(String path, String container) {
+    return path.startsWith(container)
+        && path.length() > container.length()
+        && path.charAt(container.length()) == '/';
+  }
+
+  @Override
+  public CrailBuffer allocateBuffer() throws Exception {
+    checkOpen();
+    return pool.allocateBuffer();
+  }
+
+  @Override
+  public void freeBuffer(CrailBuffer buffer) throws Exception {
+    pool.freeBuffer(buffer);
+  }
+
+  @Override
+  public CrailStatistics getStatistics() {
+    return statistics.statistics();
+  }
+
+  @Override
+  public CrailLocationClass getLocationClass() {
+    return location;
+  }
+
+  @Override
+  public void close() throws Exception {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    try {
+      endAllOutputs();
+    } finally {
+      release();
+    }
+  }
+
+  /** Gives the leases of all open streams back, for as long as a metadata operation may take. */
+  private void endAllOutputs() throws InterruptedException {
+    List<DirectOutput> open = new ArrayList<>(outputs);
+    if (open.isEmpty()) {
+      return;
+    }
+    CrailException why = ErrorCode.CLOSED.exception("store");
+    List<Ended> ends = new ArrayList<>(open.size());
+    for (DirectOutput output : open) {
+      Ended ended = new Ended();
+      ends.add(ended);
+      output.end(why, ended::now);
+    }
+    long deadlineNanos = clock.nanoTime() + rpcTimeoutNanos;
+    for (int i = 0; i < ends.size(); i++) {
+      open.get(i).context().loop().await(ends.get(i), deadlineNanos);
+    }
+  }
+
+  /** The end of an output stream. */
+  private static final class Ended extends Completion {
+    void now() {
+      succeed();
+    }
+  }
+
+  private void release() {
+    if (timer != null) {
+      timer.close();
+    }
+    synchronized (contexts) {
+      for (int i = 0; i < contexts.length(); i++) {
+        LoopContext context = contexts.get(i);
+        if (context != null) {
+          context.close();
+        }
+      }
+    }
+    if (ownsTransport) {
+      transport.close();
+    }
+    pool.close();
+  }
+}

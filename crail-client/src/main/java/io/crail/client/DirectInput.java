@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailInputStream;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailResult;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Extent;
+import io.crail.protocol.FindExtents;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.Future;
+
+/** Reads a file. Used by one thread at a time. */
+final class DirectInput extends DirectStream implements CrailInputStream {
+  private final boolean revalidates;
+  private final ReadLocator readLocator;
+  private final StreamCounters counters = new StreamCounters();
+  private long hint;
+  private long position;
+  private boolean closed;
+
+  private DirectInput(CoreFile file, LoopContext context, ReadLocator locator, long hint) {
+    super(file, context, locator);
+    this.readLocator = locator;
+    this.hint = hint;
+    this.revalidates = file.getType() == CrailNodeType.KEYVALUE;
+  }
+
+  /**
+   * Opens a stream.
+   *
+   * @param first the extents known from the lookup
+   */
+  static DirectInput open(
+      CoreFile file,
+      LoopContext context,
+      long id,
+      List<Extent> first,
+      long validUntilNanos,
+      long hint) {
+    ReadLocator locator = new ReadLocator(file, context, id, first, validUntilNanos, hint);
+    file.store().statistics().inputOpened();
+    return new DirectInput(file, context, locator, hint);
+  }
+
+  @Override
+  boolean isWriter() {
+    return false;
+  }
+
+  @Override
+  void operationEnded(StreamOperation operation, CrailException failure) {
+    // Nothing depends on it: the reader learns the outcome from the operation.
+  }
+
+  @Override
+  public CrailNode getFile() {
+    return file();
+  }
+
+  @Override
+  public Future<CrailResult> read(CrailBuffer buffer) throws Exception {
+    int offset = buffer.position();
+    StreamOperation operation = read(memoryOf(buffer), offset, buffer.remaining());
+    buffer.position(offset + (int) operation.getLen());
+    return operation;
+  }
+
+  /** Reads up to {@code wanted} bytes and advances the position by what was issued. */
+  StreamOperation read(ByteBuffer memory, int offset, int wanted)
+      throws CrailException, InterruptedException {
+    StreamOperation operation = readAt(position, memory, offset, wanted);
+    position += operation.getLen();
+    issuedUpTo(position);
+    return operation;
+  }
+
+  /** Tells that reading goes on at a position, so that its location can be asked for ahead. */
+  void issuedUpTo(long next) {
+    if (next < hint && next < file().size()) {
+      readLocator.issuedUpTo(next, context().nanoTime());
+    }
+  }
+
+  /** Reads up to {@code wanted} bytes from a position, and leaves that of the stream. */
+  StreamOperation readAt(long from, ByteBuffer memory, int offset, int wanted)
+      throws CrailException, InterruptedException {
+    checkOpen();
+    int length = (int) Math.max(0, Math.min(wanted, file().size() - from));
+    if (length == 0) {
+      return StreamOperation.ended(this, from);
+    }
+    context().throttle();
+    long now = context().nanoTime();
+    StreamOperation operation = newOperation(memory, offset, from, length, now);
+    if (revalidates) {
+      operation.partBegun();
+      new Revalidation(operation).submit();
+    }
+    operation.advance(now);
+    counters.operation(length, operation.isComplete());
+    return operation;
+  }
+
+  /** Asks whether the node is still there, while its bytes are being moved. */
+  private final class Revalidation
+      extends OperationCall<FindExtents.Request, FindExtents.Response> {
+    private final StreamOperation operation;
+
+    Revalidation(StreamOperation operation) {
+      super(NameNodeOperations.FIND_EXTENTS);
+      this.operation = operation;
+      FindExtents.Request request = new FindExtents.Request(file().id(), operation.start(), 1);
+      prepare(
+          context().namenodes().route(NameNodeOperations.FIND_EXTENTS, request),
+          request,
+          context().namenodes().newDeadlineNanos());
+    }
+
+    @Override
+    protected void completed() {
+      operation.partEnded(failure());
+    }
+  }
+
+  private void checkOpen() throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("input stream of " + file().getPath());
+    }
+    file().store().checkOpen();
+  }
+
+  @Override
+  public void seek(long newPosition) throws IOException {
+    checkOpen();
+    if (newPosition < 0 || newPosition > file().size()) {
+      throw ErrorCode.OUT_OF_RANGE.exception(
+          "seek to " + newPosition + " of " + file().size() + " bytes of " + file().getPath());
+    }
+    if (newPosition != position) {
+      // Nobody knows any more what will be read next.
+      hint = 0;
+      readLocator.hint(0);
+      position = newPosition;
+    }
+  }
+
+  @Override
+  public int available() {
+    return (int) Math.max(0, Math.min(file().size() - position, Integer.MAX_VALUE));
+  }
+
+  @Override
+  public long position() {
+    return position;
+  }
+
+  @Override
+  public void close() throws Exception {
+    release();
+    awaitOperations();
+  }
+
+  /** Closes without waiting for outstanding reads. */
+  void release() {
+    if (!closed) {
+      closed = true;
+      file().store().statistics().inputClosed(counters);
+    }
+  }
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailNode;
+import io.crail.CrailOutputStream;
+import io.crail.CrailResult;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Extent;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeInfo;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.SetSize;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Appends to a file. Used by one thread at a time; operations end in any thread, and the store may
+ * {@linkplain #end end} the stream from any thread.
+ */
+final class DirectOutput extends DirectStream implements CrailOutputStream {
+  private final long id;
+  private final long token;
+  private final long writeHint;
+  private final WriteLeases.Held lease;
+  private final StreamCounters counters = new StreamCounters();
+  private final AtomicInteger inFlight = new AtomicInteger();
+  private final AtomicReference<Runnable> whenIdle = new AtomicReference<>();
+  private volatile CrailException ended;
+
+  /** The first failure of a write; set under the monitor, read without. */
+  private volatile CrailException failure;
+
+  private long position;
+  private boolean closed;
+
+  // Guarded by "this".
+  private final TreeMap<Long, Long> writtenApart = new TreeMap<>();
+  private long written;
+  private boolean transferFailed;
+  private long visible;
+  private boolean leaseEnded;
+
+  /**
+   * Opens a stream.
+   *
+   * @param size where it begins
+   * @param last the extent that holds the end, if there is one
+   */
+  DirectOutput(
+      CoreFile file,
+      LoopContext context,
+      NodeInfo info,
+      List<Extent> last,
+      long token,
+      long writeHint,
+      WriteLeases.Held lease) {
+    super(
+        file,
+        context,
+        new WriteLocator(context, info.id(), token, file.getPath(), info.size(), last, writeHint));
+    this.id = info.id();
+    this.token = token;
+    this.writeHint = writeHint;
+    this.lease = lease;
+    this.position = info.size();
+    this.written = info.size();
+    this.visible = info.size();
+    file.store().statistics().outputOpened();
+    locator().issuedUpTo(position, context.nanoTime());
+  }
+
+  @Override
+  boolean isWriter() {
+    return true;
+  }
+
+  @Override
+  public CrailNode getFile() {
+    return file();
+  }
+
+  @Override
+  public Future<CrailResult> write(CrailBuffer buffer) throws Exception {
+    int offset = buffer.position();
+    StreamOperation operation = write(memoryOf(buffer), offset, buffer.remaining());
+    buffer.position(offset + (int) operation.getLen());
+    return operation;
+  }
+
+  /** Writes {@code length} bytes. */
+  StreamOperation write(ByteBuffer memory, int offset, int length)
+      throws CrailException, InterruptedException {
+    if (length == 0) {
+      checkWritable(context().nanoTime());
+      return StreamOperation.ended(this, position);
+    }
+    context().throttle();
+    long now = context().nanoTime();
+    checkWritable(now);
+    inFlight.incrementAndGet();
+    CrailException end = ended;
+    if (end != null) {
+      operationGone();
+      throw end.rethrown();
+    }
+    StreamOperation operation = newOperation(memory, offset, position, length, now);
+    position += length;
+    operation.advance(now);
+    locator().issuedUpTo(position, now);
+    counters.operation(length, operation.isComplete());
+    return operation;
+  }
+
+  private void checkWritable(long nowNanos) throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("output stream of " + file().getPath());
+    }
+    file().store().checkOpen();
+    CrailException before = failure;
+    if (before != null) {
+      throw before.rethrown();
+    }
+    CrailException lost = leaseLoss(nowNanos);
+    if (lost != null) {
+      throw lost;
+    }
+  }
+
+  /** The error of a lease that may have run out; null while it lasts. */
+  private CrailException leaseLoss(long nowNanos) {
+    return lease.isValid(nowNanos)
+        ? null
+        : ErrorCode.WRITE_LEASE_LOST.exception(
+            file().getPath() + ": the lease could not be renewed in time");
+  }
+
+  @Override
+  void operationEnded(StreamOperation operation, CrailException cause) {
+    synchronized (this) {
+      if (cause != null) {
+        if (failure == null) {
+          failure = cause;
+        }
+        transferFailed |= operation.transferFailed();
+      } else if (operation.start() == written) {
+        written = operation.end();
+        while (!writtenApart.isEmpty() && writtenApart.firstKey() == written) {
+          written = writtenApart.pollFirstEntry().getValue();
+        }
+        file().grownTo(written);
+      } else {
+        writtenApart.put(operation.start(), operation.end());
+      }
+    }
+    operationGone();
+  }
+
+  private void operationGone() {
+    if (inFlight.decrementAndGet() == 0 && whenIdle.get() != null) {
+      runWhenIdle();
+    }
+  }
+
+  private void runWhenIdle() {
+    Runnable callback = whenIdle.getAndSet(null);
+    if (callback != null) {
+      callback.run();
+    }
+  }
+
+  /**
+   * Refuses further writes and gives the lease back when those in flight have ended. For the store,
+   * when the node is deleted or the store is closed.
+   *
+   * @param why what writes and syncs fail with from now on
+   * @param then runs when nothing of this stream is under way any more; it must not block
+   */
+  void end(CrailException why, Runnable then) {
+    synchronized (this) {
+      if (ended == null) {
+        ended = why;
+      }
+      if (leaseEnded) {
+        then.run();
+        return;
+      }
+    }
+    // Behind what an earlier end left to be done, a delete that waits for example.
+    whenIdle.accumulateAndGet(
+        () -> endLease(then),
+        (before, added) ->
+            before == null
+                ? added
+                : () -> {
+                  before.run();
+                  added.run();
+                });
+    if (inFlight.get() == 0) {
+      runWhenIdle();
+    }
+  }
+
+  private void endLease(Runnable then) {
+    OperationCall<SetSize.Request, SetSize.Response> call = newEndCall();
+    if (call == null) {
+      then.run();
+      return;
+    }
+    call.whenComplete(then);
+    call.submit();
+  }
+
+  /** The last call of this stream, or null when it has been made before. */
+  private synchronized OperationCall<SetSize.Request, SetSize.Response> newEndCall() {
+    if (leaseEnded) {
+      return null;
+    }
+    leaseEnded = true;
+    return newSizeCall(written, transferFailed ? SetSize.EXPIRE : SetSize.END);
+  }
+
+  private OperationCall<SetSize.Request, SetSize.Response> newSizeCall(long size, int close) {
+    OperationCall<SetSize.Request, SetSize.Response> call =
+        new OperationCall<>(NameNodeOperations.SET_SIZE);
+    SetSize.Request request = new SetSize.Request(id, token, size, close);
+    call.prepare(
+        context().namenodes().route(NameNodeOperations.SET_SIZE, request),
+        request,
+        context().namenodes().newDeadlineNanos());
+    return call;
+  }
+
+  @Override
+  public Future<Void> sync() throws IOException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("output stream of " + file().getPath());
+    }
+    file().store().checkOpen();
+    Sync sync = new Sync(position);
+    for (StreamOperation operation : recent()) {
+      sync.awaits(operation);
+    }
+    sync.awaitsNoMore();
+    return sync;
+  }
+
+  /** Waits for the writes before it, then for the namenode. */
+  private final class Sync extends Completion implements Awaitable<Void> {
+    private final AtomicInteger left = new AtomicInteger(1);
+    private final long size;
+    private long deadlineNanos = context().nanoTime();
+
+    Sync(long size) {
+      this.size = size;
+    }
+
+    void awaits(StreamOperation operation) {
+      if (!operation.isComplete()) {
+        left.incrementAndGet();
+        if (operation.deadlineNanos() - deadlineNanos > 0) {
+          deadlineNanos = operation.deadlineNanos();
+        }
+        operation.whenComplete(this::awaitsNoMore);
+      }
+    }
+
+    void awaitsNoMore() {
+      if (left.decrementAndGet() == 0) {
+        writesEnded();
+      }
+    }
+
+    private void writesEnded() {
+      CrailException cause = ended != null ? ended : failure;
+      if (cause == null) {
+        cause = leaseLoss(context().nanoTime());
+      }
+      boolean nothingNew;
+      synchronized (DirectOutput.this) {
+        nothingNew = size <= visible;
+      }
+      if (cause != null) {
+        fail(cause);
+      } else if (nothingNew) {
+        succeed();
+      } else {
+        OperationCall<SetSize.Request, SetSize.Response> call = newSizeCall(size, SetSize.KEEP);
+        call.whenComplete(() -> answered(call));
+        call.submit();
+      }
+    }
+
+    private void answered(OperationCall<SetSize.Request, SetSize.Response> call) {
+      CrailException cause = call.failure();
+      if (cause != null) {
+        fail(cause);
+        return;
+      }
+      synchronized (DirectOutput.this) {
+        visible = Math.max(visible, size);
+      }
+      file().info(call.response().node());
+      succeed();
+    }
+
+    @Override
+    public Completion completion() {
+      return this;
+    }
+
+    @Override
+    public ClientLoop loop() {
+      return context().loop();
+    }
+
+    @Override
+    public long deadlineNanos() {
+      return deadlineNanos + context().rpcTimeoutNanos();
+    }
+
+    @Override
+    public Void outcome(CrailException cause) throws CrailException {
+      if (cause != null) {
+        throw cause;
+      }
+      return null;
+    }
+
+    @Override
+    public String toString() {
+      return "sync of " + file().getPath();
+    }
+  }
+
+  @Override
+  public long position() {
+    return position;
+  }
+
+  @Override
+  public long getWriteHint() {
+    return writeHint;
+  }
+
+  @Override
+  public void close() throws Exception {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    CrailException cause;
+    try {
+      awaitOperations();
+      CrailException lost = null;
+      OperationCall<SetSize.Request, SetSize.Response> call = newEndCall();
+      if (call != null) {
+        lost = leaseLoss(context().nanoTime());
+        call.submit();
+        file().info(call.join().node());
+      }
+      CrailException first = failure;
+      cause = first != null ? first : lost;
+    } catch (CrailException e) {
+      CrailException first = failure;
+      cause = first != null ? first : e;
+    } finally {
+      lease.close();
+      file().writerClosed(this);
+      file().store().statistics().outputClosed(counters);
+    }
+    if (cause != null) {
+      throw cause.rethrown();
+    }
+  }
+}

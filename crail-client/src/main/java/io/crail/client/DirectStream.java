@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailBuffer;
+import io.crail.common.error.CrailException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+
+/** What direct streams of both directions have in common: the operations in flight. */
+abstract class DirectStream {
+  private static final int DEADLINE_UNIT_SHIFT = 26;
+
+  private final CoreFile file;
+  private final LoopContext context;
+  private final Locator locator;
+  private final long timeoutNanos;
+
+  /** Issued and perhaps not ended, oldest first. Only for the thread that uses the stream. */
+  private final ArrayDeque<StreamOperation> recent = new ArrayDeque<>();
+
+  DirectStream(CoreFile file, LoopContext context, Locator locator) {
+    this.file = file;
+    this.context = context;
+    this.locator = locator;
+    this.timeoutNanos = file.store().dataTimeoutNanos();
+  }
+
+  final CoreFile file() {
+    return file;
+  }
+
+  final LoopContext context() {
+    return context;
+  }
+
+  final Locator locator() {
+    return locator;
+  }
+
+  abstract boolean isWriter();
+
+  /** An operation has moved its bytes, or failed; called once for each, by any thread. */
+  abstract void operationEnded(StreamOperation operation, CrailException failure);
+
+  /** The memory of a buffer that a stream can use. */
+  static ByteBuffer memoryOf(CrailBuffer buffer) {
+    ByteBuffer memory = buffer.getByteBuffer();
+    if (!memory.isDirect()) {
+      throw new IllegalArgumentException(
+          "a stream needs direct memory; use OffHeapBuffer or CrailStore.allocateBuffer");
+    }
+    return memory;
+  }
+
+  /** Creates an operation and remembers it until it has ended. */
+  final StreamOperation newOperation(
+      ByteBuffer memory, int offset, long start, int length, long nowNanos) {
+    while (!recent.isEmpty() && recent.peekFirst().isComplete()) {
+      recent.pollFirst();
+    }
+    long units = 1 + ((long) length >>> DEADLINE_UNIT_SHIFT);
+    StreamOperation operation =
+        new StreamOperation(this, memory, offset, start, length, nowNanos + units * timeoutNanos);
+    recent.addLast(operation);
+    return operation;
+  }
+
+  /** Operations that may not have ended. */
+  final Iterable<StreamOperation> recent() {
+    return recent;
+  }
+
+  /**
+   * Waits until all operations have ended, in whichever way, each at its deadline at the latest.
+   */
+  final void awaitOperations() throws InterruptedException {
+    for (StreamOperation operation : recent) {
+      context.loop().await(operation, operation.deadlineNanos() + Awaitable.GRACE_NANOS);
+    }
+    recent.clear();
+  }
+}

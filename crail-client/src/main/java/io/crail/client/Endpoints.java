@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.DescribeDatanode;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.Region;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Transport;
+import io.crail.storage.DatanodeDescription;
+import io.crail.storage.MappedEndpoint;
+import io.crail.storage.StorageClient;
+import io.crail.storage.StorageEndpoint;
+import io.crail.storage.StorageKeys;
+import io.crail.storage.StorageTier;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The datanodes as one loop reaches them. An endpoint is made when a location first names its
+ * datanode: the namenode describes it, and memory of this host is mapped rather than reached over
+ * the network. Known ones are found by any thread; new ones are made in the loop. One that has lost
+ * its datanode is forgotten, so that the memory of a datanode that has ended goes back to the host,
+ * and one that comes back is described anew.
+ */
+final class Endpoints implements ClientLoop.Sweepable {
+  private static final int MAX_ENDPOINTS = 16_384;
+  private static final long LOOK_INTERVAL_NANOS = 500_000_000;
+
+  /** Somebody who needs an endpoint. Called in the loop. */
+  interface Waiter {
+    /** The endpoint is known now. */
+    void endpointReady();
+
+    /** The endpoint could not be made. */
+    void endpointFailed(CrailException cause);
+  }
+
+  private final Configuration configuration;
+  private final Transport transport;
+  private final ClientLoop loop;
+  private final NameNodeClient namenodes;
+  private final boolean mapped;
+  private final Map<Integer, Known> ready = new ConcurrentHashMap<>();
+
+  // In the loop.
+  private final Map<Integer, Description> pending = new HashMap<>();
+  private final Map<String, StorageClient> clients = new HashMap<>();
+  private boolean watching;
+  private long nextLookNanos;
+  private boolean closed;
+
+  Endpoints(
+      Configuration configuration, Transport transport, ClientLoop loop, NameNodeClient namenodes) {
+    this.configuration = configuration;
+    this.transport = transport;
+    this.loop = loop;
+    this.namenodes = namenodes;
+    this.mapped = configuration.get(StorageKeys.LOCAL_MAP);
+  }
+
+  /** The endpoint of a datanode, or null when it has not been made yet. */
+  StorageEndpoint find(int datanode) {
+    Known known = ready.get(datanode);
+    if (known == null) {
+      return null;
+    }
+    if (known.endpoint.isLost()) {
+      ready.remove(datanode, known);
+      return null;
+    }
+    return known.endpoint;
+  }
+
+  /** All datanodes that are known now. */
+  List<DatanodeDescription> known() {
+    return ready.values().stream().map(Known::description).toList();
+  }
+
+  /** The number of endpoints. */
+  int size() {
+    return ready.size();
+  }
+
+  /** Makes an endpoint. In the loop. */
+  void resolve(int datanode, Waiter waiter) {
+    if (closed) {
+      waiter.endpointFailed(ErrorCode.CLOSED.exception("store"));
+    } else if (find(datanode) != null) {
+      waiter.endpointReady();
+    } else if (isFull()) {
+      waiter.endpointFailed(
+          ErrorCode.LIMIT_EXCEEDED.exception("connections to " + MAX_ENDPOINTS + " datanodes"));
+    } else {
+      Description description = pending.get(datanode);
+      if (description == null) {
+        description = new Description(datanode);
+        pending.put(datanode, description);
+        description.waiters.add(waiter);
+        description.ask();
+      } else {
+        description.waiters.add(waiter);
+      }
+    }
+  }
+
+  private boolean isFull() {
+    if (ready.size() >= MAX_ENDPOINTS) {
+      forgetLost();
+    }
+    return ready.size() >= MAX_ENDPOINTS;
+  }
+
+  private void forgetLost() {
+    ready.values().removeIf(known -> known.endpoint.isLost());
+  }
+
+  @Override
+  public void sweep(long nowNanos) {
+    if (nowNanos - nextLookNanos >= 0) {
+      nextLookNanos = nowNanos + LOOK_INTERVAL_NANOS;
+      forgetLost();
+    }
+  }
+
+  /** A datanode and the way to it. */
+  private record Known(DatanodeDescription description, StorageEndpoint endpoint) {}
+
+  /** The conversation in which a namenode describes a datanode, a page of regions at a time. */
+  private final class Description {
+    private final int datanode;
+    private final List<Waiter> waiters = new ArrayList<>();
+    private final Map<Integer, Region> regions = new HashMap<>();
+
+    Description(int datanode) {
+      this.datanode = datanode;
+    }
+
+    void ask() {
+      DescribeDatanode.Request request = new DescribeDatanode.Request(datanode, regions.size());
+      OperationCall<DescribeDatanode.Request, DescribeDatanode.Response> call =
+          new OperationCall<>(NameNodeOperations.DESCRIBE_DATANODE);
+      call.prepare(
+          namenodes.route(NameNodeOperations.DESCRIBE_DATANODE, request),
+          request,
+          namenodes.newDeadlineNanos());
+      call.whenComplete(() -> answered(call));
+      call.submit();
+    }
+
+    private void answered(OperationCall<DescribeDatanode.Request, DescribeDatanode.Response> call) {
+      CrailException failure = call.failure();
+      if (failure != null) {
+        end(failure);
+        return;
+      }
+      DescribeDatanode.Response response = call.response();
+      int before = regions.size();
+      for (Region region : response.regions()) {
+        regions.put(region.index(), region);
+      }
+      if (regions.size() > before && regions.size() < response.totalRegions()) {
+        ask();
+        return;
+      }
+      try {
+        install(describe(response));
+        end(null);
+      } catch (CrailException e) {
+        end(e);
+      } catch (ConfigException e) {
+        end(ErrorCode.UNSUPPORTED.exception(e.getMessage()));
+      }
+    }
+
+    private DatanodeDescription describe(DescribeDatanode.Response response) {
+      return new DatanodeDescription(
+          new UUID(response.uuidHigh(), response.uuidLow()),
+          response.tier().toString(),
+          InetSocketAddress.createUnresolved(response.host().toString(), response.port()),
+          response.storageClass(),
+          response.checksGeneration(),
+          response.path().toString(),
+          Map.copyOf(regions));
+    }
+
+    private void install(DatanodeDescription description) throws CrailException {
+      StorageEndpoint endpoint = connect(description);
+      ready.put(datanode, new Known(description, endpoint));
+      if (!watching) {
+        watching = true;
+        nextLookNanos = loop.clock().nanoTime() + LOOK_INTERVAL_NANOS;
+        loop.register(Endpoints.this);
+      }
+    }
+
+    private void end(CrailException failure) {
+      pending.remove(datanode);
+      for (Waiter waiter : waiters) {
+        if (failure == null) {
+          waiter.endpointReady();
+        } else {
+          waiter.endpointFailed(failure);
+        }
+      }
+    }
+  }
+
+  private StorageEndpoint connect(DatanodeDescription description) throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("store");
+    }
+    if (mapped) {
+      Optional<MappedEndpoint> local = MappedEndpoint.open(description, loop.clock());
+      if (local.isPresent()) {
+        return local.get();
+      }
+    }
+    StorageClient client = clients.get(description.tier());
+    if (client == null) {
+      client =
+          StorageTier.find(description.tier())
+              .createClient(new StorageClient.Context(configuration, transport, loop));
+      clients.put(description.tier(), client);
+    }
+    return client.connect(description);
+  }
+
+  /** Fails outstanding transfers and closes all endpoints. */
+  void close() {
+    loop.submit(
+        () -> {
+          closed = true;
+          if (watching) {
+            loop.unregister(this);
+          }
+          ready.values().forEach(known -> known.endpoint.close());
+          ready.clear();
+          clients.values().forEach(StorageClient::close);
+          clients.clear();
+        });
+  }
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.protocol.Extent;
+import io.crail.storage.StorageEndpoint;
+
+/** An extent, until when its location may be used, and the way to it. */
+final class Located {
+  private final Extent extent;
+  private final long validUntilNanos;
+
+  /** Found once and kept; two threads that race find the same. */
+  private volatile StorageEndpoint endpoint;
+
+  Located(Extent extent, long validUntilNanos) {
+    this.extent = extent;
+    this.validUntilNanos = validUntilNanos;
+  }
+
+  Extent extent() {
+    return extent;
+  }
+
+  boolean isValid(long nowNanos) {
+    return validUntilNanos - nowNanos > 0;
+  }
+
+  /** The endpoint of the extent's datanode, or null when it has not been made yet. */
+  StorageEndpoint endpoint(Endpoints endpoints) {
+    StorageEndpoint known = endpoint;
+    if (known == null) {
+      known = endpoints.find(extent.datanode());
+      endpoint = known;
+    }
+    return known;
+  }
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.protocol.Extent;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Where the bytes of one stream lie: the locations known so far, and the requests for more. Any
+ * thread looks a position up; locations are added in the loop only.
+ */
+abstract class Locator {
+  /** Most locations kept. */
+  static final int MAX_KNOWN = 4096;
+
+  private static final Located[] NONE = {};
+  private volatile Located[] known;
+
+  Locator(List<Extent> first, long validUntilNanos) {
+    Located[] initial = first.isEmpty() ? NONE : new Located[first.size()];
+    for (int i = 0; i < initial.length; i++) {
+      initial[i] = new Located(first.get(i), validUntilNanos);
+    }
+    this.known = initial;
+  }
+
+  /** The location of a position, or null when it is not known or not good any more. */
+  final Located find(long position, long nowNanos) {
+    Located[] all = known;
+    int low = 0;
+    int high = all.length - 1;
+    while (low <= high) {
+      int middle = (low + high) >>> 1;
+      Located located = all[middle];
+      Extent extent = located.extent();
+      if (position < extent.fileOffset()) {
+        high = middle - 1;
+      } else if (position >= extent.fileEnd()) {
+        low = middle + 1;
+      } else {
+        return located.isValid(nowNanos) ? located : null;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Adds locations in place of those that they overlap. In the loop.
+   *
+   * @param extents ascending, without overlaps among them
+   */
+  final void add(List<Extent> extents, long validUntilNanos) {
+    if (extents.isEmpty()) {
+      return;
+    }
+    Located[] old = known;
+    // Only what is new is kept when there would be too many; the rest is asked for again.
+    int oldCount = old.length + extents.size() <= MAX_KNOWN ? old.length : 0;
+    List<Located> all = new ArrayList<>(oldCount + extents.size());
+    int at = 0;
+    for (Extent extent : extents) {
+      while (at < oldCount && old[at].extent().fileEnd() <= extent.fileOffset()) {
+        all.add(old[at++]);
+      }
+      while (at < oldCount && old[at].extent().fileOffset() < extent.fileEnd()) {
+        at++;
+      }
+      all.add(new Located(extent, validUntilNanos));
+    }
+    while (at < oldCount) {
+      all.add(old[at++]);
+    }
+    known = all.toArray(NONE);
+  }
+
+  /** Forgets a location that turned out to be stale. In the loop. */
+  final void forget(Extent stale) {
+    List<Located> rest = new ArrayList<>();
+    for (Located located : known) {
+      if (!located.extent().equals(stale)) {
+        rest.add(located);
+      }
+    }
+    known = rest.toArray(NONE);
+  }
+
+  /**
+   * Asks for the location of a position that an operation needs; the operation goes on, or fails,
+   * with the answer. In the loop.
+   */
+  abstract void locate(StreamOperation operation, long position);
+
+  /**
+   * Tells that all up to {@code position} has been issued, so that the location behind it can be
+   * asked for ahead. A failure of such a request concerns nobody.
+   */
+  abstract void issuedUpTo(long position, long nowNanos);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailNode;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Lookup;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import io.crail.rpc.RpcCall;
+import io.crail.rpc.RpcPeer;
+import java.nio.ByteBuffer;
+
+/**
+ * A lookup: request, call and future in one object, for this is the operation of which a client
+ * issues millions a second.
+ */
+final class LookupCall extends RpcCall implements Awaitable<CrailNode> {
+  private final CoreStore store;
+  private final LoopContext context;
+  private final Utf8 path;
+  private final long sentNanos;
+  private Lookup.Response response;
+  private volatile CoreNode node;
+
+  LookupCall(CoreStore store, LoopContext context, RpcPeer peer, Utf8 path) {
+    this.store = store;
+    this.context = context;
+    this.path = path;
+    this.sentNanos = context.nanoTime();
+    prepare(peer, sentNanos + context.rpcTimeoutNanos());
+  }
+
+  @Override
+  public Completion completion() {
+    return this;
+  }
+
+  @Override
+  public ClientLoop loop() {
+    return context.loop();
+  }
+
+  @Override
+  public CrailNode outcome(CrailException failure) throws CrailException {
+    if (failure != null) {
+      if (isAbsence(failure.code())) {
+        return null;
+      }
+      throw failure;
+    }
+    CoreNode made = node;
+    if (made == null) {
+      // Two threads that ask at once get equal handles.
+      long leaseNanos = context.leaseNanos(response.node().id());
+      made =
+          CoreNode.of(
+              store, path.toString(), response.node(), response.extents(), sentNanos + leaseNanos);
+      node = made;
+    }
+    return made;
+  }
+
+  /** True for the answers that say: there is no node of this path. */
+  static boolean isAbsence(ErrorCode code) {
+    return code == ErrorCode.NODE_NOT_FOUND
+        || code == ErrorCode.PARENT_NOT_FOUND
+        || code == ErrorCode.NOT_A_CONTAINER;
+  }
+
+  @Override
+  protected int opcode() {
+    return NameNodeOperations.LOOKUP.number();
+  }
+
+  @Override
+  protected boolean isIdempotent() {
+    return NameNodeOperations.LOOKUP.idempotent();
+  }
+
+  @Override
+  protected int bodyLength() {
+    return Lookup.Request.LAYOUT.fixedLength() + path.length();
+  }
+
+  @Override
+  protected void encode(ByteBuffer out, int offset) {
+    out.putShort(offset + Lookup.Request.PATH_LENGTH, (short) path.length());
+    path.copyTo(out, offset + Lookup.Request.LAYOUT.fixedLength());
+  }
+
+  @Override
+  protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
+    response = Lookup.Response.CODEC.decode(in, offset, length);
+  }
+
+  @Override
+  public String toString() {
+    return "lookup " + path;
+  }
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Hello;
+import io.crail.protocol.NameNodeClient;
+import io.crail.rpc.ClientLoop;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What belongs to one loop of a store: its connections to namenodes and datanodes. Threads that
+ * share a loop share this. Thread-safe.
+ */
+final class LoopContext {
+  private static final int USUAL_BLOCK_BYTES = 1 << 20;
+  private static final long THROTTLE_PAUSE_NANOS = 20_000;
+
+  private final ClientLoop loop;
+  private final NameNodeClient namenodes;
+  private final Endpoints endpoints;
+  private final int maxOutstanding;
+  private final long rpcTimeoutNanos;
+
+  LoopContext(
+      ClientLoop loop,
+      NameNodeClient namenodes,
+      Endpoints endpoints,
+      int maxOutstanding,
+      long rpcTimeoutNanos) {
+    this.loop = loop;
+    this.namenodes = namenodes;
+    this.endpoints = endpoints;
+    this.maxOutstanding = maxOutstanding;
+    this.rpcTimeoutNanos = rpcTimeoutNanos;
+  }
+
+  ClientLoop loop() {
+    return loop;
+  }
+
+  NameNodeClient namenodes() {
+    return namenodes;
+  }
+
+  Endpoints endpoints() {
+    return endpoints;
+  }
+
+  long nanoTime() {
+    return loop.clock().nanoTime();
+  }
+
+  long rpcTimeoutNanos() {
+    return rpcTimeoutNanos;
+  }
+
+  /**
+   * How long a location or write lease is good for that the owner of a node gave.
+   *
+   * @param id a node of a namenode that has answered on this loop
+   */
+  long leaseNanos(long id) {
+    Hello.Response hello = namenodes.hello((int) Long.remainderUnsigned(id, namenodes.count()));
+    // None yet on this loop: the answer came over another one. Ask again rather than guess.
+    return hello == null ? 0 : hello.leaseMillis() * 1_000_000L;
+  }
+
+  /** Bytes of a block at the namenode of a node. */
+  int blockBytes(long id) {
+    Hello.Response hello = namenodes.hello((int) Long.remainderUnsigned(id, namenodes.count()));
+    return hello == null ? USUAL_BLOCK_BYTES : hello.blockSize();
+  }
+
+  /**
+   * Waits while too many operations are outstanding. In a callback, which must not wait, it passes.
+   *
+   * @throws CrailException with LIMIT_EXCEEDED when none ends for longer than the deadline of a
+   *     metadata operation
+   */
+  void throttle() throws CrailException, InterruptedException {
+    if (loop.outstanding() >= maxOutstanding && !loop.isDriver()) {
+      throttleSlowly();
+    }
+  }
+
+  private void throttleSlowly() throws CrailException, InterruptedException {
+    long least = loop.outstanding();
+    long deadlineNanos = nanoTime() + patienceNanos();
+    while (loop.outstanding() >= maxOutstanding) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      boolean drove = loop.pollOnce();
+      long outstanding = loop.outstanding();
+      if (outstanding < least) {
+        least = outstanding;
+        deadlineNanos = nanoTime() + patienceNanos();
+      } else if (nanoTime() - deadlineNanos >= 0) {
+        throw ErrorCode.LIMIT_EXCEEDED.exception(outstanding + " operations outstanding");
+      } else if (!drove || outstanding >= maxOutstanding) {
+        LockSupport.parkNanos(this, THROTTLE_PAUSE_NANOS);
+      }
+    }
+  }
+
+  private long patienceNanos() {
+    return rpcTimeoutNanos + Awaitable.GRACE_NANOS;
+  }
+
+  /** Fails what is outstanding, closes all connections, and the loop. */
+  void close() {
+    endpoints.close();
+    namenodes.close();
+    loop.close();
+  }
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Extent;
+import io.crail.protocol.FindExtents;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.rpc.ClientLoop;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Locations for a reader: good for the lease, from when they were asked for. */
+final class ReadLocator extends Locator {
+  /** How far behind its position an answer is expected to reach. */
+  private static final long EXPECTED_REACH = 4L << 20;
+
+  private final CoreFile file;
+  private final LoopContext context;
+  private final long id;
+  private volatile long hint;
+  private volatile boolean asksAhead;
+
+  /** Requests without an answer. In the loop. */
+  private final List<Request> pending = new ArrayList<>();
+
+  ReadLocator(
+      CoreFile file,
+      LoopContext context,
+      long id,
+      List<Extent> first,
+      long validUntilNanos,
+      long hint) {
+    super(first, validUntilNanos);
+    this.file = file;
+    this.context = context;
+    this.id = id;
+    this.hint = hint;
+  }
+
+  /** Sets the position up to which locations are asked for ahead. */
+  void hint(long newHint) {
+    this.hint = newHint;
+  }
+
+  @Override
+  void locate(StreamOperation operation, long position) {
+    Located own = file.locatedByWriter(position, context.nanoTime());
+    if (own != null) {
+      // Written through this handle and not yet visible to others; the namenode would not tell.
+      add(List.of(own.extent()), context.nanoTime() + context.leaseNanos(id));
+      operation.advance();
+      return;
+    }
+    for (Request request : pending) {
+      if (position >= request.position && position < request.position + EXPECTED_REACH) {
+        request.waiters.add(operation);
+        return;
+      }
+    }
+    ask(position, operation);
+  }
+
+  @Override
+  void issuedUpTo(long position, long nowNanos) {
+    if (position < hint && !asksAhead && find(position, nowNanos) == null) {
+      asksAhead = true;
+      context.loop().submit((ClientLoop.Task) () -> askAhead(position));
+    }
+  }
+
+  private void askAhead(long position) {
+    for (Request request : pending) {
+      if (position >= request.position && position < request.position + EXPECTED_REACH) {
+        asksAhead = false;
+        return;
+      }
+    }
+    ask(position, null);
+  }
+
+  /** Asks for a position; {@code operation} is null when nobody waits for it yet. */
+  private void ask(long position, StreamOperation operation) {
+    FindExtents.Request body = new FindExtents.Request(id, position, FindExtents.MAX_EXTENTS);
+    Request request = new Request(position, operation == null);
+    if (operation != null) {
+      request.waiters.add(operation);
+    }
+    pending.add(request);
+    request.prepare(
+        context.namenodes().route(NameNodeOperations.FIND_EXTENTS, body),
+        body,
+        context.namenodes().newDeadlineNanos());
+    request.submit();
+  }
+
+  private final class Request extends OperationCall<FindExtents.Request, FindExtents.Response> {
+    private final long position;
+    private final boolean isAhead;
+    private final long sentNanos = context.nanoTime();
+    private final List<StreamOperation> waiters = new ArrayList<>(2);
+
+    Request(long position, boolean isAhead) {
+      super(NameNodeOperations.FIND_EXTENTS);
+      this.position = position;
+      this.isAhead = isAhead;
+    }
+
+    @Override
+    protected void completed() {
+      pending.remove(this);
+      asksAhead = false;
+      CrailException failure = failure();
+      if (failure == null) {
+        add(response().extents(), sentNanos + context.leaseNanos(id));
+      }
+      for (StreamOperation waiter : waiters) {
+        if (failure != null && isAhead) {
+          // Nobody fails because of what was asked ahead.
+          ask(waiter.next(), waiter);
+        } else if (failure != null) {
+          waiter.locationFailed(failure);
+        } else if (waiter.next() == position && !answers()) {
+          waiter.locationFailed(
+              ErrorCode.OUT_OF_RANGE.exception(file.getPath() + " has no bytes at " + position));
+        } else {
+          waiter.advance();
+        }
+      }
+    }
+
+    private boolean answers() {
+      for (Extent extent : response().extents()) {
+        if (position >= extent.fileOffset() && position < extent.fileEnd()) {
+          return true;
+        }
+      }
+      return false;
+    }
+  }
+}

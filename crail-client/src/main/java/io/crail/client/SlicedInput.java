@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailBufferedInputStream;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.common.error.LimitExceededException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A buffered stream as a queue of slices that are being filled in the order they are consumed. */
+abstract class SlicedInput extends CrailBufferedInputStream {
+  private final CoreStore store;
+  private final SliceMemory memory;
+  private final StreamCounters counters = new StreamCounters();
+
+  /** Issued and not yet consumed, in the order of the bytes. */
+  private final ArrayDeque<Slice> ahead = new ArrayDeque<>();
+
+  // Slices whose reads did not end in time.
+  private final List<Slice> strays = new ArrayList<>();
+
+  private Slice current;
+  private boolean closed;
+
+  /** A slice and the read that fills it. */
+  static final class Slice {
+    private final ByteBuffer memory;
+    private final DirectInput input;
+    private final StreamOperation operation;
+
+    Slice(ByteBuffer memory, DirectInput input, StreamOperation operation) {
+      this.memory = memory;
+      this.input = input;
+      this.operation = operation;
+    }
+
+    /** The stream that it is read from. */
+    DirectInput input() {
+      return input;
+    }
+
+    /** Position of its first byte in its file. */
+    long start() {
+      return operation.start();
+    }
+
+    /** Position behind its last byte in its file. */
+    long end() {
+      return operation.end();
+    }
+  }
+
+  SlicedInput(CoreStore store, int slices) {
+    this.store = store;
+    this.memory = new SliceMemory(store.pool(), store.sliceBytes(), slices);
+  }
+
+  /**
+   * Issues the next read into a slice.
+   *
+   * @return null when there is nothing more to read
+   */
+  abstract Slice issue(ByteBuffer free) throws CrailException, InterruptedException;
+
+  /** How many slices may be issued ahead now. */
+  abstract int window();
+
+  /**
+   * Decides what a failed read means.
+   *
+   * @return true when the stream goes on without the bytes of this slice
+   */
+  abstract boolean skipsFailed(Slice slice, CrailException cause) throws InterruptedException;
+
+  /** Closes what is below. */
+  abstract void closeInputs() throws Exception;
+
+  final CoreStore store() {
+    return store;
+  }
+
+  final SliceMemory memory() {
+    return memory;
+  }
+
+  /** The slice that is being consumed, or null. */
+  final Slice current() {
+    return current;
+  }
+
+  /** The slices that are being filled. */
+  final ArrayDeque<Slice> ahead() {
+    return ahead;
+  }
+
+  final void checkOpen() throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("buffered input stream");
+    }
+  }
+
+  @Override
+  protected final ByteBuffer nextSlice(boolean wait) throws IOException {
+    return Waiting.of(() -> next(wait));
+  }
+
+  private ByteBuffer next(boolean wait) throws CrailException, InterruptedException {
+    checkOpen();
+    releaseCurrent();
+    while (true) {
+      fill();
+      Slice head = ahead.peekFirst();
+      if (head == null) {
+        if (!strays.isEmpty()) {
+          throw ErrorCode.TIMED_OUT.exception("reads that do not end hold slices of this stream");
+        }
+        return null;
+      }
+      boolean ready = head.operation.isComplete();
+      if (!ready && !wait && !head.operation.isDone()) {
+        return null;
+      }
+      try {
+        head.operation.await();
+      } catch (CrailException e) {
+        takeBack(ahead.pollFirst());
+        if (skipsFailed(head, e)) {
+          continue;
+        }
+        failedAt(head, e);
+        throw e;
+      }
+      ahead.pollFirst();
+      counters.operation((int) head.operation.getLen(), ready);
+      current = head;
+      consumedFrom(head);
+      return head.memory.limit((int) head.operation.getLen()).position(0);
+    }
+  }
+
+  /** A slice is about to be consumed. */
+  abstract void consumedFrom(Slice slice);
+
+  /** The bytes from this slice on could not be read. */
+  abstract void failedAt(Slice slice, CrailException cause) throws InterruptedException;
+
+  /** Takes the consumed slice back. */
+  final void releaseCurrent() {
+    if (current != null) {
+      Slice consumed = current;
+      current = null;
+      memory.release(consumed.memory);
+      dropSlice();
+    }
+  }
+
+  /** Takes a slice back, unless its read has outlasted the wait and may still write into it. */
+  private void takeBack(Slice slice) {
+    if (slice.operation.isComplete()) {
+      memory.release(slice.memory);
+    } else {
+      strays.add(slice);
+    }
+  }
+
+  /** Takes the next slice back unread, after its read has ended. */
+  final void discardNext() throws InterruptedException {
+    StreamOperation operation = ahead.peekFirst().operation;
+    operation.loop().await(operation, operation.deadlineNanos() + Awaitable.GRACE_NANOS);
+    takeBack(ahead.pollFirst());
+  }
+
+  private void fill() throws CrailException, InterruptedException {
+    while (ahead.size() < window()) {
+      ByteBuffer free = takeFree();
+      if (free == null) {
+        return;
+      }
+      Slice slice;
+      try {
+        slice = issue(free);
+      } catch (CrailException | InterruptedException | RuntimeException e) {
+        memory.release(free);
+        throw e;
+      }
+      if (slice == null) {
+        memory.release(free);
+        return;
+      }
+      ahead.addLast(slice);
+    }
+  }
+
+  /** A slice to fill; null when none is to be had, but some are being filled. */
+  private ByteBuffer takeFree() throws CrailException {
+    try {
+      return memory.take();
+    } catch (LimitExceededException e) {
+      // The pool is empty: fewer slices do as well, but not none.
+      if (ahead.isEmpty()) {
+        throw e;
+      }
+      return null;
+    }
+  }
+
+  @Override
+  public final void close() throws IOException {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    dropSlice();
+    try {
+      closeInputs();
+    } catch (IOException | RuntimeException e) {
+      throw e;
+    } catch (InterruptedException e) {
+      throw CoreNode.interrupted(e).getCause();
+    } catch (Exception e) {
+      throw new IOException(e);
+    } finally {
+      // A read whose end was not waited for may still write into its slice.
+      CountDown left = new CountDown(ahead.size() + strays.size() + 1, memory::close);
+      strays.forEach(slice -> slice.operation.whenComplete(left));
+      for (Slice slice : ahead) {
+        slice.operation.whenComplete(left);
+      }
+      left.run();
+      store.statistics().bufferedInputClosed(counters);
+    }
+  }
+}

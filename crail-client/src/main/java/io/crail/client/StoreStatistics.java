@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailStatistics;
+import io.crail.CrailStatistics.StatisticsProvider;
+import io.crail.memory.BufferPool;
+import java.util.function.LongSupplier;
+
+/** What a store counts, under Apache Crail's provider names. Thread-safe. */
+final class StoreStatistics {
+  private static final int TOTAL = 0;
+  private static final int NON_BLOCKING = 1;
+  private static final int BLOCKING = 2;
+  private static final int BYTES = 3;
+  private static final int STREAMS = 4;
+
+  private static final int OPEN_INPUT = 0;
+  private static final int OPEN_OUTPUT = 1;
+  private static final int CLOSE_INPUT = 2;
+  private static final int CLOSE_OUTPUT = 3;
+
+  private final CrailStatistics statistics = new CrailStatistics();
+  private final boolean enabled;
+  private final CounterGroup input = operations("core/input");
+  private final CounterGroup output = operations("core/output");
+  private final CounterGroup streams =
+      new CounterGroup("core/streams", "openInput", "openOutput", "closeInput", "closeOutput");
+  private final CounterGroup bufferedInput = operations("buffered/in");
+  private final CounterGroup bufferedOutput = operations("buffered/out");
+
+  StoreStatistics(boolean enabled, BufferPool pool, LongSupplier endpoints) {
+    this.enabled = enabled;
+    if (enabled) {
+      statistics.addProvider(input);
+      statistics.addProvider(output);
+      statistics.addProvider(streams);
+      statistics.addProvider(bufferedInput);
+      statistics.addProvider(bufferedOutput);
+      statistics.addProvider(new PoolGauge(pool));
+      statistics.addProvider(new EndpointGauge(endpoints));
+    }
+  }
+
+  private static CounterGroup operations(String provider) {
+    return new CounterGroup(
+        provider, "totalOps", "nonBlockingOps", "blockingOps", "bytes", "totalStreams");
+  }
+
+  /** The statistics as the user sees them. */
+  CrailStatistics statistics() {
+    return statistics;
+  }
+
+  void inputOpened() {
+    count(streams, OPEN_INPUT);
+  }
+
+  void outputOpened() {
+    count(streams, OPEN_OUTPUT);
+  }
+
+  void inputClosed(StreamCounters counters) {
+    count(streams, CLOSE_INPUT);
+    add(input, counters);
+  }
+
+  void outputClosed(StreamCounters counters) {
+    count(streams, CLOSE_OUTPUT);
+    add(output, counters);
+  }
+
+  void bufferedInputClosed(StreamCounters counters) {
+    add(bufferedInput, counters);
+  }
+
+  void bufferedOutputClosed(StreamCounters counters) {
+    add(bufferedOutput, counters);
+  }
+
+  private void count(CounterGroup group, int index) {
+    if (enabled) {
+      group.add(index, 1);
+    }
+  }
+
+  private void add(CounterGroup group, StreamCounters counters) {
+    if (enabled) {
+      group.add(TOTAL, counters.operations());
+      group.add(NON_BLOCKING, counters.atOnce());
+      group.add(BLOCKING, counters.operations() - counters.atOnce());
+      group.add(BYTES, counters.bytes());
+      group.add(STREAMS, 1);
+    }
+  }
+
+  /** The buffer pool's own counters; they are not reset, for they describe what is there. */
+  private record PoolGauge(BufferPool pool) implements StatisticsProvider {
+    @Override
+    public String providerName() {
+      return "cache/buffer";
+    }
+
+    @Override
+    public String printStatistics() {
+      return "cacheGet "
+          + pool.lentCount()
+          + ", cachePut "
+          + pool.returnedCount()
+          + ", cacheMiss "
+          + pool.missCount()
+          + ", cacheSize "
+          + pool.allocatedBytes();
+    }
+
+    @Override
+    public void mergeStatistics(StatisticsProvider other) {}
+
+    @Override
+    public void resetStatistics() {}
+  }
+
+  /** The number of endpoints; not reset, for it describes what is there. */
+  private record EndpointGauge(LongSupplier endpoints) implements StatisticsProvider {
+    @Override
+    public String providerName() {
+      return "cache/endpoint";
+    }
+
+    @Override
+    public String printStatistics() {
+      return "size " + endpoints.getAsLong();
+    }
+
+    @Override
+    public void mergeStatistics(StatisticsProvider other) {}
+
+    @Override
+    public void resetStatistics() {}
+  }
+}

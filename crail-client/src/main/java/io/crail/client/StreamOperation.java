@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailResult;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Extent;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import io.crail.storage.StorageEndpoint;
+import io.crail.storage.Transfer;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+
+/**
+ * One read or write of a stream. It is split into a piece per extent; a piece whose location is
+ * known starts at once, in the calling thread; at the first unknown location the rest goes on in
+ * the loop, with the answer of the namenode. The operation ends when all its pieces have ended, for
+ * until then they use the caller's memory; the first error is its error.
+ *
+ * <p>One thread at a time issues pieces: first the caller, then the loop.
+ */
+final class StreamOperation extends Completion
+    implements Awaitable<CrailResult>, CrailResult, ClientLoop.Task, Endpoints.Waiter {
+  /** How often a piece is tried again because its location was stale. */
+  private static final int MAX_RETRIES = 3;
+
+  private static final VarHandle LEFT;
+  private static final VarHandle FIRST_FAILURE;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      LEFT = lookup.findVarHandle(StreamOperation.class, "left", int.class);
+      FIRST_FAILURE =
+          lookup.findVarHandle(StreamOperation.class, "firstFailure", CrailException.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final DirectStream stream;
+  private final StreamOperation parent;
+  private final int retries;
+  private final ByteBuffer memory;
+  private final int memoryOffset;
+  private final long start;
+  private final int length;
+  private final long deadlineNanos;
+
+  /** Bytes that have been given to pieces. */
+  private int issued;
+
+  /** Parts that have not ended; issuing counts as one. */
+  private volatile int left = 1;
+
+  private volatile CrailException firstFailure;
+
+  /** Set when a transfer failed, of which nobody knows whether its bytes still arrive. */
+  private volatile boolean transferFailed;
+
+  /**
+   * Creates an operation; {@link #advance} starts it.
+   *
+   * @param memory direct memory
+   * @param memoryOffset its first byte
+   * @param start position in the file
+   * @param length bytes
+   */
+  StreamOperation(
+      DirectStream stream,
+      ByteBuffer memory,
+      int memoryOffset,
+      long start,
+      int length,
+      long deadlineNanos) {
+    this(stream, null, 0, memory, memoryOffset, start, length, deadlineNanos);
+  }
+
+  private StreamOperation(
+      DirectStream stream,
+      StreamOperation parent,
+      int retries,
+      ByteBuffer memory,
+      int memoryOffset,
+      long start,
+      int length,
+      long deadlineNanos) {
+    this.stream = stream;
+    this.parent = parent;
+    this.retries = retries;
+    this.memory = memory;
+    this.memoryOffset = memoryOffset;
+    this.start = start;
+    this.length = length;
+    this.deadlineNanos = deadlineNanos;
+  }
+
+  /** An operation of no bytes that has ended. */
+  static StreamOperation ended(DirectStream stream, long position) {
+    StreamOperation operation = new StreamOperation(stream, null, 0, position, 0, 0);
+    operation.succeed();
+    return operation;
+  }
+
+  /** The position of the first byte. */
+  long start() {
+    return start;
+  }
+
+  /** The position behind the last byte. */
+  long end() {
+    return start + length;
+  }
+
+  /** The position of the first byte that has not been issued. */
+  long next() {
+    return start + issued;
+  }
+
+  /** True when bytes of this may still arrive at a datanode though it has ended. */
+  boolean transferFailed() {
+    return transferFailed;
+  }
+
+  /** Issues all pieces whose location is known. */
+  void advance() {
+    advance(stream.context().nanoTime());
+  }
+
+  /** As {@link #advance()}, for a caller that has just looked at the clock. */
+  void advance(long now) {
+    LoopContext context = stream.context();
+    while (issued < length) {
+      if (now - deadlineNanos >= 0) {
+        locationFailed(ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath()));
+        return;
+      }
+      Located located = stream.locator().find(next(), now);
+      StorageEndpoint endpoint = located == null ? null : located.endpoint(context.endpoints());
+      if (endpoint == null) {
+        context.loop().submit(this);
+        return;
+      }
+      issue(located.extent(), endpoint);
+    }
+    partEnded(null);
+  }
+
+  /** Looks for what is missing to go on. In the loop. */
+  @Override
+  public void runInLoop() {
+    LoopContext context = stream.context();
+    Located located = stream.locator().find(next(), context.nanoTime());
+    if (located == null) {
+      stream.locator().locate(this, next());
+    } else {
+      context.endpoints().resolve(located.extent().datanode(), this);
+    }
+  }
+
+  @Override
+  public void rejected() {
+    locationFailed(ErrorCode.CLOSED.exception("store"));
+  }
+
+  @Override
+  public void endpointReady() {
+    advance();
+  }
+
+  @Override
+  public void endpointFailed(CrailException cause) {
+    locationFailed(cause);
+  }
+
+  /** Gives up issuing. */
+  void locationFailed(CrailException cause) {
+    partEnded(cause);
+  }
+
+  private void issue(Extent extent, StorageEndpoint endpoint) {
+    int extentOffset = (int) (next() - extent.fileOffset());
+    int pieceLength = Math.min(length - issued, extent.length() - extentOffset);
+    Piece piece = new Piece(this);
+    piece.prepare(memory, memoryOffset + issued, pieceLength, extent, extentOffset, deadlineNanos);
+    issued += pieceLength;
+    partBegun();
+    if (stream.isWriter()) {
+      endpoint.write(piece);
+    } else {
+      endpoint.read(piece);
+    }
+  }
+
+  /** The bytes that go to one extent. */
+  private static final class Piece extends Transfer {
+    private final StreamOperation operation;
+
+    Piece(StreamOperation operation) {
+      this.operation = operation;
+    }
+
+    @Override
+    protected void completed() {
+      operation.pieceEnded(this);
+    }
+  }
+
+  private void pieceEnded(Piece piece) {
+    CrailException failure = piece.failure();
+    if (failure == null) {
+      partEnded(null);
+    } else if (failure.code() == ErrorCode.STALE_EXTENT && retries < MAX_RETRIES) {
+      stream.context().loop().submit(new Retry(piece));
+    } else {
+      // One failure is enough: a later piece that is only stale takes nothing of it back.
+      if (failure.code() != ErrorCode.STALE_EXTENT) {
+        transferFailed = true;
+      }
+      partEnded(failure);
+    }
+  }
+
+  /** Asks where the bytes of a piece are now, and moves them there. */
+  private final class Retry implements ClientLoop.Task {
+    private final Piece piece;
+
+    Retry(Piece piece) {
+      this.piece = piece;
+    }
+
+    @Override
+    public void runInLoop() {
+      stream.locator().forget(piece.extent());
+      StreamOperation again =
+          new StreamOperation(
+              stream,
+              StreamOperation.this,
+              retries + 1,
+              memory,
+              piece.bufferOffset(),
+              piece.extent().fileOffset() + piece.extentOffset(),
+              piece.length(),
+              deadlineNanos);
+      again.advance();
+    }
+
+    @Override
+    public void rejected() {
+      partEnded(ErrorCode.CLOSED.exception("store"));
+    }
+  }
+
+  /** Counts one more part. */
+  void partBegun() {
+    LEFT.getAndAdd(this, 1);
+  }
+
+  /** Counts the end of a part, with its error or null. */
+  void partEnded(CrailException failure) {
+    if (failure != null) {
+      FIRST_FAILURE.compareAndSet(this, null, failure);
+    }
+    if ((int) LEFT.getAndAdd(this, -1) == 1) {
+      finish();
+    }
+  }
+
+  private void finish() {
+    CrailException failure = firstFailure;
+    if (parent != null) {
+      if (transferFailed) {
+        parent.transferFailed = true;
+      }
+      parent.partEnded(failure);
+      return;
+    }
+    stream.operationEnded(this, failure);
+    if (failure == null) {
+      succeed();
+    } else {
+      fail(failure);
+    }
+  }
+
+  @Override
+  public Completion completion() {
+    return this;
+  }
+
+  @Override
+  public ClientLoop loop() {
+    return stream.context().loop();
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  @Override
+  public CrailResult outcome(CrailException failure) throws CrailException {
+    if (failure != null) {
+      throw failure;
+    }
+    return this;
+  }
+
+  @Override
+  public long getLen() {
+    return length;
+  }
+
+  @Override
+  public String toString() {
+    return (stream.isWriter() ? "write of " : "read of ")
+        + length
+        + " bytes at "
+        + start
+        + " of "
+        + stream.file().getPath();
+  }
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.RenewLeases;
+import io.crail.rpc.ClientLoop;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Keeps the write leases of a store alive while it has output streams open, one renewal per
+ * namenode for all of them. {@link #tick} decides; a timer of the store and the sweeps of a loop
+ * call it. Thread-safe.
+ *
+ * <p>A lease lasts from when the request was sent that acquired or renewed it, by the clock of the
+ * client, so that it ends here before it ends at the namenode. A renewal prolongs the leases that
+ * still last when its answer comes; one that has run out before is lost for good, for meanwhile
+ * somebody else may have had it.
+ */
+final class WriteLeases implements ClientLoop.Sweepable {
+  /** Renewals in the time of a lease, so that one may be lost. */
+  private static final int RENEWALS_PER_LEASE = 3;
+
+  private final LoopContext context;
+  private final long clientId;
+  private final CreatorLeases creatorLeases;
+  private final AtNamenode[] namenodes;
+  private final AtomicInteger open = new AtomicInteger();
+
+  /** The leases at one namenode. */
+  private static final class AtNamenode {
+    final Set<Held> held = ConcurrentHashMap.newKeySet();
+    final AtomicInteger open = new AtomicInteger();
+    final AtomicBoolean asking = new AtomicBoolean();
+
+    /**
+     * When the last renewal was sent, whatever came of it, or a stream was opened on an idle
+     * namenode.
+     */
+    final AtomicLong askedNanos = new AtomicLong();
+
+    volatile long leaseNanos;
+  }
+
+  WriteLeases(LoopContext context, long clientId, CreatorLeases creatorLeases) {
+    this.context = context;
+    this.clientId = clientId;
+    this.creatorLeases = creatorLeases;
+    this.namenodes = new AtNamenode[context.namenodes().count()];
+    for (int i = 0; i < namenodes.length; i++) {
+      namenodes[i] = new AtNamenode();
+    }
+  }
+
+  /** True while an output stream is open. */
+  boolean areHeld() {
+    return open.get() > 0;
+  }
+
+  /** How long the timer may sleep between two ticks. */
+  long tickNanos() {
+    long shortest = Long.MAX_VALUE;
+    for (AtNamenode namenode : namenodes) {
+      if (namenode.open.get() > 0) {
+        shortest = Math.min(shortest, namenode.leaseNanos);
+      }
+    }
+    return shortest / (2 * RENEWALS_PER_LEASE);
+  }
+
+  /**
+   * Counts a stream that was opened.
+   *
+   * @param id its node
+   * @param acquiredNanos when its lease was asked for
+   */
+  Held opened(long id, long acquiredNanos, long leaseNanos) {
+    AtNamenode namenode = namenodes[(int) Long.remainderUnsigned(id, namenodes.length)];
+    namenode.leaseNanos = leaseNanos;
+    if (namenode.open.getAndIncrement() == 0) {
+      namenode.askedNanos.set(acquiredNanos);
+    }
+    open.incrementAndGet();
+    Held lease = new Held(namenode, context.nanoTime(), acquiredNanos + leaseNanos);
+    namenode.held.add(lease);
+    return lease;
+  }
+
+  /** The lease of one open stream. */
+  final class Held implements AutoCloseable {
+    private final AtNamenode namenode;
+    private final long openedNanos;
+    private volatile long validUntilNanos;
+    private volatile boolean lost;
+
+    private Held(AtNamenode namenode, long openedNanos, long validUntilNanos) {
+      this.namenode = namenode;
+      this.openedNanos = openedNanos;
+      this.validUntilNanos = validUntilNanos;
+    }
+
+    /** False when the lease may have run out; it does not become valid again. */
+    boolean isValid(long nowNanos) {
+      if (lost) {
+        return false;
+      }
+      if (nowNanos - validUntilNanos < 0) {
+        return true;
+      }
+      return !expires(nowNanos);
+    }
+
+    /** Until when the lease lasts if it is not renewed again. */
+    long validUntilNanos() {
+      return validUntilNanos;
+    }
+
+    private synchronized boolean expires(long nowNanos) {
+      if (nowNanos - validUntilNanos >= 0) {
+        lost = true;
+      }
+      return lost;
+    }
+
+    /** The namenode has renewed what was sent to it at a time. */
+    private synchronized void renewed(long sentNanos, long leaseNanos, long nowNanos) {
+      if (expires(nowNanos)) {
+        return;
+      }
+      long until = sentNanos + leaseNanos;
+      if (until - validUntilNanos > 0) {
+        validUntilNanos = until;
+      }
+    }
+
+    /** The namenode knew of no lease after a time. */
+    private synchronized void unknownAt(long sentNanos) {
+      // A lease that was acquired while the question was under way may be younger than the answer.
+      lost |= openedNanos - sentNanos < 0;
+    }
+
+    /** The stream is closed; called once. */
+    @Override
+    public void close() {
+      namenode.held.remove(this);
+      namenode.open.decrementAndGet();
+      open.decrementAndGet();
+    }
+  }
+
+  @Override
+  public void sweep(long nowNanos) {
+    tick(nowNanos);
+  }
+
+  /** Sends the renewals that are due. */
+  void tick(long nowNanos) {
+    if (open.get() == 0) {
+      return;
+    }
+    for (int i = 0; i < namenodes.length; i++) {
+      AtNamenode namenode = namenodes[i];
+      if (namenode.open.get() > 0
+          && nowNanos - namenode.askedNanos.get() >= namenode.leaseNanos / RENEWALS_PER_LEASE
+          && namenode.asking.compareAndSet(false, true)) {
+        renew(i, namenode, nowNanos);
+      }
+    }
+  }
+
+  private void renew(int index, AtNamenode namenode, long nowNanos) {
+    namenode.askedNanos.set(nowNanos);
+    // A renewal is for all leases of this client; those that nobody uses are not to live by it.
+    creatorLeases.releaseOlderThan(nowNanos - namenode.leaseNanos / 2);
+    OperationCall<RenewLeases.Request, RenewLeases.Response> call =
+        context
+            .namenodes()
+            .callAt(index, NameNodeOperations.RENEW_LEASES, new RenewLeases.Request(clientId));
+    call.whenComplete(
+        () -> {
+          if (call.failure() == null) {
+            renewed(namenode, nowNanos, call.response().leases());
+          }
+          namenode.asking.set(false);
+        });
+  }
+
+  private void renewed(AtNamenode namenode, long sentNanos, int leases) {
+    long now = context.nanoTime();
+    for (Held lease : namenode.held) {
+      if (leases == 0) {
+        lease.unknownAt(sentNanos);
+      } else {
+        lease.renewed(sentNanos, namenode.leaseNanos, now);
+      }
+    }
+  }
+}

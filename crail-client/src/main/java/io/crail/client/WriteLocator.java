@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Extend;
+import io.crail.protocol.Extent;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.rpc.ClientLoop;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Space for a writer. A location is good as long as the write lease, which the stream watches.
+ * Space is added at its end, so one request is under way at a time.
+ */
+final class WriteLocator extends Locator {
+  private static final long NEVER = Long.MAX_VALUE / 2;
+
+  /** A writer that goes at the speed of memory needs a block every few tens of microseconds. */
+  private static final int BLOCKS_AHEAD = 16;
+
+  private final LoopContext context;
+  private final long id;
+  private final long token;
+  private final String path;
+  private final long hint;
+  private volatile boolean asksAhead;
+
+  // Changed in the loop.
+  private volatile long allocatedEnd;
+
+  // In the loop.
+  private List<StreamOperation> waiters = new ArrayList<>();
+  private boolean pending;
+
+  /**
+   * Creates a locator.
+   *
+   * @param start where the writer begins
+   * @param first the extents that are known, ascending
+   * @param hint position up to which will be written
+   */
+  WriteLocator(
+      LoopContext context,
+      long id,
+      long token,
+      String path,
+      long start,
+      List<Extent> first,
+      long hint) {
+    super(first, context.nanoTime() + NEVER);
+    this.context = context;
+    this.id = id;
+    this.token = token;
+    this.path = path;
+    this.hint = hint;
+    this.allocatedEnd = first.isEmpty() ? start : first.get(first.size() - 1).fileEnd();
+  }
+
+  @Override
+  void locate(StreamOperation operation, long position) {
+    waiters.add(operation);
+    if (!pending) {
+      ask();
+    }
+  }
+
+  @Override
+  void issuedUpTo(long position, long nowNanos) {
+    if (position < hint && !asksAhead && runsShort(position)) {
+      asksAhead = true;
+      context.loop().submit((ClientLoop.Task) () -> askAhead(position));
+    }
+  }
+
+  /** True when half of what is asked for at a time is used up, so that the rest covers the wait. */
+  private boolean runsShort(long position) {
+    long end = allocatedEnd;
+    return end <= position || (end < hint && end - position <= aheadBytes() / 2);
+  }
+
+  private long aheadBytes() {
+    return (long) BLOCKS_AHEAD * context.blockBytes(id);
+  }
+
+  private void askAhead(long position) {
+    if (pending || !runsShort(position)) {
+      asksAhead = false;
+    } else {
+      // Operations that have not got as far yet need what is between.
+      ask(allocatedEnd, position + 1, true);
+    }
+  }
+
+  private void ask() {
+    long position = Long.MAX_VALUE;
+    long end = 0;
+    for (StreamOperation waiter : waiters) {
+      position = Math.min(position, waiter.next());
+      end = Math.max(end, waiter.end());
+    }
+    // An earlier operation may wait for its datanode instead of its space, and not be here: space
+    // grows at its end only, so what is between is asked for as well.
+    ask(Math.min(position, allocatedEnd), end, false);
+  }
+
+  private void ask(long position, long neededEnd, boolean isAhead) {
+    long ahead = Math.min(hint - position, aheadBytes());
+    long wanted = Math.max(neededEnd - position, ahead);
+    Extend.Request body = new Extend.Request(id, token, position, wanted, -1);
+    pending = true;
+    Request request = new Request(position, isAhead);
+    request.prepare(
+        context.namenodes().route(NameNodeOperations.EXTEND, body),
+        body,
+        context.namenodes().newDeadlineNanos());
+    request.submit();
+  }
+
+  private final class Request extends OperationCall<Extend.Request, Extend.Response> {
+    private final long position;
+    private final boolean isAhead;
+
+    Request(long position, boolean isAhead) {
+      super(NameNodeOperations.EXTEND);
+      this.position = position;
+      this.isAhead = isAhead;
+    }
+
+    @Override
+    protected void completed() {
+      pending = false;
+      CrailException failure = failure();
+      if (failure == null) {
+        asksAhead = false;
+      }
+      // Else nothing is asked ahead any more: a full store would be asked with every write.
+      if (failure != null && isAhead && !waiters.isEmpty()) {
+        // Nobody fails because of what was asked ahead.
+        ask();
+        return;
+      }
+      List<StreamOperation> waiting = waiters;
+      waiters = new ArrayList<>();
+      boolean answered = failure == null && answers();
+      if (failure == null) {
+        add(response().extents(), context.nanoTime() + NEVER);
+        for (Extent extent : response().extents()) {
+          allocatedEnd = Math.max(allocatedEnd, extent.fileEnd());
+        }
+      }
+      for (StreamOperation waiter : waiting) {
+        if (failure != null) {
+          waiter.locationFailed(failure);
+        } else if (waiter.next() >= position && !answered) {
+          waiter.locationFailed(
+              ErrorCode.PROTOCOL.exception("no space came for " + path + " at " + position));
+        } else {
+          waiter.advance();
+        }
+      }
+    }
+
+    private boolean answers() {
+      for (Extent extent : response().extents()) {
+        if (position >= extent.fileOffset() && position < extent.fileEnd()) {
+          return true;
+        }
+      }
+      return false;
+    }
+  }
+}

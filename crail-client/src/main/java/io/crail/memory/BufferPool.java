@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.memory;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailBufferCache;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Lends buffers of one size, cut from larger regions that are allocated as they are needed, up to a
+ * limit. Thread-safe.
+ */
+public final class BufferPool implements CrailBufferCache, AutoCloseable {
+  private static final long REGION_BYTES = 16L << 20;
+
+  private final int bufferBytes;
+  private final long limitBytes;
+  private final LongAdder gets = new LongAdder();
+  private final LongAdder puts = new LongAdder();
+  private final LongAdder misses = new LongAdder();
+  private final Object lock = new Object();
+  private final ArrayDeque<Slot> free = new ArrayDeque<>();
+  private long allocatedBytes;
+  private boolean closed;
+
+  /** A buffer's place in its region; lent again and again. */
+  private record Slot(ByteBuffer memory, CrailBuffer region) {}
+
+  /** A buffer while it is lent; given back, it is never used again. */
+  private static final class Lent extends OffHeapBuffer {
+    private final BufferPool owner;
+    private final Slot slot;
+    private final AtomicBoolean returned = new AtomicBoolean();
+
+    Lent(BufferPool owner, Slot slot) {
+      super(slot.memory.duplicate(), slot.region);
+      this.owner = owner;
+      this.slot = slot;
+    }
+  }
+
+  /**
+   * Creates a pool without allocating.
+   *
+   * @param bufferBytes bytes of each buffer
+   * @param limitBytes most bytes of all buffers together
+   */
+  public BufferPool(int bufferBytes, long limitBytes) {
+    this.bufferBytes = bufferBytes;
+    this.limitBytes = limitBytes;
+  }
+
+  /** Bytes of each buffer. */
+  public int bufferBytes() {
+    return bufferBytes;
+  }
+
+  /** Buffers that were lent so far. */
+  public long lentCount() {
+    return gets.sum();
+  }
+
+  /** Buffers that came back so far. */
+  public long returnedCount() {
+    return puts.sum();
+  }
+
+  /** Times that a region had to be allocated. */
+  public long missCount() {
+    return misses.sum();
+  }
+
+  /** Bytes of all regions. */
+  public long allocatedBytes() {
+    synchronized (lock) {
+      return allocatedBytes;
+    }
+  }
+
+  @Override
+  public CrailBuffer allocateBuffer() throws CrailException {
+    Slot slot;
+    synchronized (lock) {
+      if (closed) {
+        throw ErrorCode.CLOSED.exception("buffer pool");
+      }
+      if (free.isEmpty()) {
+        grow();
+      }
+      slot = free.pop();
+    }
+    gets.increment();
+    return new Lent(this, slot);
+  }
+
+  @Override
+  public void freeBuffer(CrailBuffer buffer) {
+    if (!(buffer instanceof Lent) || ((Lent) buffer).owner != this) {
+      throw new IllegalArgumentException("this buffer was not lent by this store");
+    }
+    Lent lent = (Lent) buffer;
+    if (!lent.returned.compareAndSet(false, true)) {
+      throw new IllegalArgumentException("this buffer was given back before");
+    }
+    puts.increment();
+    synchronized (lock) {
+      free.push(lent.slot);
+    }
+  }
+
+  private void grow() throws CrailException {
+    long room = limitBytes - allocatedBytes;
+    long count = Math.min(room, Math.max(bufferBytes, REGION_BYTES)) / bufferBytes;
+    if (count == 0) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception(
+          "all buffers that crail.cachelimit (" + limitBytes + ") allows are lent");
+    }
+    ByteBuffer memory;
+    try {
+      memory = ByteBuffer.allocateDirect((int) (count * bufferBytes));
+    } catch (OutOfMemoryError e) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception(
+          "no direct memory for buffers; see crail.cachelimit and -XX:MaxDirectMemorySize");
+    }
+    misses.increment();
+    allocatedBytes += memory.capacity();
+    CrailBuffer region = OffHeapBuffer.wrap(memory);
+    for (int i = 0; i < count; i++) {
+      free.addLast(new Slot(memory.slice(i * bufferBytes, bufferBytes), region));
+    }
+  }
+
+  /** Lends nothing any more; the memory is released when nobody refers to it. */
+  @Override
+  public void close() {
+    synchronized (lock) {
+      closed = true;
+      free.clear();
+    }
+  }
+}

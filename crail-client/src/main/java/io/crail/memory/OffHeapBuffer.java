@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.memory;
+
+import io.crail.CrailBuffer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** A {@link CrailBuffer} over a direct {@link ByteBuffer}. Not thread-safe. */
+public class OffHeapBuffer implements CrailBuffer {
+  private final ByteBuffer buffer;
+  private final CrailBuffer region;
+
+  /**
+   * Creates a view.
+   *
+   * @param region the memory that it was cut from; null when it is that itself
+   */
+  OffHeapBuffer(ByteBuffer buffer, CrailBuffer region) {
+    this.buffer = buffer;
+    this.region = region == null ? this : region;
+  }
+
+  /**
+   * Wraps memory; position and limit are shared with {@code buffer}, whose byte order becomes
+   * big-endian.
+   *
+   * @throws IllegalArgumentException when it is not direct: a transfer cannot use the Java heap
+   */
+  public static OffHeapBuffer wrap(ByteBuffer buffer) {
+    if (!buffer.isDirect()) {
+      throw new IllegalArgumentException(
+          "a stream needs direct memory; use ByteBuffer.allocateDirect or"
+              + " CrailStore.allocateBuffer");
+    }
+    return new OffHeapBuffer(buffer.order(ByteOrder.BIG_ENDIAN), null);
+  }
+
+  @Override
+  public final int capacity() {
+    return buffer.capacity();
+  }
+
+  @Override
+  public final int position() {
+    return buffer.position();
+  }
+
+  @Override
+  public final CrailBuffer position(int position) {
+    buffer.position(position);
+    return this;
+  }
+
+  @Override
+  public final int limit() {
+    return buffer.limit();
+  }
+
+  @Override
+  public final CrailBuffer limit(int limit) {
+    buffer.limit(limit);
+    return this;
+  }
+
+  @Override
+  public final CrailBuffer clear() {
+    buffer.clear();
+    return this;
+  }
+
+  @Override
+  public final CrailBuffer flip() {
+    buffer.flip();
+    return this;
+  }
+
+  @Override
+  public final int remaining() {
+    return buffer.remaining();
+  }
+
+  @Override
+  public final boolean hasRemaining() {
+    return buffer.hasRemaining();
+  }
+
+  @Override
+  public final CrailBuffer slice() {
+    return new OffHeapBuffer(buffer.slice(), region);
+  }
+
+  @Override
+  public final long address() {
+    return NativeAddress.of(buffer);
+  }
+
+  @Override
+  public final CrailBuffer getRegion() {
+    return region;
+  }
+
+  @Override
+  public final ByteBuffer getByteBuffer() {
+    return buffer;
+  }
+
+  @Override
+  public final byte get() {
+    return buffer.get();
+  }
+
+  @Override
+  public final ByteBuffer put(byte value) {
+    return buffer.put(value);
+  }
+
+  @Override
+  public final CrailBuffer get(byte[] target, int offset, int length) {
+    buffer.get(target, offset, length);
+    return this;
+  }
+
+  @Override
+  public final CrailBuffer put(byte[] source, int offset, int length) {
+    buffer.put(source, offset, length);
+    return this;
+  }
+
+  @Override
+  public final CrailBuffer get(byte[] target) {
+    buffer.get(target);
+    return this;
+  }
+
+  @Override
+  public final CrailBuffer put(byte[] source) {
+    buffer.put(source);
+    return this;
+  }
+
+  @Override
+  public final short getShort() {
+    return buffer.getShort();
+  }
+
+  @Override
+  public final CrailBuffer putShort(short value) {
+    buffer.putShort(value);
+    return this;
+  }
+
+  @Override
+  public final int getInt() {
+    return buffer.getInt();
+  }
+
+  @Override
+  public final CrailBuffer putInt(int value) {
+    buffer.putInt(value);
+    return this;
+  }
+
+  @Override
+  public final long getLong() {
+    return buffer.getLong();
+  }
+
+  @Override
+  public final CrailBuffer putLong(long value) {
+    buffer.putLong(value);
+    return this;
+  }
+
+  @Override
+  public final float getFloat() {
+    return buffer.getFloat();
+  }
+
+  @Override
+  public final CrailBuffer putFloat(float value) {
+    buffer.putFloat(value);
+    return this;
+  }
+
+  @Override
+  public final double getDouble() {
+    return buffer.getDouble();
+  }
+
+  @Override
+  public final CrailBuffer putDouble(double value) {
+    buffer.putDouble(value);
+    return this;
+  }
+
+  @Override
+  public final CrailBuffer put(ByteBuffer source) {
+    buffer.put(source);
+    return this;
+  }
+
+  @Override
+  public final CrailBuffer get(ByteBuffer target) {
+    int length = target.remaining();
+    if (length > buffer.remaining()) {
+      throw new java.nio.BufferUnderflowException();
+    }
+    target.put(target.position(), buffer, buffer.position(), length);
+    target.position(target.position() + length);
+    buffer.position(buffer.position() + length);
+    return this;
+  }
+
+  @Override
+  public String toString() {
+    return "OffHeapBuffer[position "
+        + position()
+        + ", limit "
+        + limit()
+        + ", capacity "
+        + capacity()
+        + "]";
+  }
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailBuffer;
+import io.crail.common.error.ClosedException;
+import io.crail.common.error.LimitExceededException;
+import java.nio.BufferOverflowException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+class BufferPoolTest {
+  @Test
+  void buffersOfOneRegionDoNotOverlap() throws Exception {
+    try (BufferPool pool = new BufferPool(4096, 16 * 4096)) {
+      List<CrailBuffer> lent = new ArrayList<>();
+      for (int i = 0; i < 16; i++) {
+        CrailBuffer buffer = pool.allocateBuffer();
+        while (buffer.hasRemaining()) {
+          buffer.put((byte) i);
+        }
+        lent.add(buffer);
+      }
+      assertThrows(LimitExceededException.class, pool::allocateBuffer);
+      assertEquals(16 * 4096, pool.allocatedBytes());
+      assertEquals(1, pool.missCount());
+      for (int i = 0; i < 16; i++) {
+        CrailBuffer buffer = lent.get(i).flip();
+        assertSame(lent.get(0).getRegion(), buffer.getRegion());
+        while (buffer.hasRemaining()) {
+          assertEquals(i, buffer.get());
+        }
+        pool.freeBuffer(buffer);
+      }
+      assertEquals(16, pool.returnedCount());
+    }
+  }
+
+  @Test
+  void aBufferIsGivenBackOnceAndToItsOwner() throws Exception {
+    BufferPool pool = new BufferPool(4096, 4096);
+    BufferPool other = new BufferPool(4096, 4096);
+    CrailBuffer first = pool.allocateBuffer();
+    assertThrows(IllegalArgumentException.class, () -> other.freeBuffer(first));
+    assertThrows(IllegalArgumentException.class, () -> pool.freeBuffer(first.slice()));
+    assertThrows(IllegalArgumentException.class, () -> pool.freeBuffer(first.getRegion()));
+    pool.freeBuffer(first);
+    CrailBuffer second = pool.allocateBuffer();
+    assertNotSame(first, second);
+    assertThrows(IllegalArgumentException.class, () -> pool.freeBuffer(first));
+    pool.close();
+    assertThrows(ClosedException.class, pool::allocateBuffer);
+    pool.freeBuffer(second);
+  }
+
+  @Test
+  void manyThreadsNeverShareABuffer() throws Exception {
+    BufferPool pool = new BufferPool(4096, 8 * 4096);
+    AtomicReference<Throwable> problem = new AtomicReference<>();
+    Thread[] threads = new Thread[4];
+    for (int t = 0; t < threads.length; t++) {
+      int id = t + 1;
+      threads[t] =
+          new Thread(
+              () -> {
+                try {
+                  for (int i = 0; i < 5_000; i++) {
+                    CrailBuffer buffer = pool.allocateBuffer();
+                    buffer.putLong(id * 1_000_000L + i).flip();
+                    Thread.onSpinWait();
+                    assertEquals(id * 1_000_000L + i, buffer.getLong());
+                    pool.freeBuffer(buffer);
+                  }
+                } catch (Throwable e) {
+                  problem.set(e);
+                }
+              });
+      threads[t].start();
+    }
+    for (Thread thread : threads) {
+      thread.join(30_000);
+    }
+    assertNull(problem.get());
+    assertEquals(pool.lentCount(), pool.returnedCount());
+  }
+
+  @Test
+  void offHeapBuffersAreBigEndianViews() {
+    ByteBuffer memory = ByteBuffer.allocateDirect(32).order(ByteOrder.LITTLE_ENDIAN);
+    CrailBuffer buffer = OffHeapBuffer.wrap(memory);
+    buffer.putInt(0x01020304);
+    assertEquals(1, memory.get(0));
+    assertEquals(4, memory.position());
+    buffer.position(4).limit(12);
+    CrailBuffer slice = buffer.slice();
+    slice.putLong(-2);
+    assertEquals(-2, memory.getLong(4));
+    assertThrows(BufferOverflowException.class, () -> slice.putShort((short) 1));
+    assertThrows(BufferUnderflowException.class, () -> slice.get(ByteBuffer.allocate(1)));
+    assertSame(buffer, slice.getRegion());
+    assertSame(buffer, buffer.getRegion());
+    assertThrows(IllegalArgumentException.class, () -> OffHeapBuffer.wrap(ByteBuffer.allocate(1)));
+    if (Runtime.version().feature() < 22) {
+      assertThrows(UnsupportedOperationException.class, slice::address);
+    } else {
+      assertEquals(buffer.address() + 4, slice.address());
+    }
+  }
+
+  @Test
+  void copiesBetweenBuffers() {
+    byte[] bytes = new byte[100];
+    new Random(7).nextBytes(bytes);
+    CrailBuffer buffer = OffHeapBuffer.wrap(ByteBuffer.allocateDirect(100));
+    buffer.put(ByteBuffer.wrap(bytes));
+    buffer.flip();
+    ByteBuffer target = ByteBuffer.allocate(60);
+    buffer.get(target);
+    assertEquals(60, buffer.position());
+    assertEquals(0, target.remaining());
+    byte[] rest = new byte[40];
+    buffer.get(rest);
+    assertTrue(ByteBuffer.wrap(bytes, 0, 60).equals(target.flip()));
+    assertTrue(ByteBuffer.wrap(bytes, 60, 40).equals(ByteBuffer.wrap(rest)));
+  }
+}
