@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.embedded;
+
+import io.crail.common.Clock;
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.NameNodeServer;
+import io.crail.protocol.ClusterKeys;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import io.crail.storage.Datanode;
+import io.crail.storage.StorageKeys;
+import io.crail.storage.StorageTier;
+import io.crail.storage.tcp.TcpStorageKeys;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Namenodes and datanodes inside this process, on the loopback interface and on ports that happen
+ * to be free. Clients of this process and of others on this host can use it:
+ *
+ * <pre>{@code
+ * try (EmbeddedCrail crail = EmbeddedCrail.builder().datanodes(2).start();
+ *     CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
+ *   ...
+ * }
+ * }</pre>
+ *
+ * Any number of them live beside each other. {@link #close()} ends all threads and removes all
+ * files. Thread-safe.
+ */
+public final class EmbeddedCrail implements AutoCloseable {
+  private static final long START_TIMEOUT_NANOS = 30_000_000_000L;
+
+  private final Builder plan;
+  private final Transport transport;
+  private final List<NameNodeServer> namenodes = new ArrayList<>();
+  private final List<Datanode> datanodes = new ArrayList<>();
+  private Configuration configuration;
+  private boolean closed;
+
+  private EmbeddedCrail(Builder plan) {
+    this.plan = plan;
+    this.configuration = plan.configuration();
+    this.transport = TransportProvider.open(configuration);
+  }
+
+  /** Starts the description of a cluster: one namenode, one datanode. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** The configuration for clients: it names the addresses of the namenodes. */
+  public synchronized Configuration configuration() {
+    return configuration;
+  }
+
+  /** The directory of the region files. */
+  Path place() {
+    return plan.dataPath;
+  }
+
+  /** The addresses of the namenodes, in their order. */
+  public synchronized List<InetSocketAddress> namenodeAddresses() {
+    return configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+  }
+
+  /** The number of datanodes that were started. */
+  public synchronized int datanodeCount() {
+    return datanodes.size();
+  }
+
+  /**
+   * Ends a datanode as if its host had been switched off in order: its data are gone.
+   *
+   * @param index from 0, in the order of their start
+   */
+  public synchronized void stopDatanode(int index) {
+    datanodes.get(index).close();
+  }
+
+  /**
+   * Starts one more datanode, with the settings of the others, and waits until it is registered.
+   *
+   * @param storageClass the class that it serves
+   * @return its index
+   * @throws IOException when it cannot start or register
+   */
+  public synchronized int startDatanode(int storageClass) throws IOException {
+    Datanode datanode =
+        Datanode.start(
+            configuration,
+            StorageTier.find(configuration.get(StorageKeys.TYPES).get(0)),
+            storageClass,
+            plan.tierArguments(),
+            transport);
+    datanodes.add(datanode);
+    awaitRegistered(datanode);
+    return datanodes.size() - 1;
+  }
+
+  /**
+   * Ends a namenode and starts an empty one at its address. Datanodes register again by themselves;
+   * nodes and data are gone.
+   *
+   * @throws IOException when it cannot start
+   */
+  public synchronized void restartNamenode(int index) throws IOException {
+    NameNodeServer old = namenodes.get(index);
+    InetSocketAddress address = old.address();
+    old.close();
+    namenodes.set(index, startNamenode(index, address));
+  }
+
+  private void start() throws IOException {
+    InetAddress loopback = InetAddress.getLoopbackAddress();
+    StringBuilder addresses = new StringBuilder();
+    for (int index = 0; index < plan.namenodes; index++) {
+      NameNodeServer namenode = startNamenode(index, new InetSocketAddress(loopback, 0));
+      namenodes.add(namenode);
+      addresses.append(index == 0 ? "" : ",").append("crail://").append(text(namenode.address()));
+    }
+    configuration =
+        configuration.toBuilder()
+            .set(ClusterKeys.NAMENODE_ADDRESS.name(), addresses.toString(), "the embedded cluster")
+            .build();
+    for (int storageClass : plan.storageClasses) {
+      datanodes.add(
+          Datanode.start(
+              configuration,
+              StorageTier.find(configuration.get(StorageKeys.TYPES).get(0)),
+              storageClass,
+              plan.tierArguments(),
+              transport));
+    }
+    for (Datanode datanode : datanodes) {
+      awaitRegistered(datanode);
+    }
+  }
+
+  private NameNodeServer startNamenode(int index, InetSocketAddress address) throws IOException {
+    return NameNodeServer.start(
+        configuration, index, plan.namenodes, address, transport, Clock.SYSTEM);
+  }
+
+  private static void awaitRegistered(Datanode datanode) throws IOException {
+    try {
+      if (!datanode.awaitRegistered(START_TIMEOUT_NANOS)) {
+        throw ErrorCode.TIMED_OUT.exception("registration of an embedded datanode");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw ErrorCode.CLOSED.exception("interrupted while an embedded datanode registered");
+    }
+  }
+
+  private static String text(InetSocketAddress address) {
+    String host = address.getAddress().getHostAddress();
+    return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + address.getPort();
+  }
+
+  /** Ends everything and removes all files. Stores of this cluster are closed before it. */
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    List<Runnable> ends = new ArrayList<>();
+    datanodes.forEach(datanode -> ends.add(datanode::close));
+    namenodes.forEach(namenode -> ends.add(namenode::close));
+    ends.add(transport::close);
+    ends.add(plan::removePlace);
+    runAll(ends);
+  }
+
+  /** Runs all of them; throws the first failure, with the others suppressed. */
+  static void runAll(List<Runnable> ends) {
+    RuntimeException failure = null;
+    for (Runnable end : ends) {
+      try {
+        end.run();
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  /** Describes a cluster. Not thread-safe. */
+  public static final class Builder {
+    private final Configuration.Builder settings = Configuration.builder();
+    private int namenodes = 1;
+    private int[] storageClasses = {0};
+    private long storageBytes = -1;
+    private Path dataPath;
+    private boolean ownPlace;
+
+    private Builder() {}
+
+    /** Sets the number of namenodes; 1 unless set. */
+    public Builder namenodes(int count) {
+      if (count < 1) {
+        throw new IllegalArgumentException("a cluster needs a namenode");
+      }
+      namenodes = count;
+      return this;
+    }
+
+    /** Sets the number of datanodes, all of storage class 0; 1 unless set. */
+    public Builder datanodes(int count) {
+      if (count < 0) {
+        throw new IllegalArgumentException("number of datanodes: " + count);
+      }
+      storageClasses = new int[count];
+      return this;
+    }
+
+    /** Sets the storage class of each datanode, and so how many there are. */
+    public Builder storageClasses(int... classes) {
+      storageClasses = classes.clone();
+      return this;
+    }
+
+    /**
+     * Sets how much each datanode lends, in bytes. Unless this or the key for it is set, all
+     * together lend three quarters of the free space, at most 8 GiB. Memory is taken when it is
+     * first used.
+     */
+    public Builder storage(long bytesPerDatanode) {
+      if (bytesPerDatanode < 1) {
+        throw new IllegalArgumentException("bytes per datanode: " + bytesPerDatanode);
+      }
+      storageBytes = bytesPerDatanode;
+      return this;
+    }
+
+    /**
+     * Sets the directory for region files. Unless this or the key for it is set, it is one in
+     * memory, or on disk where there is more room.
+     */
+    public Builder dataPath(Path directory) {
+      dataPath = Objects.requireNonNull(directory, "directory");
+      return this;
+    }
+
+    /** Sets whether clients map the regions, or go through the network although on this host. */
+    public Builder mapped(boolean mapped) {
+      return set(StorageKeys.LOCAL_MAP, mapped);
+    }
+
+    /** Sets a configuration value for servers and clients. */
+    public Builder set(ConfigKey<?> key, Object value) {
+      settings.set(key, value);
+      return this;
+    }
+
+    /** Sets a configuration value for servers and clients, as a user writes it. */
+    public Builder set(String key, String text) {
+      settings.set(key, text, "the program");
+      return this;
+    }
+
+    /** Takes over everything that {@code base} sets. */
+    public Builder configuration(Configuration base) {
+      base.texts().forEach((key, text) -> settings.set(key, text, "a copied configuration"));
+      return this;
+    }
+
+    /**
+     * Starts the cluster, and waits until all datanodes are registered.
+     *
+     * @throws IOException when a part of it cannot start; nothing is left of the others then
+     */
+    public EmbeddedCrail start() throws IOException {
+      Configuration given = configuration();
+      if (dataPath == null && given.isSet(TcpStorageKeys.DATA_PATH)) {
+        dataPath = Path.of(given.get(TcpStorageKeys.DATA_PATH));
+      }
+      if (storageBytes < 0 && given.isSet(TcpStorageKeys.STORAGE_LIMIT)) {
+        storageBytes = given.get(TcpStorageKeys.STORAGE_LIMIT);
+      }
+      if (dataPath == null || storageBytes < 0) {
+        StoragePlace place = StoragePlace.choose(dataPath);
+        ownPlace |= dataPath == null;
+        dataPath = place.directory();
+        if (storageBytes < 0) {
+          storageBytes = place.bytes() / Math.max(1, storageClasses.length);
+        }
+      }
+      EmbeddedCrail crail = new EmbeddedCrail(this);
+      boolean started = false;
+      try {
+        crail.start();
+        started = true;
+        return crail;
+      } finally {
+        if (!started) {
+          crail.close();
+        }
+      }
+    }
+
+    /** Removes the directory that was chosen here, once no cluster uses it any more. */
+    private void removePlace() {
+      if (ownPlace) {
+        StoragePlace.remove(dataPath);
+      }
+    }
+
+    private Configuration configuration() {
+      return settings.build();
+    }
+
+    private List<String> tierArguments() {
+      return List.of("-p", "0", "-d", dataPath.toString(), "-s", String.valueOf(storageBytes));
+    }
+
+    @Override
+    public String toString() {
+      return namenodes + " namenodes, datanodes of classes " + Arrays.toString(storageClasses);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.sim;
+
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Connection;
+import java.net.InetSocketAddress;
+
+/** A client loop whose waiting lets virtual time pass. */
+final class SimulatedClientLoop extends ClientLoop {
+  private final SimulatedNetwork network;
+  private final String host;
+
+  SimulatedClientLoop(SimulatedNetwork network, String host, String name) {
+    super(name, network.clock(), true, false, false);
+    this.network = network;
+    this.host = host;
+    start();
+    network.schedule(SWEEP_INTERVAL_NANOS, this::tick);
+  }
+
+  String host() {
+    return host;
+  }
+
+  /** Runs something in the loop, from an event; output and deadlines are seen to. */
+  void deliver(Task task) {
+    submit(task);
+    pollOnce();
+  }
+
+  /** Does what the helper thread does in a real loop: sees to operations nobody waits for. */
+  private void tick() {
+    if (isClosed()) {
+      return;
+    }
+    if (outstanding() > 0) {
+      pollOnce();
+    }
+    network.schedule(SWEEP_INTERVAL_NANOS, this::tick);
+  }
+
+  @Override
+  public void connect(InetSocketAddress address, long deadlineNanos, Connection.Handler handler) {
+    SimulatedLink link = new SimulatedLink(network, this, address, handler);
+    link.connect(deadlineNanos);
+  }
+
+  @Override
+  protected void poll(long waitNanos) {
+    network.poll(waitNanos);
+  }
+
+  @Override
+  protected void wakeup() {}
+
+  @Override
+  protected void destroy() {
+    for (SimulatedLink link : network.links()) {
+      if (link.loop() == this) {
+        link.abandon();
+      }
+    }
+  }
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.sim;
+
+import io.crail.common.error.CrailException;
+import io.crail.rpc.Connection;
+import io.crail.rpc.Frame;
+import io.crail.rpc.RequestBatch;
+import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.Session;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+
+/** A connection on the simulated network, with both its ends. */
+final class SimulatedLink implements Connection {
+  private static final int OUTPUT_CAPACITY = 2 * Frame.MAX_LENGTH;
+
+  private final SimulatedNetwork network;
+  private final SimulatedClientLoop loop;
+  private final InetSocketAddress address;
+  private final Handler handler;
+  private final Pipe requests = new Pipe(true);
+  private final Pipe responses = new Pipe(false);
+  private final Responses writer = new Responses();
+
+  private SimulatedServer server;
+  private Session session;
+  private RequestBatch batch;
+  private boolean clientOpen;
+  private boolean serverOpen;
+  private boolean ended;
+  private boolean silent;
+  private boolean refused;
+  private ByteBuffer output = newBuffer(OUTPUT_CAPACITY);
+  private int position;
+
+  SimulatedLink(
+      SimulatedNetwork network,
+      SimulatedClientLoop loop,
+      InetSocketAddress address,
+      Handler handler) {
+    this.network = network;
+    this.loop = loop;
+    this.address = address;
+    this.handler = handler;
+  }
+
+  SimulatedServer server() {
+    return server;
+  }
+
+  SimulatedClientLoop loop() {
+    return loop;
+  }
+
+  boolean connects(String a, String b) {
+    String far = server == null ? "" : server.host();
+    return (loop.host().equals(a) && far.equals(b)) || (loop.host().equals(b) && far.equals(a));
+  }
+
+  // Establishing.
+
+  void connect(long deadlineNanos) {
+    network.add(this);
+    long patience = deadlineNanos - network.clock().nanoTime();
+    SimulatedServer there = network.find(address);
+    String far = there == null ? address.getHostString() : there.host();
+    long roundTrip = network.latencyNanos() + network.latencyNanos();
+    if (roundTrip >= patience || network.isPartitioned(loop.host(), far)) {
+      network.schedule(patience, () -> loop.deliver(() -> clientEnds("no connection in time")));
+    } else {
+      network.schedule(roundTrip, this::arrived);
+    }
+  }
+
+  private void arrived() {
+    if (ended || loop.isClosed()) {
+      network.remove(this);
+      return;
+    }
+    server = network.find(address);
+    if (server == null) {
+      loop.deliver(() -> clientEnds("connection refused: " + address));
+      return;
+    }
+    session = new Session(loop.host() + "/" + loop.name());
+    batch = new RequestBatch(session);
+    clientOpen = true;
+    serverOpen = true;
+    loop.deliver(() -> handler.connected(this));
+  }
+
+  // The client's end.
+
+  @Override
+  public int reserve(int frameLength) {
+    if (!clientOpen || requests.underWay >= SimulatedNetwork.WINDOW) {
+      refused = true;
+      return -1;
+    }
+    if (output.capacity() - position < frameLength) {
+      flush();
+    }
+    return position;
+  }
+
+  @Override
+  public ByteBuffer output() {
+    return output;
+  }
+
+  @Override
+  public void commit(int frameLength) {
+    position += frameLength;
+  }
+
+  @Override
+  public void flush() {
+    if (clientOpen && position > 0) {
+      byte[] bytes = new byte[position];
+      output.get(0, bytes);
+      position = 0;
+      requests.write(bytes);
+    }
+  }
+
+  @Override
+  public InetSocketAddress address() {
+    return address;
+  }
+
+  @Override
+  public void close(String cause) {
+    if (!clientOpen) {
+      return;
+    }
+    clientOpen = false;
+    network.schedule(0, () -> loop.deliver(() -> clientEnds(cause)));
+    requests.send(0, this::serverEnds);
+  }
+
+  /** The client's loop has ended. */
+  void abandon() {
+    boolean wasOpen = clientOpen;
+    ended = true;
+    clientOpen = false;
+    forgetIfOver();
+    if (wasOpen) {
+      requests.send(0, this::serverEnds);
+    }
+  }
+
+  private void clientEnds(String cause) {
+    if (!ended) {
+      ended = true;
+      clientOpen = false;
+      forgetIfOver();
+      handler.closed(cause);
+    }
+  }
+
+  private void receivedByClient() {
+    ByteBuffer bytes = responses.arrived;
+    int offset = 0;
+    try {
+      int length = responses.frameAt(offset);
+      while (length >= 0 && clientOpen) {
+        handler.received(bytes, offset, length);
+        offset += length;
+        length = responses.frameAt(offset);
+      }
+    } catch (CrailException e) {
+      close(e.getMessage());
+    }
+    responses.drop(offset);
+  }
+
+  private void requestsDelivered() {
+    if (refused && clientOpen && requests.underWay < SimulatedNetwork.WINDOW) {
+      refused = false;
+      loop.deliver(handler::writable);
+    }
+  }
+
+  // The server's end.
+
+  void closeServerEnd(String cause) {
+    if (serverOpen) {
+      serverEnds();
+      responses.send(0, () -> loop.deliver(() -> clientEnds(cause)));
+    }
+  }
+
+  private void serverEnds() {
+    if (serverOpen) {
+      serverOpen = false;
+      forgetIfOver();
+      server.service().closed(session);
+    }
+  }
+
+  private void receivedByServer() {
+    // A client that does not take its answers is not served until it does.
+    while (serverOpen && responses.underWay < SimulatedNetwork.WINDOW && requests.hasBytes()) {
+      int served;
+      try {
+        served = serveBatch();
+      } catch (CrailException | RuntimeException e) {
+        closeServerEnd("closed by the peer");
+        return;
+      }
+      requests.drop(served);
+      writer.flush();
+      if (served == 0) {
+        return;
+      }
+    }
+  }
+
+  private int serveBatch() throws CrailException {
+    int offset = 0;
+    batch.reset(requests.arrived);
+    int length = requests.frameAt(offset);
+    while (length >= 0 && !batch.isFull()) {
+      batch.add(offset, length);
+      offset += length;
+      length = requests.frameAt(offset);
+    }
+    if (batch.count() > 0) {
+      server.service().serve(batch, writer);
+    }
+    return offset;
+  }
+
+  private final class Responses extends ResponseWriter {
+    @Override
+    protected ByteBuffer nextBuffer(int written, int needed) {
+      if (written > 0) {
+        write(written);
+      }
+      return newBuffer(Math.max(OUTPUT_CAPACITY, needed));
+    }
+
+    void flush() {
+      if (written() > 0) {
+        write(written());
+        detach();
+      }
+    }
+
+    private void write(int length) {
+      byte[] bytes = new byte[length];
+      buffer().get(0, bytes);
+      responses.write(bytes);
+    }
+  }
+
+  // Both.
+
+  /** The connection is lost; both ends learn of it. */
+  void breakDown(String cause) {
+    closeServerEnd(cause);
+    close(cause);
+  }
+
+  /** One end is gone without a word. */
+  void fallSilent(String host) {
+    if (loop.host().equals(host) || (server != null && server.host().equals(host))) {
+      silent = true;
+      if (server != null && server.host().equals(host)) {
+        serverEnds();
+      }
+    }
+  }
+
+  void healed() {
+    requests.healed();
+    responses.healed();
+  }
+
+  private void forgetIfOver() {
+    if (ended && !serverOpen) {
+      network.remove(this);
+    }
+  }
+
+  private static ByteBuffer newBuffer(int capacity) {
+    return ByteBuffer.allocate(capacity).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** One direction: what is under way, and the bytes that have arrived but are no whole frame. */
+  private final class Pipe {
+    private final boolean toServer;
+    private final ArrayDeque<Runnable> held = new ArrayDeque<>();
+    private ByteBuffer arrived = newBuffer(OUTPUT_CAPACITY);
+    private long lastArrivalNanos;
+    private long underWay;
+
+    Pipe(boolean toServer) {
+      this.toServer = toServer;
+    }
+
+    private String from() {
+      return toServer ? loop.host() : server.host();
+    }
+
+    private String to() {
+      return toServer ? server.host() : loop.host();
+    }
+
+    void write(byte[] bytes) {
+      underWay += bytes.length;
+      if (network.breaksNext()) {
+        network.schedule(0, () -> breakDown("connection reset"));
+        return;
+      }
+      // The receiver sees a stream: pieces, cut anywhere.
+      int cut = network.random().nextInt(4) == 0 ? network.random().nextInt(bytes.length) : 0;
+      if (cut > 0) {
+        byte[] piece = Arrays.copyOf(bytes, cut);
+        send(cut, () -> arrive(piece));
+      }
+      byte[] rest = Arrays.copyOfRange(bytes, cut, bytes.length);
+      send(rest.length, () -> arrive(rest));
+    }
+
+    /** Lets something happen at the other end, behind all that was sent before. */
+    void send(int bytes, Runnable onArrival) {
+      long now = network.clock().nanoTime();
+      lastArrivalNanos =
+          Math.max(now + network.latencyNanos(), lastArrivalNanos + 1)
+              + network.transmissionNanos(from(), to(), bytes);
+      network.schedule(lastArrivalNanos - now, () -> pass(onArrival));
+    }
+
+    private void pass(Runnable onArrival) {
+      if (silent) {
+        return;
+      }
+      if (!held.isEmpty() || network.isPartitioned(from(), to())) {
+        held.addLast(onArrival);
+      } else {
+        onArrival.run();
+      }
+    }
+
+    void healed() {
+      if (server != null && !network.isPartitioned(from(), to())) {
+        while (!held.isEmpty()) {
+          send(0, held.pollFirst());
+        }
+      }
+    }
+
+    private void arrive(byte[] piece) {
+      if (!(toServer ? serverOpen : clientOpen)) {
+        return;
+      }
+      underWay -= piece.length;
+      append(piece);
+      if (toServer) {
+        receivedByServer();
+        requestsDelivered();
+      } else {
+        loop.deliver(SimulatedLink.this::receivedByClient);
+        // The window has room again; what was held back may be served.
+        receivedByServer();
+      }
+    }
+
+    private void append(byte[] piece) {
+      if (arrived.remaining() < piece.length) {
+        ByteBuffer larger = newBuffer((arrived.position() + piece.length) * 2);
+        arrived.flip();
+        larger.put(arrived);
+        arrived = larger;
+      }
+      arrived.put(piece);
+    }
+
+    boolean hasBytes() {
+      return arrived.position() > 0;
+    }
+
+    int frameAt(int offset) throws CrailException {
+      int kind = toServer ? Frame.KIND_REQUEST : Frame.KIND_RESPONSE;
+      return Frame.check(arrived, offset, arrived.position() - offset, kind, Frame.MAX_LENGTH);
+    }
+
+    void drop(int bytes) {
+      arrived.flip().position(bytes);
+      arrived.compact();
+    }
+  }
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.sim;
+
+import io.crail.common.Clock;
+import io.crail.rpc.Transport;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.Set;
+
+/**
+ * Hosts, connections and time, all in the memory of one thread. Time stands still while code runs
+ * and jumps to the next event when a client loop waits, so hours pass in seconds; two runs with the
+ * same seed and the same calls do exactly the same.
+ *
+ * <p>Bytes of a connection keep their order and arrive once, in pieces cut at random; connections
+ * break, hosts fall silent or become slow as the test says. Not thread-safe: everything on a
+ * network, servers included, runs in the thread that created it; only the clock may be read by any.
+ *
+ * <pre>{@code
+ * SimulatedNetwork network = new SimulatedNetwork(seed);
+ * ServerEndpoint server = network.transport("namenode").listen("nn", address, service);
+ * ClientLoop loop = network.transport("client").newClientLoop("c");
+ * }</pre>
+ */
+public final class SimulatedNetwork {
+  /** Bytes that may be under way in one direction of a connection before its sender has to wait. */
+  public static final int WINDOW = 1 << 20;
+
+  private static final long START_NANOS = 1_000_000_000L;
+  private static final long START_MILLIS = 1_800_000_000_000L;
+  private static final int FIRST_FREE_PORT = 20_000;
+
+  private record Event(long timeNanos, long sequence, Runnable action) {}
+
+  private record Pair(String from, String to) {}
+
+  private final Thread owner = Thread.currentThread();
+  private final Random random;
+  private final PriorityQueue<Event> events =
+      new PriorityQueue<>(
+          (a, b) ->
+              a.timeNanos != b.timeNanos
+                  ? Long.compare(a.timeNanos, b.timeNanos)
+                  : Long.compare(a.sequence, b.sequence));
+  private final Map<String, SimulatedServer> servers = new HashMap<>();
+  private final List<SimulatedLink> links = new ArrayList<>();
+  private final Set<Pair> partitions = new HashSet<>();
+  private final Map<String, Long> bandwidths = new HashMap<>();
+  private final Clock clock =
+      new Clock() {
+        @Override
+        public long nanoTime() {
+          return nowNanos;
+        }
+
+        @Override
+        public long currentTimeMillis() {
+          return START_MILLIS + (nowNanos - START_NANOS) / 1_000_000;
+        }
+      };
+
+  // Written by the one thread; others may read the time.
+  private volatile long nowNanos = START_NANOS;
+  private long sequence;
+  private long minLatencyNanos = 10_000;
+  private long maxLatencyNanos = 50_000;
+  private double breakProbability;
+  private int nextPort = FIRST_FREE_PORT;
+  private boolean running;
+
+  /** Creates an empty network whose random choices follow from {@code seed}. */
+  public SimulatedNetwork(long seed) {
+    this.random = new Random(seed);
+  }
+
+  /** The virtual clock. */
+  public Clock clock() {
+    return clock;
+  }
+
+  /** The source of all random choices, also for the test's own. */
+  public Random random() {
+    return random;
+  }
+
+  /**
+   * The network as a host sees it. Addresses are compared by the text of their host and by port;
+   * their host need not be the name given here, which only says who is cut off from whom.
+   */
+  public Transport transport(String host) {
+    return new SimulatedTransport(this, host);
+  }
+
+  /** Sets how long bytes are under way, chosen evenly in this range for each write. */
+  public void latency(Duration least, Duration most) {
+    if (least.toNanos() < 1 || most.compareTo(least) < 0) {
+      throw new IllegalArgumentException("latency from " + least + " to " + most);
+    }
+    minLatencyNanos = least.toNanos();
+    maxLatencyNanos = most.toNanos();
+  }
+
+  /** Sets the probability that a connection breaks instead of delivering what was written. */
+  public void breakConnections(double probability) {
+    breakProbability = probability;
+  }
+
+  /** Limits what leaves and reaches a host, in bytes a second; 0 takes the limit away. */
+  public void bandwidth(String host, long bytesPerSecond) {
+    if (bytesPerSecond == 0) {
+      bandwidths.remove(host);
+    } else {
+      bandwidths.put(host, bytesPerSecond);
+    }
+  }
+
+  /**
+   * Holds back all bytes between two hosts; connections stay open, new ones are not made. What was
+   * written before has still to be delivered and is held as well.
+   */
+  public void partition(String a, String b) {
+    partitions.add(new Pair(a, b));
+    partitions.add(new Pair(b, a));
+  }
+
+  /** Ends a partition; what it has held back is delivered. */
+  public void heal(String a, String b) {
+    partitions.remove(new Pair(a, b));
+    partitions.remove(new Pair(b, a));
+    List.copyOf(links).forEach(SimulatedLink::healed);
+  }
+
+  /** Breaks all connections between two hosts; both ends learn of it. */
+  public void cut(String a, String b) {
+    for (SimulatedLink link : List.copyOf(links)) {
+      if (link.connects(a, b)) {
+        link.breakDown("connection reset");
+      }
+    }
+  }
+
+  /** Takes a host away without a word: its peers hear nothing more, not even an end. */
+  public void crash(String host) {
+    servers.values().removeIf(server -> server.host().equals(host));
+    for (SimulatedLink link : List.copyOf(links)) {
+      link.fallSilent(host);
+    }
+  }
+
+  /** Runs something later, for what has a thread of its own in a real cluster. */
+  public void schedule(Duration delay, Runnable action) {
+    schedule(delay.toNanos(), action);
+  }
+
+  /** Lets a span of virtual time pass. */
+  public void runFor(Duration span) {
+    checkThread();
+    long end = nowNanos + span.toNanos();
+    while (!events.isEmpty() && events.peek().timeNanos <= end) {
+      runNext();
+    }
+    nowNanos = Math.max(nowNanos, end);
+  }
+
+  /** Connections that are open, or half open. */
+  public int connectionCount() {
+    return links.size();
+  }
+
+  void schedule(long delayNanos, Runnable action) {
+    checkThread();
+    events.add(new Event(nowNanos + Math.max(0, delayNanos), sequence++, action));
+  }
+
+  /** What a client loop's poll does: runs what is due, or waits for the next event. */
+  void poll(long waitNanos) {
+    checkThread();
+    if (running) {
+      // A loop that is driven from within an event; the outermost one runs the events.
+      return;
+    }
+    if (waitNanos < 0) {
+      while (!events.isEmpty() && events.peek().timeNanos <= nowNanos) {
+        runNext();
+      }
+    } else if (!events.isEmpty() && events.peek().timeNanos <= nowNanos + waitNanos) {
+      runNext();
+    } else {
+      nowNanos = nowNanos + waitNanos;
+    }
+  }
+
+  private void runNext() {
+    if (running) {
+      throw new IllegalStateException("an event must not let time pass");
+    }
+    Event event = events.poll();
+    nowNanos = Math.max(nowNanos, event.timeNanos);
+    running = true;
+    try {
+      event.action.run();
+    } finally {
+      running = false;
+    }
+  }
+
+  SimulatedServer bind(SimulatedServer server, InetSocketAddress wanted) throws IOException {
+    checkThread();
+    int port = wanted.getPort() == 0 ? nextPort++ : wanted.getPort();
+    InetSocketAddress address = InetSocketAddress.createUnresolved(wanted.getHostString(), port);
+    server.bound(address);
+    if (servers.putIfAbsent(key(address), server) != null) {
+      throw new IOException("cannot listen on " + address + ": address in use");
+    }
+    return server;
+  }
+
+  void unbind(SimulatedServer server) {
+    servers.remove(key(server.address()), server);
+  }
+
+  /** The server of an address, or null. */
+  SimulatedServer find(InetSocketAddress address) {
+    return servers.get(key(address));
+  }
+
+  void add(SimulatedLink link) {
+    links.add(link);
+  }
+
+  void remove(SimulatedLink link) {
+    links.remove(link);
+  }
+
+  List<SimulatedLink> links() {
+    return List.copyOf(links);
+  }
+
+  boolean isPartitioned(String from, String to) {
+    return partitions.contains(new Pair(from, to));
+  }
+
+  /** How long the next bytes are under way. */
+  long latencyNanos() {
+    return minLatencyNanos + (long) (random.nextDouble() * (maxLatencyNanos - minLatencyNanos));
+  }
+
+  /** How long the slower of two hosts needs for some bytes. */
+  long transmissionNanos(String from, String to, int bytes) {
+    long slower = Math.min(bandwidth(from), bandwidth(to));
+    return (long) (bytes * 1e9 / slower);
+  }
+
+  private long bandwidth(String host) {
+    return bandwidths.getOrDefault(host, Long.MAX_VALUE);
+  }
+
+  /** Whether the next write breaks its connection. */
+  boolean breaksNext() {
+    return breakProbability > 0 && random.nextDouble() < breakProbability;
+  }
+
+  private void checkThread() {
+    if (Thread.currentThread() != owner) {
+      throw new IllegalStateException("a simulated network lives in one thread, " + owner);
+    }
+  }
+
+  private static String key(InetSocketAddress address) {
+    return address.getHostString() + ":" + address.getPort();
+  }
+}

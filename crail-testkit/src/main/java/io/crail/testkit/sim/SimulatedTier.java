@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.sim;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Region;
+import io.crail.rpc.ClientLoop;
+import io.crail.storage.DatanodeDescription;
+import io.crail.storage.RegionMemory;
+import io.crail.storage.StorageClient;
+import io.crail.storage.StorageEndpoint;
+import io.crail.storage.StorageServer;
+import io.crail.storage.StorageTier;
+import io.crail.storage.Transfer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A storage tier without a network: datanodes are objects in this process, and a transfer takes the
+ * time that the test says, in two halves between which others may come. It has the generation
+ * checks of the TCP tier, and its worst habits: answers get lost, and the second half of a write
+ * whose client has given up may still be placed later.
+ *
+ * <p>Works with every client loop. With a simulated network its times are exact, else they are
+ * rounded up to the loop's sweeps; with no latency at all a transfer ends before its call returns.
+ * Settings are changed by the thread that runs the test, while nothing is outstanding in others.
+ */
+public final class SimulatedTier implements StorageTier {
+  /** The short name. */
+  public static final String NAME = "simulated";
+
+  private static final int FIRST_PORT = 30_000;
+
+  private final Random random;
+  private final SimulatedNetwork network;
+  private final int regionCount;
+  private final int regionLength;
+  private final Map<String, Server> servers = new ConcurrentHashMap<>();
+  private final AtomicInteger nextPort = new AtomicInteger(FIRST_PORT);
+  private volatile long minLatencyNanos;
+  private volatile long maxLatencyNanos;
+  private volatile double lostAnswers;
+  private volatile long latenessNanos;
+
+  /**
+   * Creates a tier whose datanodes all lend the same.
+   *
+   * @param random the source of all random choices; used by the threads that drive the loops
+   * @param network gives the time, or null for loops with a time of their own
+   * @param regionCount regions of each datanode
+   * @param regionLength bytes of each region
+   */
+  public SimulatedTier(Random random, SimulatedNetwork network, int regionCount, int regionLength) {
+    this.random = random;
+    this.network = network;
+    this.regionCount = regionCount;
+    this.regionLength = regionLength;
+  }
+
+  /** Sets how long each half of a transfer takes, chosen evenly in this range. */
+  public void latency(Duration least, Duration most) {
+    if (least.isNegative() || most.compareTo(least) < 0) {
+      throw new IllegalArgumentException("latency from " + least + " to " + most);
+    }
+    minLatencyNanos = least.toNanos();
+    maxLatencyNanos = most.toNanos();
+  }
+
+  /**
+   * Lets transfers take place without an answer.
+   *
+   * @param probability of each transfer to lose its answer
+   * @param lateness how much later than planned the second half of such a write is placed, at most;
+   *     its client may have given up by then
+   */
+  public void loseAnswers(double probability, Duration lateness) {
+    lostAnswers = probability;
+    latenessNanos = lateness.toNanos();
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  /**
+   * Creates a datanode.
+   *
+   * @param arguments none, or the host and the port that it pretends to serve on
+   */
+  @Override
+  public StorageServer createServer(Configuration configuration, List<String> arguments) {
+    try {
+      return newServer(
+          arguments.isEmpty()
+              ? InetSocketAddress.createUnresolved("datanode", nextPort.getAndIncrement())
+              : InetSocketAddress.createUnresolved(
+                  arguments.get(0), Integer.parseInt(arguments.get(1))));
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw new ConfigException("arguments of tier simulated: host port", e);
+    }
+  }
+
+  /** Creates a datanode that pretends to serve on an address. */
+  public StorageServer newServer(InetSocketAddress address) {
+    return new Server(address);
+  }
+
+  @Override
+  public StorageClient createClient(StorageClient.Context context) {
+    return newClient(context.loop());
+  }
+
+  /** Creates the client part for a loop. */
+  public StorageClient newClient(ClientLoop loop) {
+    return new StorageClient() {
+      @Override
+      public StorageEndpoint connect(DatanodeDescription datanode) {
+        return new Endpoint(loop, datanode);
+      }
+
+      @Override
+      public void close() {
+        // Endpoints share nothing.
+      }
+    };
+  }
+
+  /** Takes a datanode away without a word: its clients hear nothing more. */
+  public void crash(InetSocketAddress address) {
+    Server server = servers.get(key(address));
+    if (server != null) {
+      server.silent = true;
+    }
+  }
+
+  private static String key(InetSocketAddress address) {
+    return address.getHostString() + ":" + address.getPort();
+  }
+
+  private synchronized long latencyNanos() {
+    return minLatencyNanos + (long) (random.nextDouble() * (maxLatencyNanos - minLatencyNanos));
+  }
+
+  private synchronized boolean losesAnswer() {
+    return lostAnswers > 0 && random.nextDouble() < lostAnswers;
+  }
+
+  private synchronized long latenessNanos() {
+    return (long) (random.nextDouble() * latenessNanos);
+  }
+
+  private final class Server implements StorageServer {
+    private final InetSocketAddress address;
+    private final List<RegionMemory> regions = new ArrayList<>();
+    private volatile UUID uuid;
+    private volatile boolean silent;
+
+    Server(InetSocketAddress address) {
+      this.address = address;
+    }
+
+    @Override
+    public void start(UUID newUuid) throws IOException {
+      for (int i = 0; i < regionCount; i++) {
+        regions.add(RegionMemory.anonymous(i, regionLength));
+      }
+      uuid = newUuid;
+      Server other = servers.putIfAbsent(key(address), this);
+      if (other != null) {
+        throw new IOException("cannot serve on " + address + ": address in use");
+      }
+    }
+
+    @Override
+    public InetSocketAddress address() {
+      return address;
+    }
+
+    @Override
+    public List<Region> regions() {
+      return regions.stream().map(r -> new Region(r.index(), r.length(), 0, 0)).toList();
+    }
+
+    @Override
+    public boolean checksGeneration() {
+      return true;
+    }
+
+    @Override
+    public Optional<Path> directory() {
+      return Optional.empty();
+    }
+
+    @Override
+    public void close() {
+      servers.remove(key(address), this);
+    }
+  }
+
+  /** All state is touched in the loop alone. */
+  private final class Endpoint implements StorageEndpoint, ClientLoop.Sweepable {
+    private final ClientLoop loop;
+    private final DatanodeDescription datanode;
+    private final List<Work> works = new ArrayList<>();
+    private boolean registered;
+    private boolean closed;
+
+    Endpoint(ClientLoop loop, DatanodeDescription datanode) {
+      this.loop = loop;
+      this.datanode = datanode;
+    }
+
+    @Override
+    public void read(Transfer transfer) {
+      submit(new Work(this, transfer, false));
+    }
+
+    @Override
+    public void write(Transfer transfer) {
+      submit(new Work(this, transfer, true));
+    }
+
+    private void submit(Work work) {
+      loop.operationBegun();
+      loop.submit(work);
+    }
+
+    @Override
+    public boolean isLocal() {
+      return false;
+    }
+
+    @Override
+    public void close() {
+      loop.submit(this::loopClosing);
+    }
+
+    void begin(Work work) {
+      if (closed) {
+        work.end(ErrorCode.CLOSED.exception("endpoint of " + datanode.address()));
+        return;
+      }
+      if (!registered) {
+        registered = true;
+        loop.register(this);
+      }
+      works.add(work);
+      work.later(latencyNanos());
+    }
+
+    @Override
+    public void sweep(long nowNanos) {
+      for (Work work : List.copyOf(works)) {
+        if (network == null && nowNanos - work.dueNanos >= 0) {
+          work.step();
+        }
+        if (!work.ended && nowNanos - work.transfer.deadlineNanos() >= 0) {
+          work.end(ErrorCode.TIMED_OUT.exception("no answer from " + datanode.address()));
+        }
+      }
+    }
+
+    @Override
+    public void loopClosing() {
+      if (!closed) {
+        closed = true;
+        if (registered) {
+          loop.unregister(this);
+        }
+        for (Work work : List.copyOf(works)) {
+          work.end(ErrorCode.CLOSED.exception("endpoint of " + datanode.address()));
+        }
+      }
+    }
+  }
+
+  /** A transfer, or what is left of it when its client has given up. */
+  private final class Work implements ClientLoop.Task {
+    private final Endpoint endpoint;
+    private final Transfer transfer;
+    private final boolean write;
+    private final boolean answerLost = losesAnswer();
+    private final int regionIndex;
+    private final long offset;
+    private final int length;
+    private final long generation;
+    private final ByteBuffer source;
+    private Server server;
+    private boolean begun;
+    private boolean ended;
+    private boolean over;
+    private long dueNanos;
+
+    Work(Endpoint endpoint, Transfer transfer, boolean write) {
+      this.endpoint = endpoint;
+      this.transfer = transfer;
+      this.write = write;
+      this.regionIndex = transfer.extent().region();
+      this.offset = transfer.regionOffset();
+      this.length = transfer.length();
+      this.generation = transfer.extent().generation();
+      // A copy, for the user's memory is his own again once he has been told of the end.
+      this.source = write ? ByteBuffer.allocate(length) : null;
+      if (write) {
+        source.put(0, transfer.view(), transfer.bufferOffset(), length);
+      }
+    }
+
+    @Override
+    public void runInLoop() {
+      endpoint.begin(this);
+    }
+
+    @Override
+    public void rejected() {
+      end(ErrorCode.CLOSED.exception("the loop of the endpoint"));
+    }
+
+    /** Plans the next step. */
+    void later(long nanos) {
+      if (network != null) {
+        network.schedule(Duration.ofNanos(nanos), () -> endpoint.loop.submit(this::step));
+        return;
+      }
+      dueNanos = endpoint.loop.clock().nanoTime() + nanos;
+      if (nanos == 0) {
+        step();
+      }
+    }
+
+    void step() {
+      if (over) {
+        return;
+      }
+      if (!begun) {
+        arrive();
+      } else {
+        finish();
+      }
+    }
+
+    /** The request reaches the datanode; the first half of the bytes moves. */
+    private void arrive() {
+      server = servers.get(key(endpoint.datanode.address()));
+      if (server == null) {
+        answer(ErrorCode.UNAVAILABLE, "nobody serves there");
+      } else if (!server.uuid.equals(endpoint.datanode.uuid())) {
+        answer(ErrorCode.DATA_LOST, "another process serves there");
+      } else if (server.silent) {
+        leave();
+      } else {
+        begun = true;
+        ErrorCode code = region() == null ? ErrorCode.OUT_OF_RANGE : open();
+        if (code != ErrorCode.OK) {
+          answer(code, "generation " + generation);
+        } else {
+          move(0, length / 2);
+          later(latencyNanos() + (answerLost ? latenessNanos() : 0));
+        }
+      }
+    }
+
+    private RegionMemory region() {
+      RegionMemory found =
+          regionIndex >= 0 && regionIndex < server.regions.size()
+              ? server.regions.get(regionIndex)
+              : null;
+      return found != null && found.contains(offset, length) ? found : null;
+    }
+
+    private ErrorCode open() {
+      return write
+          ? region().generations().adopt((int) offset, length, generation)
+          : region().generations().verify((int) offset, length, generation);
+    }
+
+    /** The second half moves, and the answer leaves. */
+    private void finish() {
+      if (servers.get(key(endpoint.datanode.address())) != server || server.silent) {
+        if (server.silent) {
+          leave();
+        } else {
+          answer(ErrorCode.UNAVAILABLE, "the datanode has ended");
+        }
+        return;
+      }
+      ErrorCode code =
+          write ? region().generations().verify((int) offset, length, generation) : ErrorCode.OK;
+      if (code == ErrorCode.OK) {
+        move(length / 2, length);
+        code = region().generations().verifyAfter((int) offset, length, generation);
+      }
+      answer(code, "generation " + generation);
+    }
+
+    private void move(int from, int to) {
+      int count = to - from;
+      if (count == 0) {
+        return;
+      }
+      ByteBuffer data = region().data();
+      if (write) {
+        data.put((int) offset + from, source, from, count);
+      } else if (!ended) {
+        transfer.view().put(transfer.bufferOffset() + from, data, (int) offset + from, count);
+      }
+    }
+
+    private void answer(ErrorCode code, String detail) {
+      leave();
+      if (answerLost) {
+        return;
+      }
+      if (code == ErrorCode.OK) {
+        end(null);
+      } else {
+        end(code.exception(endpoint.datanode.address() + ": " + detail));
+      }
+    }
+
+    /** The datanode does no more for this. */
+    private void leave() {
+      over = true;
+      if (ended) {
+        endpoint.works.remove(this);
+      }
+    }
+
+    /** Tells the user, once. A write whose answer is lost goes on at the datanode. */
+    void end(CrailException failure) {
+      if (ended) {
+        return;
+      }
+      ended = true;
+      if (over || !(write && answerLost && begun)) {
+        leave();
+      }
+      endpoint.loop.operationEnded();
+      if (failure == null) {
+        transfer.end();
+      } else {
+        transfer.end(failure);
+      }
+    }
+  }
+}

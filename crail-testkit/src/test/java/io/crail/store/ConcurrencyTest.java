@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static io.crail.store.Bytes.create;
+import static io.crail.store.Bytes.createFile;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailFile;
+import io.crail.CrailKeyValue;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.error.StaleNodeException;
+import io.crail.common.error.WriteLeaseHeldException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What several clients see of each other on the same nodes. */
+class ConcurrencyTest {
+  private static final long RUN_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
+  private static final int RECORD = 1_000;
+
+  private final AtomicReference<Throwable> problem = new AtomicReference<>();
+  private final List<Thread> threads = new ArrayList<>();
+
+  private interface Body {
+    void run() throws Exception;
+  }
+
+  private void thread(Body body) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                body.run();
+              } catch (Throwable e) {
+                problem.compareAndSet(null, e);
+              }
+            });
+    threads.add(thread);
+    thread.start();
+  }
+
+  private void join() throws InterruptedException {
+    for (Thread thread : threads) {
+      thread.join(30_000);
+    }
+    Throwable found = problem.get();
+    if (found != null) {
+      throw new AssertionError(found);
+    }
+  }
+
+  /**
+   * Readers see a whole value, none, or are told; never bytes of two values, nor of another key.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void valuesAreNeverTorn(boolean mapped) throws Exception {
+    long seed = Bytes.seed("values");
+    try (TestCluster cluster = TestCluster.start(1, 2, "crail.storage.localmap=" + mapped)) {
+      create(cluster.newStore(), "/t", CrailNodeType.TABLE);
+      AtomicInteger puts = new AtomicInteger();
+      AtomicInteger reads = new AtomicInteger();
+      AtomicInteger stale = new AtomicInteger();
+      long end = System.nanoTime() + RUN_NANOS;
+      for (int t = 0; t < 4; t++) {
+        Random random = new Random(seed + t);
+        CrailStore store = cluster.newStore();
+        boolean writes = t < 2;
+        thread(
+            () -> {
+              while (System.nanoTime() < end && problem.get() == null) {
+                int key = random.nextInt(3);
+                if (writes) {
+                  put(store, key, random, puts);
+                } else {
+                  read(store, key, reads, stale);
+                }
+              }
+            });
+      }
+      join();
+      assertTrue(puts.get() > 20 && reads.get() > 20, puts + " puts, " + reads + " reads");
+      System.out.println(puts + " puts, " + reads + " reads, " + stale + " stale");
+    }
+  }
+
+  private static void put(CrailStore store, int key, Random random, AtomicInteger puts)
+      throws Exception {
+    byte[] value = new byte[1 + random.nextInt(100_000)];
+    // All bytes tell the key and the value, so that one that is of neither is seen.
+    Arrays.fill(value, (byte) (key << 6 | random.nextInt(64)));
+    CrailKeyValue kv =
+        store
+            .create(
+                "/t/" + key,
+                CrailNodeType.KEYVALUE,
+                CrailStorageClass.DEFAULT,
+                CrailLocationClass.DEFAULT,
+                true)
+            .get()
+            .asKeyValue();
+    try {
+      Bytes.append(kv, value);
+      puts.incrementAndGet();
+    } catch (StaleNodeException e) {
+      // Another put came in between.
+    } catch (ExecutionException e) {
+      expectStale(e);
+    }
+  }
+
+  private static void read(CrailStore store, int key, AtomicInteger reads, AtomicInteger stale)
+      throws Exception {
+    CrailNode node = store.lookup("/t/" + key).get();
+    if (node == null || node.getCapacity() == 0) {
+      return;
+    }
+    byte[] value;
+    try {
+      value = Bytes.read(node.asKeyValue());
+    } catch (ExecutionException e) {
+      expectStale(e);
+      stale.incrementAndGet();
+      return;
+    }
+    assertEquals(node.getCapacity(), value.length);
+    assertEquals(key, (value[0] & 0xff) >>> 6);
+    for (byte each : value) {
+      assertEquals(value[0], each);
+    }
+    reads.incrementAndGet();
+  }
+
+  private static void expectStale(ExecutionException failure) throws ExecutionException {
+    if (!(failure.getCause() instanceof StaleNodeException)) {
+      throw failure;
+    }
+  }
+
+  /** What was acknowledged is there, once, in the order of the appends. */
+  @Test
+  void appendersTakeTurns() throws Exception {
+    try (TestCluster cluster = TestCluster.start()) {
+      CrailStore first = cluster.newStore();
+      createFile(first, "/log");
+      // The creator's own lease ends with its first stream.
+      Bytes.append(first.lookup("/log").get().asFile(), new byte[0]);
+      AtomicInteger[] acknowledged = {
+        new AtomicInteger(), new AtomicInteger(), new AtomicInteger()
+      };
+      AtomicInteger refused = new AtomicInteger();
+      long end = System.nanoTime() + RUN_NANOS;
+      for (int t = 0; t < acknowledged.length; t++) {
+        int writer = t;
+        CrailStore store = cluster.newStore();
+        thread(
+            () -> {
+              while (System.nanoTime() < end && problem.get() == null) {
+                if (!append(store, writer, acknowledged[writer])) {
+                  refused.incrementAndGet();
+                }
+              }
+            });
+      }
+      join();
+      CrailFile log = first.lookup("/log").get().asFile();
+      ByteBuffer all = ByteBuffer.wrap(Bytes.read(log));
+      int[] next = new int[acknowledged.length];
+      while (all.hasRemaining()) {
+        int writer = all.getInt();
+        assertEquals(next[writer]++, all.getInt());
+        all.position(all.position() + RECORD - 2 * Integer.BYTES);
+      }
+      for (int writer = 0; writer < next.length; writer++) {
+        assertEquals(acknowledged[writer].get(), next[writer]);
+      }
+      assertTrue(next[0] + next[1] + next[2] > 20, Arrays.toString(next) + ", refused " + refused);
+      assertNull(problem.get());
+    }
+  }
+
+  private static boolean append(CrailStore store, int writer, AtomicInteger acknowledged)
+      throws Exception {
+    CrailOutputStream output;
+    try {
+      output = store.lookup("/log").get().asFile().getDirectOutputStream(0);
+    } catch (WriteLeaseHeldException e) {
+      return false;
+    }
+    ByteBuffer record = ByteBuffer.allocate(RECORD);
+    record.putInt(writer).putInt(acknowledged.get());
+    output.write(Bytes.buffer(record.array())).get();
+    output.close();
+    acknowledged.incrementAndGet();
+    return true;
+  }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailResult;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.conf.CrailConfiguration;
+import io.crail.embedded.EmbeddedCrail;
+import io.crail.memory.OffHeapBuffer;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The first writes of a store, which waits for its datanodes while more writes are issued. */
+class FirstWritesTest {
+  @TempDir Path dataPath;
+
+  @Test
+  void laterWritesDoNotOvertakeTheSpaceOfEarlierOnes() throws Exception {
+    try (EmbeddedCrail crail =
+        EmbeddedCrail.builder().datanodes(3).storage(32 << 20).dataPath(dataPath).start()) {
+      for (int round = 0; round < 30; round++) {
+        // A new store each time: it does not know its datanodes yet.
+        try (CrailStore store =
+            CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
+          writeAndCheck(store, "/first-" + round % 2, new Random(round));
+          store.delete("/first-" + round % 2, false).get(10, TimeUnit.SECONDS);
+        }
+      }
+    }
+  }
+
+  private static void writeAndCheck(CrailStore store, String path, Random random) throws Exception {
+    CrailFile file =
+        store
+            .create(
+                path,
+                CrailNodeType.DATAFILE,
+                CrailStorageClass.DEFAULT,
+                CrailLocationClass.DEFAULT,
+                true)
+            .get(10, TimeUnit.SECONDS)
+            .asFile();
+    byte[] expected = new byte[3_000_000];
+    random.nextBytes(expected);
+    CrailOutputStream out = file.getDirectOutputStream(random.nextBoolean() ? expected.length : 0);
+    List<Future<CrailResult>> writes = new ArrayList<>();
+    for (int position = 0; position < expected.length; ) {
+      int length = Math.min(expected.length - position, 1 + random.nextInt(700_000));
+      ByteBuffer bytes = ByteBuffer.allocateDirect(length);
+      bytes.put(0, expected, position, length);
+      writes.add(out.write(OffHeapBuffer.wrap(bytes)));
+      position += length;
+    }
+    for (Future<CrailResult> write : writes) {
+      write.get(10, TimeUnit.SECONDS);
+    }
+    out.close();
+    CrailFile found = store.lookup(path).get(10, TimeUnit.SECONDS).asFile();
+    try (CrailBufferedInputStream in = found.getBufferedInputStream(expected.length)) {
+      assertArrayEquals(expected, in.readAllBytes());
+    }
+  }
+}

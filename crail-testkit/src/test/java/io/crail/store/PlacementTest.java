@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailBlockLocation;
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.conf.CrailConfiguration;
+import io.crail.embedded.EmbeddedCrail;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Storage classes, location classes, and where blocks are said to lie. */
+class PlacementTest {
+  private static final int MIB = 1 << 20;
+
+  private static EmbeddedCrail crail;
+  private static CrailStore store;
+
+  @BeforeAll
+  static void start() throws Exception {
+    crail =
+        EmbeddedCrail.builder()
+            .storageClasses(0, 0, 1)
+            .storage(16 * MIB)
+            .set("crail.storage.classes", "2")
+            .set("crail.storage.tcp.allocationsize", "4m")
+            .start();
+    store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()));
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    store.close();
+    crail.close();
+  }
+
+  private static CrailFile create(
+      String path, CrailStorageClass storageClass, CrailLocationClass locationClass)
+      throws Exception {
+    return store
+        .create(path, CrailNodeType.DATAFILE, storageClass, locationClass, true)
+        .get()
+        .asFile();
+  }
+
+  private static Set<Integer> classesOf(CrailFile file) throws Exception {
+    Set<Integer> classes = new HashSet<>();
+    for (CrailBlockLocation location : file.getBlockLocations(0, file.getCapacity())) {
+      Arrays.stream(location.getStorageTypes()).forEach(classes::add);
+    }
+    return classes;
+  }
+
+  @Test
+  void aClassIsAskedFirstAndAStrictOneAlone() throws Exception {
+    CrailFile fast = create("/class1", CrailStorageClass.get(1), CrailLocationClass.DEFAULT);
+    Bytes.append(fast, new byte[2 * MIB]);
+    assertEquals(Set.of(1), classesOf(fast));
+    CrailFile spilling = create("/spill", CrailStorageClass.get(1), CrailLocationClass.DEFAULT);
+    Bytes.append(spilling, new byte[20 * MIB]);
+    assertEquals(Set.of(0, 1), classesOf(spilling));
+    store.delete("/spill", false).get();
+    CrailFile strict =
+        create("/strict", CrailStorageClass.get(1).strict(), CrailLocationClass.DEFAULT);
+    CrailException full =
+        assertThrows(CrailException.class, () -> failing(strict, new byte[20 * MIB]));
+    assertEquals(ErrorCode.NO_SPACE, full.code());
+    store.delete("/strict", false).get();
+    store.delete("/class1", false).get();
+  }
+
+  private static void failing(CrailFile file, byte[] bytes) throws Exception {
+    io.crail.CrailOutputStream output = file.getDirectOutputStream(0);
+    assertThrows(ExecutionException.class, () -> output.write(Bytes.buffer(bytes)).get());
+    output.close();
+  }
+
+  @Test
+  void locationsCoverTheRangeWithoutGaps() throws Exception {
+    int length = 5 * MIB + 4_321;
+    CrailFile file = create("/located", CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
+    Bytes.append(file, new byte[length]);
+    for (long[] range : new long[][] {{0, length}, {5_000, 3 * MIB}, {length - 1, 100}}) {
+      CrailBlockLocation[] locations = file.getBlockLocations(range[0], range[1]);
+      long at = range[0];
+      for (CrailBlockLocation location : locations) {
+        assertEquals(at, location.getOffset());
+        assertTrue(location.getLength() > 0 && location.getLength() <= MIB);
+        at += location.getLength();
+        assertEquals(1, location.getHosts().length);
+        String host = location.getHosts()[0];
+        assertTrue(location.getNames()[0].startsWith(host + ":"), location.toString());
+        assertEquals("/default-rack/" + location.getNames()[0], location.getTopology()[0]);
+        assertEquals(CrailLocationClass.of(host).value(), location.getLocationAffinities()[0]);
+        assertEquals(0, location.getStorageTypes()[0]);
+      }
+      assertEquals(Math.min(length, range[0] + range[1]), at);
+    }
+    assertEquals(0, file.getBlockLocations(length, 10).length);
+    assertEquals(0, store.lookup("/").get().getBlockLocations(0, 10).length);
+    assertThrows(IllegalArgumentException.class, () -> file.getBlockLocations(-1, 10));
+    store.delete("/located", false).get();
+  }
+
+  @Test
+  void hostsAreRenamedAndMultipliedAsConfigured() throws Exception {
+    CrailConfiguration configuration = CrailConfiguration.of(crail.configuration());
+    configuration.set("crail.locationmap", "127.0.0.1,elsewhere");
+    configuration.set("crail.shadowreplication", "2");
+    CrailStore mapping = CrailStore.newInstance(configuration);
+    CrailFile file = Bytes.write(mapping, "/mapped", new byte[4 * MIB]);
+    for (CrailBlockLocation location : file.getBlockLocations(0, 4 * MIB)) {
+      assertArrayEquals(new String[] {"elsewhere", "elsewhere"}, location.getHosts());
+      assertFalse(location.getNames()[0].equals(location.getNames()[1]));
+    }
+    mapping.delete("/mapped", false).get();
+    mapping.close();
+  }
+
+  @Test
+  void locationClassesNameHosts() throws Exception {
+    CrailLocationClass here = store.getLocationClass();
+    assertTrue(here.value() > 0);
+    assertEquals("127.0.0.1", here.host());
+    assertEquals(here, CrailLocationClass.of("127.0.0.1"));
+    assertEquals(here, CrailLocationClass.get(here.value()));
+    assertEquals(CrailLocationClass.PARENT, CrailLocationClass.get(-1));
+    assertEquals(CrailLocationClass.DEFAULT, CrailLocationClass.get(0));
+    assertThrows(IllegalArgumentException.class, () -> CrailLocationClass.get(-2));
+    // Names whose hash is negative are hosts like others.
+    for (String host : new String[] {"node-1", "node-2", "a-host.example.org"}) {
+      assertTrue(CrailLocationClass.of(host).value() > 0);
+      create("/at-" + host, CrailStorageClass.DEFAULT, CrailLocationClass.of(host));
+    }
+    create("/by-number", CrailStorageClass.DEFAULT, CrailLocationClass.get(here.value()));
+    CrailException unknown =
+        assertThrows(
+            CrailException.class,
+            () -> create("/unknown", CrailStorageClass.DEFAULT, CrailLocationClass.get(12_345)));
+    assertEquals(ErrorCode.INVALID_ARGUMENT, unknown.code());
+  }
+}

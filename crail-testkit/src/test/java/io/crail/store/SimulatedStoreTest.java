@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.client.CoreStore;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.NameNodeServer;
+import io.crail.testkit.sim.SimulatedNetwork;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A store on a network that breaks, in virtual time and without a thread of its own. */
+class SimulatedStoreTest {
+  private static final int PORT = 9060;
+
+  private final long seed = Bytes.seed("simulated store");
+  private final SimulatedNetwork network = new SimulatedNetwork(seed);
+  private NameNodeServer namenode;
+  private CrailStore store;
+
+  @BeforeEach
+  void start() throws Exception {
+    Configuration configuration =
+        Configuration.builder()
+            .set("crail.namenode.address", "crail://namenode:" + PORT, "test")
+            .set("crail.client.host", "client", "test")
+            .set("crail.client.loops", "1", "test")
+            .set("crail.rpctimeout", "10s", "test")
+            .build();
+    namenode =
+        NameNodeServer.start(
+            configuration,
+            0,
+            1,
+            InetSocketAddress.createUnresolved("namenode", PORT),
+            network.transport("namenode"),
+            network.clock());
+    store = CoreStore.open(configuration, network.transport("client"), network.clock());
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    store.close();
+    namenode.close();
+  }
+
+  private Upcoming<CrailNode> create(String path) throws Exception {
+    return store.create(
+        path, CrailNodeType.DIRECTORY, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true);
+  }
+
+  /** Null after a success. */
+  private static ErrorCode outcome(Upcoming<?> upcoming) throws InterruptedException {
+    try {
+      upcoming.get();
+      return null;
+    } catch (ExecutionException e) {
+      return assertInstanceOf(CrailException.class, e.getCause()).code();
+    }
+  }
+
+  @Test
+  void hasNoThreadOfItsOwn() throws Exception {
+    assertEquals(null, outcome(create("/a")));
+    assertEquals("/a", store.lookup("/a").get().getPath());
+    assertTrue(
+        Thread.getAllStackTraces().keySet().stream()
+            .noneMatch(thread -> thread.getName().startsWith("crail-client")));
+  }
+
+  @Test
+  void aDeadlineIsKeptInVirtualTime() throws Exception {
+    assertEquals(null, outcome(create("/a")));
+    network.partition("client", "namenode");
+    long start = network.clock().nanoTime();
+    assertEquals(ErrorCode.TIMED_OUT, outcome(store.lookup("/a")));
+    long seconds = TimeUnit.NANOSECONDS.toSeconds(network.clock().nanoTime() - start);
+    assertTrue(seconds >= 9 && seconds <= 11, seconds + " s");
+    network.heal("client", "namenode");
+    assertEquals("/a", store.lookup("/a").get().getPath());
+  }
+
+  @Test
+  void lookupsSurviveBreakingConnectionsAndCreatesFailTyped() throws Exception {
+    Random random = new Random(seed);
+    // What is known of each path: there, not there, or null when nobody can say.
+    Map<String, Boolean> model = new HashMap<>();
+    network.breakConnections(0.02);
+    network.latency(Duration.ofNanos(10_000), Duration.ofMillis(2));
+    int unknown = 0;
+    for (int i = 0; i < 3_000; i++) {
+      String what = "seed " + seed + ", step " + i;
+      String path = "/n" + random.nextInt(50);
+      Boolean known = model.getOrDefault(path, Boolean.FALSE);
+      switch (random.nextInt(3)) {
+        case 0:
+          ErrorCode created = outcome(create(path));
+          if (created == null) {
+            assertTrue(known == null || !known, what);
+          } else if (created == ErrorCode.NODE_EXISTS) {
+            assertTrue(known == null || known, what);
+          } else {
+            assertEquals(ErrorCode.UNAVAILABLE, created, what);
+          }
+          model.put(path, created != ErrorCode.UNAVAILABLE ? Boolean.TRUE : maybe(known, true));
+          break;
+        case 1:
+          ErrorCode deleted = outcome(store.delete(path, false));
+          if (deleted == null) {
+            assertTrue(known == null || known, what);
+          } else if (deleted == ErrorCode.NODE_NOT_FOUND) {
+            assertTrue(known == null || !known, what);
+          } else {
+            assertEquals(ErrorCode.UNAVAILABLE, deleted, what);
+          }
+          model.put(path, deleted != ErrorCode.UNAVAILABLE ? Boolean.FALSE : maybe(known, false));
+          break;
+        default:
+          boolean found = store.lookup(path).get() != null;
+          assertTrue(known == null || known == found, what);
+          model.put(path, found);
+      }
+      unknown += model.get(path) == null ? 1 : 0;
+    }
+    assertTrue(unknown > 0, "no connection broke");
+  }
+
+  private static Boolean maybe(Boolean known, boolean wanted) {
+    return known != null && known == wanted ? known : null;
+  }
+
+  @Test
+  void aClosedStoreRefuses() throws Exception {
+    Upcoming<CrailNode> pending = store.lookup("/a");
+    store.close();
+    ExecutionException failed = assertThrows(ExecutionException.class, pending::get);
+    assertEquals(ErrorCode.CLOSED, ((CrailException) failed.getCause()).code());
+    assertThrows(CrailException.class, () -> store.lookup("/a"));
+  }
+}

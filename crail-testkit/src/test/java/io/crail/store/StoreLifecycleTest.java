@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static io.crail.store.Bytes.buffer;
+import static io.crail.store.Bytes.createFile;
+import static io.crail.store.Bytes.empty;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailFile;
+import io.crail.CrailInputStream;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailResult;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.common.config.ConfigException;
+import io.crail.common.error.ClosedException;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.conf.CrailConfiguration;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Stores beside each other, their deadlines, and their end. */
+class StoreLifecycleTest {
+  /** A peer that takes connections and says nothing. */
+  private static final class SilentServer implements AutoCloseable {
+    private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    private final List<Socket> accepted = new ArrayList<>();
+    private final Thread thread = new Thread(this::accept, "silent-server");
+
+    SilentServer() throws Exception {
+      thread.start();
+    }
+
+    private void accept() {
+      try {
+        while (true) {
+          Socket socket = server.accept();
+          synchronized (accepted) {
+            accepted.add(socket);
+          }
+        }
+      } catch (java.io.IOException e) {
+        // Closed.
+      }
+    }
+
+    CrailConfiguration configuration(String rpcTimeout) {
+      CrailConfiguration configuration = new CrailConfiguration();
+      configuration.set("crail.namenode.address", "crail://127.0.0.1:" + server.getLocalPort());
+      configuration.set("crail.rpctimeout", rpcTimeout);
+      return configuration;
+    }
+
+    @Override
+    public void close() throws Exception {
+      server.close();
+      thread.join(10_000);
+      synchronized (accepted) {
+        for (Socket socket : accepted) {
+          socket.close();
+        }
+      }
+    }
+  }
+
+  private static Set<Thread> threads() {
+    Set<Thread> threads = new HashSet<>(Thread.getAllStackTraces().keySet());
+    threads.removeIf(thread -> !thread.getName().startsWith("crail"));
+    return threads;
+  }
+
+  private static long millisOf(ThrowingRunnable body) throws Exception {
+    long start = System.nanoTime();
+    body.run();
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+  }
+
+  private interface ThrowingRunnable {
+    void run() throws Exception;
+  }
+
+  @Test
+  void twoStoresOfTwoClustersWithTwoConfigurationsLiveInOneProcess() throws Exception {
+    try (TestCluster first = TestCluster.start("crail.blocksize=64k");
+        TestCluster second = TestCluster.start("crail.blocksize=1m")) {
+      CrailStore small = first.newStore("crail.buffersize=8k", "crail.slicesize=4k");
+      CrailStore large = second.newStore("crail.buffersize=2m");
+      Bytes.write(small, "/same", new byte[100_000]);
+      Bytes.write(large, "/same", new byte[200_000]);
+      assertEquals(100_000, small.lookup("/same").get().getCapacity());
+      assertEquals(200_000, large.lookup("/same").get().getCapacity());
+      assertEquals(8 << 10, small.allocateBuffer().capacity());
+      assertEquals(2 << 20, large.allocateBuffer().capacity());
+      CrailStore again = first.newStore();
+      assertNotEquals(small, again);
+      small.close();
+      assertEquals(100_000, again.lookup("/same").get().getCapacity());
+    }
+  }
+
+  @Test
+  void badConfigurationsAreRefusedByName() {
+    for (String[] setting :
+        new String[][] {
+          {"crail.slicesize", "3000"},
+          {"crail.buffersize", "100"},
+          {"crail.nosuchkey", "1"},
+          {"crail.locationmap", "a,b,c"},
+          {"crail.datatimeout", "0"}
+        }) {
+      CrailConfiguration configuration = new CrailConfiguration();
+      configuration.set(setting[0], setting[1]);
+      ConfigException refused =
+          assertThrows(ConfigException.class, () -> CrailStore.newInstance(configuration));
+      assertTrue(refused.getMessage().contains(setting[0]), refused.getMessage());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void closingLeavesNoThreadAndFreesTheLeases(boolean mapped) throws Exception {
+    try (TestCluster cluster = TestCluster.start()) {
+      Bytes.write(cluster.newStore(), "/warm", new byte[10]);
+      Set<Thread> before = threads();
+      CrailStore store =
+          CrailStore.newInstance(
+              cluster.configuration("crail.storage.localmap=" + mapped, "crail.client.loops=3"));
+      CrailFile file = createFile(store, "/open");
+      CrailOutputStream output = file.getDirectOutputStream(0);
+      output.write(buffer(new byte[1_000]));
+      Thread[] users = new Thread[3];
+      for (int i = 0; i < users.length; i++) {
+        users[i] = new Thread(() -> lookupQuietly(store));
+        users[i].start();
+        users[i].join();
+      }
+      store.close();
+      store.close();
+      TestCluster.await("the threads of the store end", () -> before.containsAll(threads()));
+      assertThrows(ClosedException.class, () -> store.lookup("/open"));
+      assertThrows(ClosedException.class, () -> output.write(buffer(new byte[1])));
+      assertThrows(ClosedException.class, () -> file.getDirectInputStream(0));
+      assertThrows(ClosedException.class, store::allocateBuffer);
+      // What had been written was made visible, and the file can be appended to at once.
+      CrailFile found = cluster.newStore().lookup("/open").get().asFile();
+      assertEquals(1_000, found.getCapacity());
+      Bytes.append(found, new byte[1]);
+    }
+  }
+
+  private static void lookupQuietly(CrailStore store) {
+    try {
+      store.lookup("/warm").get();
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void aTimeoutIsHonouredAndTheOperationGoesOnToItsDeadline() throws Exception {
+    try (SilentServer server = new SilentServer()) {
+      CrailStore store = CrailStore.newInstance(server.configuration("700ms"));
+      Upcoming<CrailNode> lookup = store.lookup("/x");
+      long waited =
+          millisOf(
+              () ->
+                  assertThrows(
+                      TimeoutException.class, () -> lookup.get(50, TimeUnit.MILLISECONDS)));
+      assertTrue(waited >= 45 && waited < 500, waited + " ms");
+      assertThrows(TimeoutException.class, () -> lookup.get(0, TimeUnit.NANOSECONDS));
+      assertFalse(lookup.isDone());
+      ExecutionException failed = assertThrows(ExecutionException.class, lookup::get);
+      assertEquals(
+          ErrorCode.TIMED_OUT, assertInstanceOf(CrailException.class, failed.getCause()).code());
+      assertTrue(lookup.isDone());
+      long whole =
+          millisOf(() -> assertThrows(CrailException.class, () -> store.lookup("/y").early()));
+      assertTrue(whole >= 600 && whole < 3_000, whole + " ms");
+      CrailNode early =
+          store
+              .create(
+                  "/z",
+                  CrailNodeType.DATAFILE,
+                  io.crail.CrailStorageClass.DEFAULT,
+                  io.crail.CrailLocationClass.DEFAULT,
+                  true)
+              .early();
+      CrailException late = assertThrows(CrailException.class, early::syncDir);
+      assertEquals(ErrorCode.TIMED_OUT, late.code());
+      store.close();
+    }
+  }
+
+  @Test
+  void nobodyListeningIsAnErrorWithinTheDeadline() throws Exception {
+    int port;
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = socket.getLocalPort();
+    }
+    CrailConfiguration configuration = new CrailConfiguration();
+    configuration.set("crail.namenode.address", "crail://127.0.0.1:" + port);
+    configuration.set("crail.rpctimeout", "5s");
+    CrailStore store = CrailStore.newInstance(configuration);
+    long waited =
+        millisOf(
+            () -> {
+              ExecutionException failed =
+                  assertThrows(ExecutionException.class, () -> store.lookup("/x").get());
+              ErrorCode code = ((CrailException) failed.getCause()).code();
+              assertTrue(code == ErrorCode.UNAVAILABLE || code == ErrorCode.TIMED_OUT);
+            });
+    assertTrue(waited < 6_000, waited + " ms");
+    store.close();
+  }
+
+  @Test
+  void closingFailsWhatIsOutstanding() throws Exception {
+    try (SilentServer server = new SilentServer()) {
+      CrailStore store = CrailStore.newInstance(server.configuration("60s"));
+      List<Upcoming<CrailNode>> lookups = new ArrayList<>();
+      for (int i = 0; i < 10; i++) {
+        lookups.add(store.lookup("/" + i));
+      }
+      AtomicReference<Throwable> seen = new AtomicReference<>();
+      Thread waiter =
+          new Thread(
+              () -> {
+                try {
+                  lookups.get(0).get();
+                } catch (Throwable e) {
+                  seen.set(e);
+                }
+              });
+      waiter.start();
+      TestCluster.await(
+          "the waiter waits", () -> waiter.getState() != Thread.State.NEW && waiter.isAlive());
+      long waited = millisOf(store::close);
+      assertTrue(waited < 5_000, waited + " ms");
+      waiter.join(5_000);
+      assertInstanceOf(ExecutionException.class, seen.get());
+      for (Upcoming<CrailNode> lookup : lookups) {
+        ExecutionException failed = assertThrows(ExecutionException.class, lookup::get);
+        assertInstanceOf(ClosedException.class, failed.getCause());
+      }
+    }
+  }
+
+  @Test
+  void aWaitCanBeInterrupted() throws Exception {
+    try (SilentServer server = new SilentServer()) {
+      CrailStore store = CrailStore.newInstance(server.configuration("60s"));
+      Upcoming<CrailNode> lookup = store.lookup("/x");
+      AtomicReference<Throwable> seen = new AtomicReference<>();
+      Thread waiter =
+          new Thread(
+              () -> {
+                try {
+                  lookup.get();
+                } catch (Throwable e) {
+                  seen.set(e);
+                }
+              });
+      waiter.start();
+      waiter.interrupt();
+      waiter.join(5_000);
+      assertInstanceOf(InterruptedException.class, seen.get());
+      assertFalse(lookup.isDone());
+      store.close();
+    }
+  }
+
+  @Test
+  void tooManyOperationsWaitAndFailAtTheBound() throws Exception {
+    try (SilentServer server = new SilentServer()) {
+      CrailConfiguration configuration = server.configuration("300ms");
+      configuration.set("crail.client.outstanding", "10");
+      CrailStore store = CrailStore.newInstance(configuration);
+      List<Upcoming<CrailNode>> lookups = new ArrayList<>();
+      for (int i = 0; i < 10; i++) {
+        lookups.add(store.lookup("/" + i));
+      }
+      // The eleventh waits until the others have ended, here at their deadline.
+      long waited = millisOf(() -> lookups.add(store.lookup("/11")));
+      assertTrue(waited >= 200, waited + " ms");
+      assertTrue(lookups.get(0).isDone());
+      store.close();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aDatanodeThatEndedFailsItsOperationsAndOthersGoOn(boolean mapped) throws Exception {
+    try (TestCluster cluster = TestCluster.start(1, 2)) {
+      CrailStore store =
+          cluster.newStore("crail.storage.localmap=" + mapped, "crail.datatimeout=2s");
+      // Blocks are dealt round robin, so that both datanodes have files.
+      List<CrailFile> files = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        files.add(Bytes.write(store, "/f" + i, new byte[1_000]));
+      }
+      List<CrailInputStream> inputs = new ArrayList<>();
+      for (CrailFile file : files) {
+        CrailInputStream input = file.getDirectInputStream(0);
+        assertEquals(1_000, input.read(empty(1_000)).get().getLen());
+        input.seek(0);
+        inputs.add(input);
+      }
+      cluster.crail().stopDatanode(0);
+      int failed = 0;
+      int served = 0;
+      for (CrailInputStream input : inputs) {
+        Future<CrailResult> read = input.read(empty(1_000));
+        try {
+          assertEquals(1_000, read.get(10, TimeUnit.SECONDS).getLen());
+          served++;
+        } catch (ExecutionException e) {
+          ErrorCode code = assertInstanceOf(CrailException.class, e.getCause()).code();
+          assertTrue(
+              Set.of(ErrorCode.UNAVAILABLE, ErrorCode.TIMED_OUT, ErrorCode.DATA_LOST)
+                  .contains(code),
+              code.toString());
+          failed++;
+        }
+        input.close();
+      }
+      assertTrue(failed > 0 && served > 0, failed + " failed, " + served + " served");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aWriterWhoseDatanodeEndsFailsTypedAndCloses(boolean mapped) throws Exception {
+    try (TestCluster cluster =
+        TestCluster.start(1, 1, "crail.lease=300ms", "crail.namenode.freemargin=100")) {
+      CrailStore store =
+          cluster.newStore("crail.storage.localmap=" + mapped, "crail.datatimeout=1s");
+      CrailFile file = createFile(store, "/w");
+      CrailOutputStream output = file.getDirectOutputStream(1 << 20);
+      output.write(buffer(new byte[1_000])).get();
+      cluster.crail().stopDatanode(0);
+      Future<CrailResult> failing = output.write(buffer(new byte[1_000]));
+      ExecutionException failed =
+          assertThrows(ExecutionException.class, () -> failing.get(10, TimeUnit.SECONDS));
+      ErrorCode code = assertInstanceOf(CrailException.class, failed.getCause()).code();
+      CrailException closing = assertThrows(CrailException.class, output::close);
+      assertEquals(code, closing.code());
+      output.close();
+      // The bytes before the failure are visible, and the name is of use again.
+      assertEquals(1_000, store.lookup("/w").get().getCapacity());
+      store.delete("/w", false).get();
+      createFile(store, "/w");
+    }
+  }
+
+  @Test
+  void buffersAreLentAndTakenBackOnce() throws Exception {
+    try (TestCluster cluster = TestCluster.start()) {
+      CrailStore store =
+          cluster.newStore("crail.buffersize=64k", "crail.cachelimit=256k", "crail.slicesize=64k");
+      List<CrailBuffer> lent = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        CrailBuffer buffer = store.allocateBuffer();
+        assertEquals(64 << 10, buffer.capacity());
+        assertEquals(256 << 10, buffer.getRegion().capacity());
+        buffer.put((byte) i);
+        lent.add(buffer);
+      }
+      CrailException full = assertThrows(CrailException.class, store::allocateBuffer);
+      assertEquals(ErrorCode.LIMIT_EXCEEDED, full.code());
+      for (int i = 0; i < 4; i++) {
+        assertEquals(i, lent.get(i).flip().get());
+      }
+      CrailBuffer first = lent.get(0);
+      assertThrows(IllegalArgumentException.class, () -> store.freeBuffer(first.slice()));
+      assertThrows(IllegalArgumentException.class, () -> store.freeBuffer(empty(64 << 10)));
+      CrailStore other = cluster.newStore();
+      assertThrows(IllegalArgumentException.class, () -> other.freeBuffer(first));
+      store.freeBuffer(first);
+      assertThrows(IllegalArgumentException.class, () -> store.freeBuffer(first));
+      CrailBuffer next = store.allocateBuffer();
+      assertEquals(0, next.position());
+      assertEquals(64 << 10, next.remaining());
+      // It took the place of the first, whose handle still cannot give it back.
+      assertThrows(IllegalArgumentException.class, () -> store.freeBuffer(first));
+      String counters = store.getStatistics().describe("cache/buffer");
+      assertTrue(counters.contains("cacheGet 5"), counters);
+    }
+  }
+
+  @Test
+  void statisticsCountStreamsAndOperations() throws Exception {
+    try (TestCluster cluster = TestCluster.start()) {
+      CrailStore store = cluster.newStore();
+      byte[] bytes = new byte[10_000];
+      CrailFile file = Bytes.write(store, "/counted", bytes);
+      assertArrayEquals(bytes, Bytes.read(file));
+      assertTrue(
+          store.getStatistics().describe("core/output").contains("totalOps 1, "),
+          store.getStatistics().describe("core/output"));
+      assertTrue(store.getStatistics().describe("core/input").contains("bytes 10000"));
+      assertEquals(
+          "openInput 1, openOutput 1, closeInput 1, closeOutput 1",
+          store.getStatistics().describe("core/streams"));
+      assertTrue(store.getStatistics().describe("cache/endpoint").contains("size 1"));
+      store.getStatistics().print("test");
+      store.getStatistics().reset();
+      assertTrue(store.getStatistics().describe("core/input").contains("totalOps 0"));
+      CrailStore uncounted = cluster.newStore("crail.statistics=false");
+      assertEquals(null, uncounted.getStatistics().describe("core/input"));
+      assertNotNull(uncounted.lookup("/counted").get());
+    }
+  }
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import io.crail.CrailStore;
+import io.crail.common.config.Configuration;
+import io.crail.conf.CrailConfiguration;
+import io.crail.embedded.EmbeddedCrail;
+import io.crail.protocol.ClassUsage;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.Hello;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Usage;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.RpcPeer;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+
+/** An embedded cluster with little space, its stores, and a look at its space from outside. */
+final class TestCluster implements AutoCloseable {
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
+  private static final long DATANODE_BYTES = 64 << 20;
+
+  private final Deque<AutoCloseable> open = new ArrayDeque<>();
+  private final EmbeddedCrail crail;
+
+  /** Starts a cluster of one namenode and one datanode. */
+  static TestCluster start(String... settings) throws Exception {
+    return start(1, 1, settings);
+  }
+
+  /**
+   * Starts a cluster.
+   *
+   * @param settings {@code key=value} each, for servers and clients
+   */
+  static TestCluster start(int namenodes, int datanodes, String... settings) throws Exception {
+    EmbeddedCrail.Builder builder =
+        EmbeddedCrail.builder()
+            .namenodes(namenodes)
+            .datanodes(datanodes)
+            .storage(DATANODE_BYTES)
+            .set("crail.storage.tcp.allocationsize", "16m");
+    for (String setting : settings) {
+      int equals = setting.indexOf('=');
+      builder.set(setting.substring(0, equals), setting.substring(equals + 1));
+    }
+    return new TestCluster(builder.start());
+  }
+
+  private TestCluster(EmbeddedCrail crail) {
+    this.crail = crail;
+    open.push(crail);
+  }
+
+  EmbeddedCrail crail() {
+    return crail;
+  }
+
+  /** What clients read. */
+  Configuration configuration() {
+    return crail.configuration();
+  }
+
+  /** A configuration of the cluster with other values for a client. */
+  CrailConfiguration configuration(String... settings) {
+    CrailConfiguration own = CrailConfiguration.of(configuration());
+    for (String setting : settings) {
+      int equals = setting.indexOf('=');
+      own.set(setting.substring(0, equals), setting.substring(equals + 1));
+    }
+    return own;
+  }
+
+  /** A store that is closed with the cluster at the latest. */
+  CrailStore newStore(String... settings) throws Exception {
+    CrailStore store = CrailStore.newInstance(configuration(settings));
+    open.push(store::close);
+    return store;
+  }
+
+  /** The space of all classes at all namenodes. */
+  ClassUsage usage() throws Exception {
+    try (Transport transport = TransportProvider.open(configuration());
+        ClientLoop loop = transport.newClientLoop("test-usage")) {
+      NameNodeClient client =
+          new NameNodeClient(
+              loop,
+              configuration().get(ClusterKeys.NAMENODE_ADDRESS),
+              new NameNodeClient.Identity(Hello.ROLE_CLIENT, 1, "test", "crail"),
+              RpcPeer.Options.defaults(),
+              PATIENCE_NANOS);
+      long capacity = 0;
+      long free = 0;
+      long used = 0;
+      long waiting = 0;
+      for (int i = 0; i < client.count(); i++) {
+        Usage.Response usage =
+            client.callAt(i, NameNodeOperations.USAGE, new Usage.Request()).join();
+        for (ClassUsage each : usage.classes()) {
+          capacity += each.capacityBytes();
+          free += each.freeBytes();
+          used += each.usedBytes();
+          waiting += each.waitingBytes();
+        }
+      }
+      client.close();
+      return new ClassUsage(0, capacity, free, used, waiting, 0);
+    }
+  }
+
+  /** Waits for a condition, with a deadline. */
+  static void await(String what, Callable<Boolean> condition) throws Exception {
+    long deadline = System.nanoTime() + PATIENCE_NANOS;
+    while (!condition.call()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new AssertionError("not within its time: " + what);
+      }
+      Thread.sleep(5);
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    while (!open.isEmpty()) {
+      open.pop().close();
+    }
+  }
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static io.crail.store.Bytes.append;
+import static io.crail.store.Bytes.buffer;
+import static io.crail.store.Bytes.createFile;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailFile;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStore;
+import io.crail.client.CoreStore;
+import io.crail.common.Clock;
+import io.crail.common.error.NoSpaceException;
+import io.crail.common.error.StaleNodeException;
+import io.crail.common.error.WriteLeaseHeldException;
+import io.crail.common.error.WriteLeaseLostException;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** One writer at a time, with leases of half a second. */
+class WriteLeaseTest {
+  private static final int MIB = 1 << 20;
+  private static final long LEASE_MILLIS = 500;
+
+  private TestCluster cluster;
+  private CrailStore store;
+
+  @BeforeEach
+  void start() throws Exception {
+    cluster =
+        TestCluster.start("crail.lease=" + LEASE_MILLIS + "ms", "crail.namenode.freemargin=100");
+    store = cluster.newStore();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    cluster.close();
+  }
+
+  @Test
+  void aSecondWriterIsRefused() throws Exception {
+    CrailFile file = createFile(store, "/one");
+    CrailOutputStream output = file.getDirectOutputStream(0);
+    assertThrows(WriteLeaseHeldException.class, () -> file.getDirectOutputStream(0));
+    assertThrows(WriteLeaseHeldException.class, () -> file.getBufferedOutputStream(0));
+    CrailFile again = store.lookup("/one").get().asFile();
+    assertThrows(WriteLeaseHeldException.class, () -> again.getDirectOutputStream(0));
+    CrailFile elsewhere = cluster.newStore().lookup("/one").get().asFile();
+    assertThrows(WriteLeaseHeldException.class, () -> elsewhere.getDirectOutputStream(0));
+    output.write(buffer(new byte[10])).get();
+    output.close();
+    append(elsewhere, new byte[5]);
+    append(again, new byte[5]);
+    assertEquals(20, store.lookup("/one").get().getCapacity());
+  }
+
+  @Test
+  void aLeaseIsRenewedWhileAStreamIsOpen() throws Exception {
+    CrailFile file = createFile(store, "/renewed");
+    CrailOutputStream output = file.getDirectOutputStream(0);
+    CrailFile elsewhere = cluster.newStore().lookup("/renewed").get().asFile();
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(4 * LEASE_MILLIS);
+    int tries = 0;
+    while (System.nanoTime() < end) {
+      assertThrows(WriteLeaseHeldException.class, () -> elsewhere.getDirectOutputStream(0));
+      Thread.sleep(50);
+      tries++;
+    }
+    output.write(buffer(new byte[3])).get();
+    output.close();
+    assertTrue(tries > 4);
+    assertEquals(3, store.lookup("/renewed").get().getCapacity());
+  }
+
+  @Test
+  void aHandleThatIsUsedLateTakesItsLeaseAgain() throws Exception {
+    CrailFile late = createFile(store, "/late");
+    CrailFile taken = createFile(store, "/taken");
+    Thread.sleep(3 * LEASE_MILLIS);
+    CrailStore other = cluster.newStore();
+    CrailOutputStream output = other.lookup("/taken").get().asFile().getDirectOutputStream(0);
+    append(late, new byte[7]);
+    assertEquals(7, other.lookup("/late").get().getCapacity());
+    assertThrows(WriteLeaseHeldException.class, () -> taken.getDirectOutputStream(0));
+    output.close();
+  }
+
+  @Test
+  void leasesOfFilesThatNobodyWritesDoNotPileUp() throws Exception {
+    CrailStore other = cluster.newStore();
+    List<CrailFile> created = new ArrayList<>();
+    for (int i = 0; i < 600; i++) {
+      created.add(createFile(store, "/idle" + i));
+    }
+    // The first ones were given back, and later ones not even asked for.
+    append(other.lookup("/idle0").get().asFile(), new byte[1]);
+    append(other.lookup("/idle599").get().asFile(), new byte[1]);
+    assertEquals(0, created.get(0).getToken());
+    assertEquals(0, created.get(599).getToken());
+    assertTrue(created.get(256).getToken() != 0);
+    // Every handle can be written all the same, and then leases come with creates again.
+    append(created.get(0), new byte[1]);
+    append(created.get(599), new byte[1]);
+    append(created.get(300), new byte[1]);
+    assertTrue(createFile(store, "/busy").getToken() != 0);
+  }
+
+  @Test
+  void anotherHandleOfTheStoreMayWriteWhatTheCreatorDidNot() throws Exception {
+    CrailFile created = createFile(store, "/unwritten");
+    append(store.lookup("/unwritten").get().asFile(), new byte[3]);
+    append(created, new byte[4]);
+    assertEquals(7, store.lookup("/unwritten").get().getCapacity());
+    CrailOutputStream output = created.getDirectOutputStream(0);
+    CrailFile second = store.lookup("/unwritten").get().asFile();
+    assertThrows(WriteLeaseHeldException.class, () -> second.getDirectOutputStream(0));
+    output.close();
+  }
+
+  @Test
+  void aSilentWriterLosesItsLeaseAndItsSpaceComesBack() throws Exception {
+    try (Transport transport = TransportProvider.open(cluster.configuration())) {
+      // Without a timer, and nobody drives its loops: like a client that hangs.
+      CoreStore hanging = CoreStore.open(cluster.configuration(), transport, Clock.SYSTEM);
+      CrailFile file = createFile(hanging, "/hangs");
+      CrailOutputStream output = file.getDirectOutputStream(4 * MIB);
+      output.write(buffer(new byte[5_000])).get();
+      output.sync().get();
+      output.write(buffer(new byte[2 * MIB])).get();
+      assertTrue(cluster.usage().usedBytes() >= 2 * MIB);
+      TestCluster.await("space of the silent writer", () -> cluster.usage().usedBytes() == MIB);
+      WriteLeaseLostException lost =
+          assertThrows(WriteLeaseLostException.class, () -> output.write(buffer(new byte[1])));
+      assertTrue(lost.getMessage().contains("/hangs"));
+      CrailFile found = store.lookup("/hangs").get().asFile();
+      assertEquals(5_000, found.getCapacity());
+      TestCluster.await("the lease is free", () -> appends(found));
+      assertThrows(WriteLeaseLostException.class, output::close);
+      assertEquals(5_001, store.lookup("/hangs").get().getCapacity());
+      hanging.close();
+    }
+    TestCluster.await("no space waits", () -> cluster.usage().waitingBytes() == 0);
+  }
+
+  private static boolean appends(CrailFile file) throws Exception {
+    try {
+      append(file, new byte[1]);
+      return true;
+    } catch (WriteLeaseHeldException e) {
+      return false;
+    }
+  }
+
+  @Test
+  void aDeleteEndsTheStreamsOfItsOwnStoreAndFreesTheirSpaceAtOnce() throws Exception {
+    CrailFile file = createFile(store, "/deleted");
+    CrailOutputStream output = file.getDirectOutputStream(8 * MIB);
+    output.write(buffer(new byte[3 * MIB]));
+    store.delete("/deleted", false).get();
+    assertEquals(0, cluster.usage().usedBytes());
+    assertEquals(0, cluster.usage().waitingBytes());
+    assertThrows(StaleNodeException.class, () -> output.write(buffer(new byte[1])));
+    output.close();
+  }
+
+  @Test
+  void aRefusedDeleteLeavesTheStreamsBelowAlone() throws Exception {
+    Bytes.create(store, "/dir", CrailNodeType.DIRECTORY);
+    CrailFile file = createFile(store, "/dir/f");
+    CrailOutputStream output = file.getDirectOutputStream(0);
+    assertThrows(ExecutionException.class, () -> store.delete("/dir", false).get());
+    output.write(buffer(new byte[10])).get();
+    store.delete("/dir", true).get();
+    assertThrows(StaleNodeException.class, () -> output.write(buffer(new byte[1])));
+    output.close();
+    assertEquals(0, cluster.usage().usedBytes());
+  }
+
+  @Test
+  void aStoreThatIsNearlyEmptyIsNotExhaustedByCreatesAndDeletes() throws Exception {
+    byte[] bytes = new byte[2 * MIB];
+    for (int i = 0; i < 100; i++) {
+      append(createFile(store, "/loop"), bytes);
+      store.delete("/loop", false).get();
+    }
+    assertEquals(0, cluster.usage().usedBytes());
+  }
+
+  @Test
+  void aFullStoreFailsWritesTypedAndServesOn() throws Exception {
+    CrailFile file = createFile(store, "/full");
+    CrailOutputStream output = file.getDirectOutputStream(0);
+    byte[] part = new byte[4 * MIB];
+    int written = 0;
+    ExecutionException failed = null;
+    while (failed == null) {
+      try {
+        output.write(buffer(part)).get();
+        written += part.length;
+      } catch (ExecutionException e) {
+        failed = e;
+      }
+    }
+    assertEquals(NoSpaceException.class, failed.getCause().getClass());
+    assertThrows(NoSpaceException.class, () -> output.write(buffer(part)));
+    assertThrows(ExecutionException.class, () -> output.sync().get());
+    assertThrows(NoSpaceException.class, output::close);
+    output.close();
+    CrailFile found = store.lookup("/full").get().asFile();
+    assertEquals(written, found.getCapacity());
+    assertArrayEquals(new byte[written], Bytes.read(found));
+    CrailBufferedOutputStream buffered = createFile(store, "/buffered").getBufferedOutputStream(0);
+    assertThrows(NoSpaceException.class, () -> buffered.write(new byte[20 * MIB]));
+    for (int i = 0; i < 3; i++) {
+      assertThrows(NoSpaceException.class, () -> buffered.write(new byte[2 * MIB]));
+    }
+    assertThrows(NoSpaceException.class, buffered::close);
+    // Nothing of the failure stays: with space, the same handle appends on.
+    CrailFile other = createFile(store, "/other");
+    CrailOutputStream starved = other.getDirectOutputStream(1L << 30);
+    assertThrows(ExecutionException.class, () -> starved.write(buffer(part)).get());
+    assertThrows(NoSpaceException.class, starved::close);
+    store.delete("/full", false).get();
+    append(other, part);
+    assertEquals(part.length, store.lookup("/other").get().getCapacity());
+  }
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.datanode;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Codec;
+import io.crail.protocol.Hello;
+import io.crail.protocol.KeepAlive;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Region;
+import io.crail.protocol.RegisterDatanode;
+import io.crail.protocol.RegisterRegion;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Frame;
+import io.crail.rpc.RequestBatch;
+import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.RpcPeer;
+import io.crail.rpc.Service;
+import io.crail.rpc.Transport.ServerEndpoint;
+import io.crail.storage.Registration;
+import io.crail.testkit.sim.SimulatedNetwork;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** How a datanode stays known, in virtual time, at namenodes that behave as a test wants. */
+class RegistrationTest {
+  private static final Duration KEEP_ALIVE = Duration.ofSeconds(2);
+
+  private final long seed = Long.getLong("crail.seed", System.nanoTime());
+  private final SimulatedNetwork network = new SimulatedNetwork(seed);
+  private final ClientLoop loop = network.transport("datanode").newClientLoop("datanode");
+  private final List<ScriptedNamenode> namenodes = new ArrayList<>();
+  private final UUID uuid = UUID.randomUUID();
+  private Registration registration;
+  private NameNodeClient client;
+
+  @AfterEach
+  void stop() {
+    client.close();
+    loop.close();
+    namenodes.forEach(ScriptedNamenode::stop);
+  }
+
+  private void start(int count, int regionCount) throws IOException {
+    System.out.println("-Dcrail.seed=" + seed);
+    List<InetSocketAddress> addresses = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      ScriptedNamenode namenode = new ScriptedNamenode(i, count);
+      namenodes.add(namenode);
+      addresses.add(namenode.address);
+    }
+    client =
+        new NameNodeClient(
+            loop,
+            addresses,
+            new NameNodeClient.Identity(Hello.ROLE_DATANODE, 1, "host", "crail"),
+            RpcPeer.Options.defaults(),
+            Duration.ofSeconds(1).toNanos());
+    List<Region> regions = new ArrayList<>();
+    for (int i = 0; i < regionCount; i++) {
+      regions.add(new Region(i, 1 << 20, 0, 0));
+    }
+    registration =
+        new Registration(
+            client,
+            new Registration.Description(
+                uuid,
+                3,
+                "tcp",
+                InetSocketAddress.createUnresolved("10.1.2.3", 50020),
+                true,
+                "/data",
+                regions),
+            KEEP_ALIVE.toNanos(),
+            () -> {});
+  }
+
+  private void pass(Duration span) {
+    long end = network.clock().nanoTime() + span.toNanos();
+    while (network.clock().nanoTime() < end) {
+      registration.step(network.clock().nanoTime());
+      network.runFor(Duration.ofMillis(5));
+    }
+  }
+
+  @Test
+  void regionsGoRoundRobinToAllNamenodes() throws IOException {
+    start(3, 8);
+    namenodes.forEach(ScriptedNamenode::listen);
+    assertFalse(registration.isRegistered());
+    pass(Duration.ofSeconds(1));
+    assertTrue(registration.isRegistered());
+    assertEquals(Set.of(0, 3, 6), namenodes.get(0).regions);
+    assertEquals(Set.of(1, 4, 7), namenodes.get(1).regions);
+    assertEquals(Set.of(2, 5), namenodes.get(2).regions);
+    assertEquals(uuid.getMostSignificantBits(), namenodes.get(1).registered.uuidHigh());
+    assertEquals("10.1.2.3", namenodes.get(1).registered.host().toString());
+    assertEquals(50020, namenodes.get(1).registered.port());
+    assertEquals(3, namenodes.get(1).registered.storageClass());
+  }
+
+  @Test
+  void aSignOfLifeComesOncePerInterval() throws IOException {
+    start(1, 1);
+    namenodes.get(0).listen();
+    pass(Duration.ofSeconds(1));
+    int before = namenodes.get(0).keepAlives;
+    pass(Duration.ofSeconds(60));
+    int sent = namenodes.get(0).keepAlives - before;
+    assertTrue(sent >= 28 && sent <= 30, () -> sent + " signs of life in 30 intervals");
+  }
+
+  @Test
+  void namenodesMayComeLaterAndOneDoesNotHoldUpTheOthers() throws IOException {
+    start(2, 2);
+    namenodes.get(1).listen();
+    pass(Duration.ofSeconds(60));
+    assertFalse(registration.isRegistered());
+    assertEquals(Set.of(1), namenodes.get(1).regions);
+    assertTrue(namenodes.get(1).keepAlives > 25);
+    namenodes.get(0).listen();
+    pass(Duration.ofSeconds(5));
+    assertTrue(registration.isRegistered());
+  }
+
+  @Test
+  void aRestartedNamenodeIsRegisteredWithAgain() throws IOException {
+    start(2, 4);
+    namenodes.forEach(ScriptedNamenode::listen);
+    pass(Duration.ofSeconds(1));
+    for (int i = 0; i < 5; i++) {
+      ScriptedNamenode namenode = namenodes.get(network.random().nextInt(2));
+      namenode.stop();
+      pass(Duration.ofMillis(network.random().nextInt(30_000)));
+      namenode.forget();
+      namenode.listen();
+      pass(Duration.ofSeconds(6));
+      assertEquals(2, namenode.regions.size(), "after restart " + i);
+      assertTrue(registration.isRegistered());
+    }
+  }
+
+  @Test
+  void aNamenodeThatForgetsTheDatanodeIsToldAgain() throws IOException {
+    start(1, 2);
+    namenodes.get(0).listen();
+    pass(Duration.ofSeconds(1));
+    namenodes.get(0).forget();
+    pass(Duration.ofSeconds(3));
+    assertEquals(Set.of(0, 1), namenodes.get(0).regions);
+    assertTrue(registration.isRegistered());
+  }
+
+  @Test
+  void slowAnswersAndPartitionsArePatientlyBorne() throws IOException {
+    start(1, 2);
+    namenodes.get(0).listen();
+    pass(Duration.ofSeconds(1));
+    network.partition("datanode", "namenode-0");
+    pass(Duration.ofMinutes(10));
+    network.heal("datanode", "namenode-0");
+    int before = namenodes.get(0).keepAlives;
+    pass(Duration.ofSeconds(10));
+    assertTrue(namenodes.get(0).keepAlives > before);
+    assertTrue(registration.isRegistered());
+  }
+
+  @Test
+  void connectionsThatBreakAllTheTimeDoNotEndIt() throws IOException {
+    start(2, 6);
+    network.breakConnections(0.2);
+    namenodes.forEach(ScriptedNamenode::listen);
+    pass(Duration.ofMinutes(5));
+    network.breakConnections(0);
+    pass(Duration.ofSeconds(10));
+    assertTrue(registration.isRegistered());
+    assertEquals(Set.of(0, 2, 4), namenodes.get(0).regions);
+    assertEquals(Set.of(1, 3, 5), namenodes.get(1).regions);
+  }
+
+  @Test
+  void aRefusalIsAskedAgainWithAPause() throws IOException {
+    start(1, 1);
+    namenodes.get(0).refusal = ErrorCode.INVALID_ARGUMENT;
+    namenodes.get(0).listen();
+    pass(Duration.ofSeconds(60));
+    assertFalse(registration.isRegistered());
+    int asked = namenodes.get(0).registrations;
+    assertTrue(asked > 20 && asked < 45, () -> "asked " + asked + " times in a minute");
+    namenodes.get(0).refusal = ErrorCode.OK;
+    pass(Duration.ofSeconds(5));
+    assertTrue(registration.isRegistered());
+  }
+
+  @Test
+  void itEndsWhenAllNamenodesSaySo() throws IOException {
+    start(2, 2);
+    namenodes.forEach(ScriptedNamenode::listen);
+    pass(Duration.ofSeconds(1));
+    namenodes.get(0).stop = true;
+    pass(Duration.ofSeconds(5));
+    assertFalse(registration.isRemoved());
+    int before = namenodes.get(0).keepAlives;
+    namenodes.get(1).stop = true;
+    pass(Duration.ofSeconds(5));
+    assertTrue(registration.isRemoved());
+    assertEquals(before, namenodes.get(0).keepAlives, "a removed datanode says that it lives");
+  }
+
+  /** Knows one datanode at most. */
+  private final class ScriptedNamenode implements Service {
+    private final int index;
+    private final int count;
+    private final InetSocketAddress address;
+    private final Set<Integer> regions = new TreeSet<>();
+    private ServerEndpoint endpoint;
+    private RegisterDatanode.Request registered;
+    private ErrorCode refusal = ErrorCode.OK;
+    private boolean stop;
+    private int id;
+    private int registrations;
+    private int keepAlives;
+
+    ScriptedNamenode(int index, int count) {
+      this.index = index;
+      this.count = count;
+      this.id = index;
+      this.address = InetSocketAddress.createUnresolved("namenode-" + index, 9060);
+    }
+
+    void listen() {
+      try {
+        endpoint = network.transport(address.getHostString()).listen("namenode", address, this);
+      } catch (IOException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    void stop() {
+      if (endpoint != null) {
+        endpoint.close();
+        endpoint = null;
+      }
+    }
+
+    /** As after a restart: no datanode, and no id is ever used again. */
+    void forget() {
+      registered = null;
+      regions.clear();
+      id += count;
+    }
+
+    @Override
+    public void serve(RequestBatch batch, ResponseWriter responses) {
+      for (int i = 0; i < batch.count(); i++) {
+        try {
+          serve(batch, i, responses);
+        } catch (IOException e) {
+          throw new AssertionError(e);
+        }
+      }
+    }
+
+    private void serve(RequestBatch batch, int i, ResponseWriter responses) throws IOException {
+      int opcode = batch.opcode(i);
+      if (opcode == NameNodeOperations.HELLO.number()) {
+        answer(
+            batch,
+            i,
+            responses,
+            Hello.Response.CODEC,
+            new Hello.Response(
+                Frame.VERSION, index, count, 1 << 20, 4096, 10_000, 1, 0, Utf8.of("crail")));
+      } else if (opcode == NameNodeOperations.REGISTER_DATANODE.number()) {
+        registrations++;
+        if (refusal != ErrorCode.OK) {
+          responses.fail(batch.correlationId(i), refusal, "no");
+          return;
+        }
+        registered = read(batch, i, RegisterDatanode.Request.CODEC);
+        answer(
+            batch,
+            i,
+            responses,
+            RegisterDatanode.Response.CODEC,
+            new RegisterDatanode.Response(id));
+      } else if (opcode == NameNodeOperations.REGISTER_REGION.number()) {
+        RegisterRegion.Request request = read(batch, i, RegisterRegion.Request.CODEC);
+        if (isKnown(batch, i, responses, request.datanode())) {
+          regions.add(request.index());
+          answer(
+              batch, i, responses, RegisterRegion.Response.CODEC, new RegisterRegion.Response(1));
+        }
+      } else {
+        assertEquals(NameNodeOperations.KEEP_ALIVE.number(), opcode);
+        KeepAlive.Request request = read(batch, i, KeepAlive.Request.CODEC);
+        if (isKnown(batch, i, responses, request.datanode())) {
+          keepAlives++;
+          answer(batch, i, responses, KeepAlive.Response.CODEC, new KeepAlive.Response(stop, 1, 1));
+        }
+      }
+    }
+
+    private boolean isKnown(RequestBatch batch, int i, ResponseWriter responses, int datanode) {
+      boolean known = registered != null && datanode == id;
+      if (!known) {
+        responses.fail(batch.correlationId(i), ErrorCode.UNKNOWN_DATANODE, "" + datanode);
+      }
+      return known;
+    }
+
+    private static <T> T read(RequestBatch batch, int i, Codec<T> codec) throws IOException {
+      return codec.decode(batch.buffer(), batch.bodyOffset(i), batch.bodyLength(i));
+    }
+
+    private static <T> void answer(
+        RequestBatch batch, int i, ResponseWriter responses, Codec<T> codec, T message) {
+      int length = codec.length(message);
+      int body = responses.begin(length);
+      codec.encode(message, responses.buffer(), body);
+      responses.end(batch.correlationId(i), length);
+    }
+  }
+}

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Tests of the datanode daemon: with scripted namenodes in virtual time, and with real ones. */
+package io.crail.testkit.datanode;

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.tier;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Extent;
+import io.crail.storage.DatanodeDescription;
+import io.crail.storage.MappedEndpoint;
+import io.crail.storage.StorageClient;
+import io.crail.storage.StorageEndpoint;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+
+/** The access to mapped regions of a datanode on the same host. */
+class MappedTierTest extends TcpTierContract {
+  @Override
+  protected StorageEndpoint connect(StorageClient by, DatanodeDescription datanode) {
+    return MappedEndpoint.open(datanode, loop.clock()).orElseThrow();
+  }
+
+  @Test
+  void theNetworkSeesTheSameBytesAndGenerations() throws Exception {
+    StorageEndpoint mapped = endpoint();
+    try (StorageClient client = newClient(loop);
+        StorageEndpoint remote = client.connect(describe(server()))) {
+      Extent old = extent(1, 4 * BLOCK, BLOCK);
+      ByteBuffer bytes = randomBuffer(BLOCK);
+      write(mapped, bytes, old, 0);
+      assertEquals(-1, bytes.mismatch(read(remote, BLOCK, old, 0)));
+      Extent young = laterExtent(old);
+      ByteBuffer others = randomBuffer(BLOCK);
+      write(remote, others, young, 0);
+      fail(begin(mapped, false, bytes, 0, BLOCK, old, 0, PATIENCE_NANOS), ErrorCode.STALE_EXTENT);
+      fail(begin(mapped, true, bytes, 0, BLOCK, old, 0, PATIENCE_NANOS), ErrorCode.STALE_EXTENT);
+      assertEquals(-1, others.mismatch(read(mapped, BLOCK, young, 0)));
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.tier;
+
+import io.crail.common.config.Configuration;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.netty.NettyTransport;
+import io.crail.storage.StorageClient;
+import io.crail.storage.StorageServer;
+import io.crail.testkit.contract.TierContract;
+import io.crail.testkit.sim.SimulatedTier;
+import java.net.InetSocketAddress;
+import java.util.List;
+
+/** The simulated tier on a real client loop, without latency. */
+class SimulatedTierOnNettyTest extends TierContract {
+  private NettyTransport transport;
+  private SimulatedTier tier;
+
+  @Override
+  protected StorageServer newServer() {
+    tier = new SimulatedTier(random, null, REGIONS, REGION);
+    return tier.createServer(Configuration.defaults(), List.of());
+  }
+
+  @Override
+  protected StorageServer newServerAt(InetSocketAddress address) {
+    return tier.newServer(address);
+  }
+
+  @Override
+  protected ClientLoop newLoop() {
+    transport = new NettyTransport(Configuration.defaults());
+    return transport.newClientLoop("test");
+  }
+
+  @Override
+  protected StorageClient newClient(ClientLoop clientLoop) throws Exception {
+    return tier.createClient(
+        new StorageClient.Context(Configuration.defaults(), transport, clientLoop));
+  }
+
+  @Override
+  protected void closeAll() {
+    transport.close();
+  }
+}

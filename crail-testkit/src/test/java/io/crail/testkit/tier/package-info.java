@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The contract of a storage tier, run over each of them. */
+package io.crail.testkit.tier;
