@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.memory.OffHeapBuffer;
+import java.io.PrintStream;
+import java.nio.ByteBuffer;
+
+/**
+ * What the workloads of an experiment share: options, store, and the few things that most of them
+ * do with both.
+ *
+ * @param options the options, with the size filled in
+ * @param store the store
+ * @param embedded whether nothing on the cluster can come from an earlier run
+ * @param notices where remarks go
+ */
+record BenchRun(BenchOptions options, CrailStore store, boolean embedded, PrintStream notices) {
+  /** The most bytes that a file gets which is only written to be read. */
+  private static final long MAX_PREPARED_BYTES = 1L << 30;
+
+  private static final long MAX_BUFFER_BYTES = 1L << 31;
+  private static final int PREPARE_SIZE = 1 << 20;
+
+  /** Says something that is no figure. */
+  void notice(String text) {
+    notices.println(text);
+  }
+
+  /** A buffer of the size of an operation, every page of it touched. */
+  CrailBuffer newBuffer() {
+    return OffHeapBuffer.wrap(newMemory(options.size()));
+  }
+
+  /** A large buffer, to move all bytes once. */
+  CrailBuffer newTouchBuffer() {
+    return OffHeapBuffer.wrap(newMemory(PREPARE_SIZE));
+  }
+
+  /** As many buffers as operations in flight. */
+  CrailBuffer[] newBuffers() throws BenchException {
+    if ((long) options.batch() * options.size() > MAX_BUFFER_BYTES) {
+      throw new BenchException(
+          "-b "
+              + options.batch()
+              + " buffers of -s "
+              + options.size()
+              + " bytes are more than the "
+              + MAX_BUFFER_BYTES
+              + " bytes that this client takes");
+    }
+    CrailBuffer[] buffers = new CrailBuffer[options.batch()];
+    for (int i = 0; i < buffers.length; i++) {
+      buffers[i] = newBuffer();
+    }
+    return buffers;
+  }
+
+  /** Direct memory, every byte of it written. */
+  static ByteBuffer newMemory(int length) {
+    ByteBuffer memory = ByteBuffer.allocateDirect(length);
+    for (int i = 0; i < length; i++) {
+      memory.put(i, (byte) i);
+    }
+    return memory;
+  }
+
+  /** Creates a node, with the options' classes. */
+  CrailNode create(String path, CrailNodeType type) throws Exception {
+    return Pipeline.await(
+        store.create(
+            path,
+            type,
+            CrailStorageClass.get(options.storageClass()),
+            CrailLocationClass.get(options.locationClass()),
+            options.enumerable()));
+  }
+
+  /** The node at a path, or null. */
+  CrailNode lookup(String path) throws Exception {
+    return Pipeline.await(store.lookup(path));
+  }
+
+  /** Deletes the node at a path; there need not be one. */
+  void deleteIfPresent(String path, boolean recursive) throws Exception {
+    if (lookup(path) != null) {
+      Pipeline.await(store.delete(path, recursive));
+    }
+  }
+
+  /** Creates a file in place of the one that may be there; anything but a file stays. */
+  CrailFile replaceFile(String path) throws Exception {
+    CrailNode old = lookup(path);
+    if (old != null) {
+      if (old.getType() != CrailNodeType.DATAFILE) {
+        throw new BenchException(
+            path + " is a " + old.getType() + "; " + options.type().label() + " needs a file");
+      }
+      Pipeline.await(store.delete(path, false));
+    }
+    return create(path, CrailNodeType.DATAFILE).asFile();
+  }
+
+  /** The file or key-value of a node. */
+  static CrailFile fileOf(CrailNode node) throws Exception {
+    return node.getType() == CrailNodeType.KEYVALUE ? node.asKeyValue() : node.asFile();
+  }
+
+  /**
+   * The file {@code -f} with enough bytes for an operation. On an embedded cluster it is written
+   * when it is not there.
+   *
+   * @param bytes how long the file would best be
+   * @throws BenchException that says how to write it
+   */
+  CrailFile openForReading(long bytes) throws Exception {
+    String path = options.path();
+    CrailNode node = lookup(path);
+    if (node == null && embedded) {
+      long length = Math.max(options.size(), Math.min(bytes, MAX_PREPARED_BYTES));
+      notice("The embedded cluster is empty: writing " + path + " with " + length + " bytes first");
+      writeFile(create(path, CrailNodeType.DATAFILE).asFile(), length);
+      node = lookup(path);
+    }
+    if (node == null) {
+      throw new BenchException(
+          path + " does not exist; write it first: " + writeCommand(Math.max(1, options.loop())));
+    }
+    if (node.getType() != CrailNodeType.DATAFILE && node.getType() != CrailNodeType.KEYVALUE) {
+      throw new BenchException(
+          path + " is a " + node.getType() + "; " + options.type().label() + " needs a file");
+    }
+    if (node.getCapacity() < options.size()) {
+      throw new BenchException(
+          path
+              + " has "
+              + node.getCapacity()
+              + " bytes, fewer than -s "
+              + options.size()
+              + "; take a smaller -s or write it anew: "
+              + writeCommand(1));
+    }
+    return fileOf(node);
+  }
+
+  private String writeCommand(long loop) {
+    return "crail iobench -t write -s " + options.size() + " -k " + loop + " -f " + options.path();
+  }
+
+  /** Writes a file of a length and closes it. */
+  void writeFile(CrailFile file, long length) throws Exception {
+    CrailBuffer buffer = OffHeapBuffer.wrap(newMemory((int) Math.min(length, PREPARE_SIZE)));
+    CrailOutputStream stream = file.getDirectOutputStream(length);
+    try {
+      for (long left = length; left > 0; left -= buffer.limit()) {
+        buffer.clear();
+        buffer.limit((int) Math.min(left, buffer.capacity()));
+        Pipeline.await(stream.write(buffer));
+      }
+    } finally {
+      stream.close();
+    }
+  }
+
+  /** Makes sure that a directory is there; true when it was not. */
+  boolean ensureDirectory(String path) throws Exception {
+    CrailNode node = lookup(path);
+    if (node == null) {
+      create(path, CrailNodeType.DIRECTORY).syncDir();
+      return true;
+    }
+    if (node.getType() != CrailNodeType.DIRECTORY) {
+      throw new BenchException(
+          path + " is a " + node.getType() + "; " + options.type().label() + " needs a directory");
+    }
+    return false;
+  }
+}

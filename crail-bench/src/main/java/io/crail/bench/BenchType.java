@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench;
+
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** What can be measured; the names are Apache Crail's. */
+enum BenchType {
+  WRITE(
+      "write",
+      true,
+      "writes -k buffers of -s bytes, one after the other, to the file -f, which it replaces;"
+          + " -m false writes without the stream's own buffer",
+      "-t write -s 1048576 -k 4096 -f /tmp.dat",
+      StreamWrite::new),
+  WRITE_ASYNC(
+      "writeAsync",
+      true,
+      "as write, without the stream's own buffer and with -b writes in flight",
+      "-t writeAsync -s 65536 -k 65536 -b 16 -f /tmp.dat",
+      StreamWriteAsync::new),
+  READ_SEQUENTIAL(
+      "readSequential",
+      true,
+      "reads -k buffers of -s bytes, one after the other, from the file -f, and starts again at its"
+          + " end; -m false reads without the stream's own buffer",
+      "-t readSequential -s 1048576 -k 4096 -f /tmp.dat",
+      SequentialRead::new),
+  READ_SEQUENTIAL_ASYNC(
+      "readSequentialAsync",
+      true,
+      "as readSequential, without the stream's own buffer and with -b reads in flight",
+      "-t readSequentialAsync -s 65536 -k 65536 -b 16 -f /tmp.dat",
+      SequentialReadAsync::new),
+  READ_RANDOM(
+      "readRandom",
+      true,
+      "reads -k buffers of -s bytes from random multiples of -s in the file -f",
+      "-t readRandom -s 4096 -k 1000000 -m false -f /tmp.dat",
+      RandomRead::new),
+  CREATE_FILE(
+      "createFile",
+      false,
+      "creates -k files, one after the other, in the directory -f, and deletes them afterwards"
+          + " (not counted)",
+      "-t createFile -k 100000 -f /bench",
+      CreateFiles::new),
+  GET_KEY(
+      "getKey",
+      true,
+      "looks the file -f up, opens it, reads -s bytes and closes it, -k times",
+      "-t getKey -s 1024 -k 100000 -f /small.dat",
+      KeyRead::new),
+  GET_FILE(
+      "getFile",
+      false,
+      "looks the file -f up, -k times, one lookup at a time",
+      "-t getFile -k 1000000 -f /tmp.dat",
+      FileLookup::new),
+  GET_FILE_ASYNC(
+      "getFileAsync",
+      false,
+      "looks the file -f up, -k times in all, with -b lookups in flight",
+      "-t getFileAsync -k 10000000 -b 128 -f /tmp.dat",
+      FileLookupAsync::new),
+  GET_MULTI_FILE_ASYNC(
+      "getMultiFileAsync",
+      false,
+      "looks random ones of -n files in the directory -f up, -k times in all, with -b lookups in"
+          + " flight; files that are missing are created first (not counted) and stay",
+      "-t getMultiFileAsync -f / -n 1000000 -k 10000000 -b 128",
+      MultiFileLookupAsync::new);
+
+  /** Makes the workload of a type. */
+  interface Factory {
+    /** Makes a workload that has not yet touched the cluster. */
+    Workload create(BenchRun run);
+  }
+
+  private final String label;
+  private final boolean usesSize;
+  private final String explanation;
+  private final String example;
+  private final Factory factory;
+
+  BenchType(String label, boolean usesSize, String explanation, String example, Factory factory) {
+    this.label = label;
+    this.usesSize = usesSize;
+    this.explanation = explanation;
+    this.example = example;
+    this.factory = factory;
+  }
+
+  /** The type with a name in any letter case. */
+  static Optional<BenchType> find(String name) {
+    return Arrays.stream(values()).filter(type -> type.label.equalsIgnoreCase(name)).findFirst();
+  }
+
+  /** All names, for messages. */
+  static String names() {
+    return Arrays.stream(values()).map(BenchType::label).collect(Collectors.joining(", "));
+  }
+
+  /** The name. */
+  String label() {
+    return label;
+  }
+
+  /** Whether {@code -s} means something to this type. */
+  boolean usesSize() {
+    return usesSize;
+  }
+
+  /** What it measures, in a sentence. */
+  String explanation() {
+    return explanation;
+  }
+
+  /** Arguments that run it. */
+  String example() {
+    return example;
+  }
+
+  /** Makes its workload. */
+  Workload workload(BenchRun run) {
+    return factory.create(run);
+  }
+}

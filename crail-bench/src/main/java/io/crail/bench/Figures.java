@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench;
+
+import java.util.List;
+import org.HdrHistogram.Histogram;
+
+/**
+ * What one experiment, or several together, gave.
+ *
+ * @param operations completed operations
+ * @param bytes bytes that they moved
+ * @param nanos from the first issue to the last completion
+ * @param latencies of each operation from issue to completion, in nanoseconds
+ */
+record Figures(long operations, long bytes, long nanos, Histogram latencies) {
+  private static final double NANOS_PER_SECOND = 1e9;
+  private static final double NANOS_PER_MICRO = 1e3;
+
+  /** All experiments as if they had been one. */
+  static Figures sum(List<Figures> parts) {
+    Histogram all = new Histogram(parts.get(0).latencies);
+    long operations = 0;
+    long bytes = 0;
+    long nanos = 0;
+    for (Figures part : parts) {
+      all.add(part.latencies);
+      operations += part.operations;
+      bytes += part.bytes;
+      nanos += part.nanos;
+    }
+    return new Figures(operations, bytes, nanos, all);
+  }
+
+  /** Seconds that it took. */
+  double seconds() {
+    return nanos / NANOS_PER_SECOND;
+  }
+
+  /** Operations a second. */
+  double operationsPerSecond() {
+    return nanos == 0 ? 0 : operations * NANOS_PER_SECOND / nanos;
+  }
+
+  /** Bytes a second. */
+  double bytesPerSecond() {
+    return nanos == 0 ? 0 : bytes * NANOS_PER_SECOND / nanos;
+  }
+
+  /** Mean latency in microseconds. */
+  double meanMicros() {
+    return operations == 0 ? 0 : latencies.getMean() / NANOS_PER_MICRO;
+  }
+
+  /** The latency that {@code percentile} percent of the operations do not exceed, in us. */
+  double percentileMicros(double percentile) {
+    return latencies.getValueAtPercentile(percentile) / NANOS_PER_MICRO;
+  }
+
+  /** The longest latency in microseconds. */
+  double maxMicros() {
+    return latencies.getMaxValue() / NANOS_PER_MICRO;
+  }
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench;
+
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+
+/** Looks one file up, one lookup at a time. */
+class FileLookup implements Workload {
+  /** What the options and the store are. */
+  protected final BenchRun run;
+
+  /** Creates the workload. */
+  FileLookup(BenchRun run) {
+    this.run = run;
+  }
+
+  @Override
+  public final void prepare() throws Exception {
+    String path = run.options().path();
+    if (run.lookup(path) == null) {
+      if (!run.embedded()) {
+        throw new BenchException(
+            path + " does not exist; write it first: crail iobench -t write -f " + path);
+      }
+      run.notice("The embedded cluster is empty: writing " + path + " with one byte first");
+      run.writeFile(run.create(path, CrailNodeType.DATAFILE).asFile(), 1);
+    }
+    if (run.options().warmUp() > 0) {
+      run(run.options().warmUp(), new Recorder(System::nanoTime));
+    }
+  }
+
+  @Override
+  public void run(long operations, Recorder recorder) throws Exception {
+    String path = run.options().path();
+    long issued = recorder.begin();
+    for (long i = 0; i < operations; i++) {
+      found(path, run.lookup(path));
+      long completed = recorder.now();
+      recorder.operation(issued, completed, 0);
+      issued = completed;
+    }
+    recorder.end();
+  }
+
+  /** Checks that a lookup has found its node. */
+  static void found(String path, CrailNode node) throws BenchException {
+    if (node == null) {
+      throw new BenchException(path + " is gone");
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailInputStream;
+import io.crail.CrailNode;
+
+/** Looks a small file up, opens it, reads it and closes it. */
+final class KeyRead implements Workload {
+  private final BenchRun run;
+
+  /** Creates the workload. */
+  KeyRead(BenchRun run) {
+    this.run = run;
+  }
+
+  @Override
+  public void prepare() throws Exception {
+    run.openForReading(run.options().size());
+    if (run.options().warmUp() > 0) {
+      run(run.options().warmUp(), new Recorder(System::nanoTime));
+    }
+  }
+
+  @Override
+  public void run(long operations, Recorder recorder) throws Exception {
+    CrailBuffer buffer = run.newBuffer();
+    long issued = recorder.begin();
+    for (long i = 0; i < operations; i++) {
+      long length = read(buffer);
+      long completed = recorder.now();
+      recorder.operation(issued, completed, length);
+      issued = completed;
+    }
+    recorder.end();
+  }
+
+  private long read(CrailBuffer buffer) throws Exception {
+    CrailNode node = run.lookup(run.options().path());
+    if (node == null) {
+      throw new BenchException(run.options().path() + " is gone");
+    }
+    CrailInputStream stream = BenchRun.fileOf(node).getDirectInputStream(buffer.capacity());
+    try {
+      return Pipeline.await(stream.read(buffer.clear())).getLen();
+    } finally {
+      stream.close();
+    }
+  }
+}

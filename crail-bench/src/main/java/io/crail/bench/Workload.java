@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench;
+
+/** What one type does. Used by one thread, for one experiment. */
+interface Workload extends AutoCloseable {
+  /**
+   * Makes sure that what it needs is there, and moves bytes once where the options ask for it.
+   *
+   * @throws BenchException when something is missing, and what to do about it
+   * @throws Exception as the store throws
+   */
+  void prepare() throws Exception;
+
+  /**
+   * Does operations and records them, from its own {@link Recorder#begin} to its own {@link
+   * Recorder#end}: opening files is not measured, closing a written one is.
+   *
+   * @throws Exception as the store throws
+   */
+  void run(long operations, Recorder recorder) throws Exception;
+
+  /**
+   * Removes what it has made and nobody needs.
+   *
+   * @throws Exception as the store throws
+   */
+  @Override
+  default void close() throws Exception {}
+}

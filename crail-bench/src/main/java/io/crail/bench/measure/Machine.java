@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.measure;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+
+/** What the figures were measured on, and how busy it was with something else. */
+final class Machine {
+  private static final double KIB_PER_GIB = 1024 * 1024;
+
+  private Machine() {}
+
+  /** One line: processors, memory, kernel, Java. */
+  static String describe() throws IOException {
+    return String.format(
+        Locale.ROOT,
+        "%d x %s, %.0f GiB, Linux %s, Java %s",
+        Runtime.getRuntime().availableProcessors(),
+        field("/proc/cpuinfo", "model name"),
+        Long.parseLong(field("/proc/meminfo", "MemTotal").replace(" kB", "")) / KIB_PER_GIB,
+        System.getProperty("os.version"),
+        Runtime.version());
+  }
+
+  /** The share of one processor that was busy for some time; of all processors, more than 1. */
+  static double busyProcessors(long millis) throws IOException, InterruptedException {
+    long[] before = processorTimes();
+    Thread.sleep(millis);
+    long[] after = processorTimes();
+    double total = after[0] - before[0];
+    double idle = after[1] - before[1];
+    return total == 0 ? 0 : (total - idle) / total * Runtime.getRuntime().availableProcessors();
+  }
+
+  /** All time and idle time of all processors, in ticks. */
+  private static long[] processorTimes() throws IOException {
+    String line = Files.readAllLines(Path.of("/proc/stat")).get(0);
+    String[] fields = line.trim().split("\\s+");
+    long total = 0;
+    // user nice system idle iowait irq softirq steal; guest time is within user time.
+    for (int i = 1; i <= 8; i++) {
+      total += Long.parseLong(fields[i]);
+    }
+    return new long[] {total, Long.parseLong(fields[4]) + Long.parseLong(fields[5])};
+  }
+
+  private static String field(String file, String name) throws IOException {
+    List<String> lines = Files.readAllLines(Path.of(file));
+    for (String line : lines) {
+      if (line.startsWith(name)) {
+        return line.substring(line.indexOf(':') + 1).trim();
+      }
+    }
+    return "unknown";
+  }
+}

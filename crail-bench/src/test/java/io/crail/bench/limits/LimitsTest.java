@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.limits;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LimitsTest {
+  @ParameterizedTest
+  @CsvSource({
+    "BLOCKING, 1, 48, 112",
+    "BLOCKING, 128, 48, 112",
+    "SELECTOR, 1, 112, 48",
+    "SELECTOR, 128, 48, 112",
+    "SELECTOR, 1000, 100, 100",
+    "SPIN, 16, 1, 300"
+  })
+  void everyRequestIsAnswered(WaitMode mode, int depth, int request, int response)
+      throws Exception {
+    LoopbackEcho echo = new LoopbackEcho(mode, request, response);
+    try (ServerSocketChannel listener = LoopbackEcho.listen()) {
+      CompletableFuture<Void> server =
+          CompletableFuture.runAsync(
+              () -> {
+                try {
+                  echo.serveOne(listener);
+                } catch (IOException e) {
+                  throw new AssertionError(e);
+                }
+              });
+      LoopbackEcho.Result result = echo.measure(LoopbackEcho.portOf(listener), depth, 100, 2000);
+      assertTrue(result.perSecond() > 0);
+      assertTrue(result.p50Micros() > 0);
+      assertTrue(result.p99Micros() >= result.p50Micros());
+      server.get(10, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
+  void messagesHaveAByteAtLeast() {
+    assertThrows(IllegalArgumentException.class, () -> new LoopbackEcho(WaitMode.BLOCKING, 0, 1));
+    assertThrows(
+        IllegalArgumentException.class, () -> new LoopbackEcho(WaitMode.BLOCKING, 1, 40_000));
+  }
+
+  @Test
+  void everyByteIsCopied() {
+    ByteBuffer region = ByteBuffer.allocateDirect(64);
+    ByteBuffer piece = ByteBuffer.allocateDirect(16);
+    for (int i = 0; i < 16; i++) {
+      piece.put(i, (byte) (i + 1));
+    }
+    MemoryCopy copy = new MemoryCopy(region, piece);
+    assertTrue(copy.bytesPerSecond(true, 1) > 0);
+    for (int i = 0; i < 64; i++) {
+      assertEquals(i % 16 + 1, region.get(i));
+    }
+    region.put(63, (byte) 99);
+    copy.bytesPerSecond(false, 1);
+    assertEquals(99, piece.get(15));
+    assertThrows(
+        IllegalArgumentException.class, () -> new MemoryCopy(region, ByteBuffer.allocate(24)));
+  }
+}

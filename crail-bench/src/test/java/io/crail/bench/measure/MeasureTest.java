@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.measure;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MeasureTest {
+  @TempDir Path directory;
+
+  @Test
+  void mediansAndRangesAreInTheTable() {
+    Samples samples = new Samples();
+    for (double value : new double[] {3, 1, 2}) {
+      samples.add("thing", "us", "do it", value);
+    }
+    samples.add("thing", "/s", "do it", 1_234_567);
+    assertEquals(2, samples.median("thing", "us"));
+    assertEquals(1_234_567, samples.median("thing", "/s"));
+    assertThrows(IllegalArgumentException.class, () -> samples.median("thing", "MB/s"));
+    String table = samples.table();
+    assertTrue(table.contains("| thing | 2.00 us | 1.00 - 3.00 | 3 | `do it` |"), table);
+    assertTrue(table.contains("| thing | 1,234,567 /s |"), table);
+    assertEquals(1.5, Samples.median(List.of(1.0, 2.0)));
+  }
+
+  @Test
+  void numbersAreFoundBehindTheirWords() {
+    String text =
+        """
+        execution time 0.002000 s
+        throughput 500000.0 ops/s, 16384.00 Mbit/s, 2048.00 MB/s
+        latency 2.00 us
+        latency p50 2.50 us, p99 3.25 us, p99.9 4.00 us, max 5.00 us
+        """;
+    assertEquals(0.002, Samples.number(text, "time"));
+    assertEquals(500_000, Samples.number(text, "throughput"));
+    assertEquals(2.5, Samples.number(text, "p50"));
+    assertEquals(3.25, Samples.number(text, "p99"));
+    assertThrows(IllegalArgumentException.class, () -> Samples.number(text, "p42"));
+    assertThrows(IllegalArgumentException.class, () -> Samples.number("a b p50", "p50"));
+  }
+
+  @Test
+  void outputOfOtherProgramsIsUnderstood() {
+    assertEquals(
+        1802378.38,
+        Redis.rate("\"test\",\"rps\",\"avg_latency_ms\"\n\"GET\",\"1802378.38\",\"0.066\"\n"));
+    assertThrows(IllegalArgumentException.class, () -> Redis.rate("\"SET\",\"1\"\n"));
+    assertEquals(
+        3305.375,
+        Measure.iperfMegabytes(
+            "[  5]   0.00-2.00   sec  6.17 GBytes  26489 Mbits/sec   91             sender\n"
+                + "[  5]   0.00-2.00   sec  6.17 GBytes  26443 Mbits/sec            receiver\n"));
+    assertThrows(IllegalArgumentException.class, () -> Measure.iperfMegabytes("connect failed"));
+    assertEquals(
+        "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nvv\r\n",
+        new String(Redis.set("k", "vv"), StandardCharsets.US_ASCII));
+  }
+
+  @Test
+  void programsAreRunStartedAndEnded() throws Exception {
+    Process server;
+    try (Programs programs = new Programs(directory)) {
+      assertEquals("hello\n", programs.run(List.of("echo", "hello")));
+      IOException thrown =
+          assertThrows(
+              IOException.class, () -> programs.run(List.of("sh", "-c", "echo why >&2; exit 3")));
+      assertTrue(thrown.getMessage().contains("exit code 3"), thrown.getMessage());
+      assertTrue(thrown.getMessage().contains("why"), thrown.getMessage());
+      assertEquals(
+          "port 7", programs.startAndReadLine(List.of("sh", "-c", "echo port 7; exec sleep 60")));
+      server = programs.last();
+      assertTrue(server.isAlive());
+    }
+    assertTrue(!server.isAlive(), "a server has outlived its owner");
+  }
+
+  @Test
+  void theMachineIsDescribed() throws Exception {
+    assertTrue(Machine.describe().contains("Linux"), Machine.describe());
+    double busy = Machine.busyProcessors(50);
+    assertTrue(busy >= 0 && busy <= Runtime.getRuntime().availableProcessors(), "busy " + busy);
+  }
+}
