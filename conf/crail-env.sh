@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the scripts in bin/, before anything is started. All of this is optional.
+
+# Where Java (17 or newer) lies.
+#export JAVA_HOME=/usr/lib/jvm/java-17-openjdk-amd64
+
+# JVM options for every command.
+#export CRAIL_EXTRA_JAVA_OPTIONS="-XX:+ExitOnOutOfMemoryError"
+
+# JVM options for one kind of process. A namenode needs about 250 bytes of heap for each file.
+#export CRAIL_NAMENODE_OPTS="-Xms4g -Xmx4g"
+#export CRAIL_DATANODE_OPTS=""
+#export CRAIL_CLIENT_OPTS=""
+
+# Where start-crail keeps the logs and the pid files of the servers.
+#export CRAIL_LOG_DIR=$CRAIL_HOME/logs
+#export CRAIL_PID_DIR=/tmp

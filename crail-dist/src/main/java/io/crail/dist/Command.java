@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import java.util.List;
+
+/** One command of {@code bin/crail}. Stateless. */
+interface Command {
+  /** The word on the command line. */
+  String name();
+
+  /** What it does, for the list of commands. */
+  String sentence();
+
+  /** Text of {@code --help}, without the options that all commands have. */
+  String help();
+
+  /**
+   * Runs the command.
+   *
+   * @param arguments what stands behind the command's name, without the options that all have
+   * @return the exit code
+   * @throws UsageException when the arguments are wrong; exit code 2
+   * @throws Exception when it failed; exit code 1
+   */
+  int run(CommandContext context, List<String> arguments) throws Exception;
+}

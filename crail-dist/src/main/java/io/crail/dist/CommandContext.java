@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Function;
+
+/** What a command runs with. Used by one thread. */
+final class CommandContext {
+  /** The name of the configuration file in its directory. */
+  static final String SITE_FILE = "crail-site.conf";
+
+  private final PrintStream out;
+  private final PrintStream err;
+  private final CommonOptions options;
+  private final Function<String, String> environment;
+
+  CommandContext(
+      PrintStream out,
+      PrintStream err,
+      CommonOptions options,
+      Function<String, String> environment) {
+    this.out = out;
+    this.err = err;
+    this.options = options;
+    this.environment = environment;
+  }
+
+  /** Where results go. */
+  PrintStream out() {
+    return out;
+  }
+
+  /** Where everything else goes. */
+  PrintStream err() {
+    return err;
+  }
+
+  /** The options that every command has. */
+  CommonOptions options() {
+    return options;
+  }
+
+  /** The configuration file, which may not exist; null when nothing says where it is. */
+  Path file() {
+    if (options.file() != null) {
+      return options.file();
+    }
+    String directory = environment.apply("CRAIL_CONF_DIR");
+    if (directory == null || directory.isEmpty()) {
+      String home = environment.apply("CRAIL_HOME");
+      if (home == null || home.isEmpty()) {
+        return null;
+      }
+      directory = home + "/conf";
+    }
+    return Path.of(directory, SITE_FILE);
+  }
+
+  /**
+   * Reads the configuration: defaults, then the file, then the options.
+   *
+   * @throws ConfigException that names the bad key or value and where it was set
+   * @throws IOException when the file cannot be read
+   */
+  Configuration configuration() throws IOException {
+    Configuration.Builder builder = Configuration.builder();
+    Path file = file();
+    if (file != null && (options.file() != null || Files.exists(file))) {
+      builder.load(file, environment);
+    }
+    options.settings().forEach((key, value) -> builder.set(key, value, "the command line"));
+    return builder.build();
+  }
+
+  /** True when file or options say where the namenodes are. */
+  boolean namesCluster(Configuration configuration) {
+    return configuration.isSet(ClusterKeys.NAMENODE_ADDRESS);
+  }
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.Region;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import io.crail.storage.Datanode;
+import io.crail.storage.StorageKeys;
+import io.crail.storage.StorageTier;
+import java.util.List;
+import org.apache.commons.cli.CommandLine;
+
+/** Runs a datanode until the process is told to end, or the namenodes have removed it. */
+final class DatanodeCommand extends OptionsCommand {
+  private static final long PATIENCE_NANOS = 5_000_000_000L;
+
+  DatanodeCommand() {
+    super(
+        "datanode",
+        "runs a datanode, which lends memory or flash to the cluster",
+        "[-- <arguments of the tier>]",
+        """
+        Arguments of tier tcp:  -p <port>  -d <directory of the region files>  -s <bytes to lend>
+        It registers with the namenodes by itself, again after they were restarted. It ends when it
+        has been removed ('crail removeDatanode'), or by SIGTERM or SIGINT; its data are gone then.
+        """,
+        valued("t", "tier", "tier", "storage tier, by default the first of crail.storage.types"),
+        valued("c", "class", "class", "storage class, by default the tier's place in that list"));
+  }
+
+  @Override
+  int run(CommandContext context, CommandLine line) throws Exception {
+    Configuration configuration = context.configuration();
+    String tierName = line.getOptionValue("t", configuration.get(StorageKeys.TYPES).get(0));
+    int storageClass = line.hasOption("c") ? number(line, "c", 0, 65535) : -1;
+    List<String> tierArguments = line.getArgList();
+    try (ShutdownGate gate = ShutdownGate.open();
+        Transport transport = TransportProvider.open(configuration);
+        Datanode datanode =
+            Datanode.start(
+                configuration,
+                StorageTier.find(tierName),
+                storageClass,
+                tierArguments,
+                transport)) {
+      gate.onAsked(datanode::close);
+      return serve(context, configuration, datanode, gate);
+    }
+  }
+
+  private static int serve(
+      CommandContext context, Configuration configuration, Datanode datanode, ShutdownGate gate)
+      throws InterruptedException {
+    while (!datanode.awaitRegistered(PATIENCE_NANOS)) {
+      if (gate.isAsked()) {
+        return 0;
+      }
+      context
+          .err()
+          .println(
+              "datanode waits for the namenodes at "
+                  + configuration.get(ClusterKeys.NAMENODE_ADDRESS).stream()
+                      .map(Cluster::text)
+                      .toList());
+    }
+    long bytes = datanode.server().regions().stream().mapToLong(Region::length).sum();
+    context
+        .out()
+        .println(
+            "datanode "
+                + datanode.uuid()
+                + " serves "
+                + ByteText.of(bytes)
+                + " on "
+                + Cluster.served(datanode.server().address())
+                + ", registered");
+    context.out().flush();
+    if (datanode.awaitStopped()) {
+      context.out().println("datanode " + datanode.uuid() + " was removed and ends");
+    }
+    return 0;
+  }
+}

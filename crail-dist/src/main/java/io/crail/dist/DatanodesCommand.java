@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import io.crail.protocol.DescribeDatanode;
+import io.crail.protocol.ListDatanodes;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Region;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.apache.commons.cli.CommandLine;
+
+/** Lists the datanodes of all namenodes. */
+final class DatanodesCommand extends OptionsCommand {
+  private static final class Row {
+    private final DescribeDatanode.Response description;
+    private long bytes;
+
+    Row(DescribeDatanode.Response description) {
+      this.description = description;
+    }
+  }
+
+  DatanodesCommand() {
+    super("datanodes", "lists the datanodes", "", "");
+  }
+
+  @Override
+  int run(CommandContext context, CommandLine line) throws Exception {
+    Map<UUID, Row> rows = new LinkedHashMap<>();
+    try (Cluster cluster = Cluster.of(context)) {
+      for (int index = 0; index < cluster.count(); index++) {
+        collect(cluster, index, rows);
+      }
+    }
+    String format = "%-36s %-6s %5s %10s %-7s %s%n";
+    context.out().printf(format, "datanode", "tier", "class", "lends", "state", "address");
+    rows.forEach(
+        (uuid, row) ->
+            context
+                .out()
+                .printf(
+                    format,
+                    uuid,
+                    row.description.tier(),
+                    row.description.storageClass(),
+                    ByteText.of(row.bytes),
+                    row.description.online() ? "online" : "offline",
+                    Cluster.text(row.description.host().toString(), row.description.port())));
+    return 0;
+  }
+
+  private static void collect(Cluster cluster, int index, Map<UUID, Row> rows)
+      throws IOException, InterruptedException {
+    int after = -1;
+    while (true) {
+      List<Integer> ids =
+          cluster
+              .ask(index, NameNodeOperations.LIST_DATANODES, new ListDatanodes.Request(after))
+              .ids();
+      if (ids.isEmpty()) {
+        return;
+      }
+      for (int id : ids) {
+        describe(cluster, index, id, rows);
+        after = id;
+      }
+    }
+  }
+
+  /** Adds a datanode with its regions at one namenode, which come in pages. */
+  private static void describe(Cluster cluster, int index, int id, Map<UUID, Row> rows)
+      throws IOException, InterruptedException {
+    int firstRegion = 0;
+    while (true) {
+      DescribeDatanode.Response page =
+          cluster.ask(
+              index,
+              NameNodeOperations.DESCRIBE_DATANODE,
+              new DescribeDatanode.Request(id, firstRegion));
+      UUID uuid = new UUID(page.uuidHigh(), page.uuidLow());
+      Row row = rows.computeIfAbsent(uuid, key -> new Row(page));
+      for (Region region : page.regions()) {
+        row.bytes += region.length();
+      }
+      firstRegion += page.regions().size();
+      if (page.regions().isEmpty() || firstRegion >= page.totalRegions()) {
+        return;
+      }
+    }
+  }
+}

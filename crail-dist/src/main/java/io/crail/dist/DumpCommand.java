@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import io.crail.protocol.Dump;
+import io.crail.protocol.NameNodeOperations;
+import org.apache.commons.cli.CommandLine;
+
+/** Prints what the namenodes hold. */
+final class DumpCommand extends OptionsCommand {
+  DumpCommand() {
+    super("dump", "prints tree and space of every namenode", "", "");
+  }
+
+  @Override
+  int run(CommandContext context, CommandLine line) throws Exception {
+    try (Cluster cluster = Cluster.of(context)) {
+      for (int index = 0; index < cluster.count(); index++) {
+        context.out().println("# " + cluster.name(index));
+        long cursor = 0;
+        do {
+          Dump.Response page =
+              cluster.ask(index, NameNodeOperations.DUMP, new Dump.Request(cursor));
+          context.out().print(page.text());
+          cursor = page.next();
+        } while (cursor != -1);
+      }
+    }
+    return 0;
+  }
+}

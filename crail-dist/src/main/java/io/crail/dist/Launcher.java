@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.error.CrailException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.file.NoSuchFileException;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+
+/**
+ * Finds the command, runs it, and turns what it throws into one line and an exit code: 0 for
+ * success, {@value #FAILURE} for a failure, {@value #USAGE} for a command line or a configuration
+ * that cannot be used.
+ */
+final class Launcher {
+  /** Exit code of a command that failed. */
+  static final int FAILURE = 1;
+
+  /** Exit code of a command line or configuration that cannot be used. */
+  static final int USAGE = 2;
+
+  private static final List<Command> COMMANDS =
+      List.of(
+          new NamenodeCommand(),
+          new DatanodeCommand(),
+          new IobenchCommand(),
+          new PingCommand(),
+          new UsageCommand(),
+          new DatanodesCommand(),
+          new RemoveDatanodeCommand(),
+          new DumpCommand(),
+          new GetconfCommand());
+
+  private final PrintStream out;
+  private final PrintStream err;
+  private final Function<String, String> environment;
+
+  /**
+   * Creates a launcher.
+   *
+   * @param environment gives an environment variable's value, or null
+   */
+  Launcher(PrintStream out, PrintStream err, Function<String, String> environment) {
+    this.out = out;
+    this.err = err;
+    this.environment = environment;
+  }
+
+  /** Runs a command line and gives the exit code. */
+  int run(List<String> arguments) {
+    if (arguments.isEmpty()) {
+      err.print(overview());
+      return USAGE;
+    }
+    String word = arguments.get(0);
+    switch (word) {
+      case "-h", "--help", "help" -> {
+        return help(arguments);
+      }
+      case "-v", "--version", "version" -> {
+        out.println("crail " + version() + ", Java " + Runtime.version());
+        return 0;
+      }
+      default -> {
+        Command command = find(word);
+        return command == null
+            ? refuse(null, "there is no command '" + word + "'" + nearest(word))
+            : run(command, arguments.subList(1, arguments.size()));
+      }
+    }
+  }
+
+  private int help(List<String> arguments) {
+    Command command = arguments.size() < 2 ? null : find(arguments.get(1));
+    if (arguments.size() > 1 && command == null) {
+      return refuse(null, "there is no command '" + arguments.get(1) + "'");
+    }
+    out.print(command == null ? overview() : help(command));
+    return 0;
+  }
+
+  private int run(Command command, List<String> arguments) {
+    boolean verbose = arguments.contains("--verbose");
+    try {
+      CommonOptions options = CommonOptions.parse(arguments);
+      if (options.help()) {
+        out.print(help(command));
+        return 0;
+      }
+      return command.run(new CommandContext(out, err, options, environment), options.rest());
+    } catch (UsageException e) {
+      return refuse(command, e.getMessage());
+    } catch (ConfigException e) {
+      trace(e, verbose);
+      err.println("crail: " + e.getMessage());
+      return USAGE;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      err.println("crail " + command.name() + ": interrupted");
+      return FAILURE;
+    } catch (Exception | AssertionError e) {
+      trace(e, verbose);
+      err.println("crail " + command.name() + ": " + oneLine(e));
+      return FAILURE;
+    }
+  }
+
+  private void trace(Throwable failure, boolean verbose) {
+    if (verbose) {
+      failure.printStackTrace(err);
+    }
+  }
+
+  /** A failure in one line: operating errors speak for themselves, others need their type. */
+  private static String oneLine(Throwable failure) {
+    String message = failure.getMessage();
+    if (failure instanceof NoSuchFileException) {
+      return "no such file: " + message;
+    }
+    boolean speaks =
+        message != null
+            && (failure instanceof CrailException
+                || failure.getClass() == IOException.class
+                || failure instanceof TimeoutException);
+    return speaks ? message : failure.toString() + " (--verbose shows where)";
+  }
+
+  private int refuse(Command command, String message) {
+    String name = command == null ? "crail" : "crail " + command.name();
+    err.println(name + ": " + message);
+    err.println("Try: " + name + " --help");
+    return USAGE;
+  }
+
+  /** True when there is a command of this name. */
+  static boolean hasCommand(String name) {
+    return find(name) != null;
+  }
+
+  private static Command find(String word) {
+    for (Command command : COMMANDS) {
+      if (command.name().equals(word)) {
+        return command;
+      }
+    }
+    return null;
+  }
+
+  /** A command whose name differs in letter case or begins alike, as a hint. */
+  private static String nearest(String word) {
+    for (Command command : COMMANDS) {
+      if (command.name().equalsIgnoreCase(word)
+          || (word.length() >= 3 && command.name().startsWith(word.substring(0, 3)))) {
+        return "; did you mean '" + command.name() + "'?";
+      }
+    }
+    return "";
+  }
+
+  private static String help(Command command) {
+    return command.help().stripTrailing() + "\n\n" + CommonOptions.HELP;
+  }
+
+  private static String overview() {
+    StringBuilder text = new StringBuilder("Usage: crail <command> [options]\n\nCommands:\n");
+    for (Command command : COMMANDS) {
+      text.append(String.format("  %-16s %s%n", command.name(), command.sentence()));
+    }
+    text.append(String.format("  %-16s %s%n", "version", "prints the version"));
+    text.append("\n'crail <command> --help' explains a command.\n\n");
+    return text.append(CommonOptions.HELP).toString();
+  }
+
+  private static String version() {
+    Properties properties = new Properties();
+    try (InputStream in = Launcher.class.getResourceAsStream("version.properties")) {
+      properties.load(in);
+    } catch (IOException e) {
+      throw new AssertionError("version.properties is broken", e);
+    }
+    return properties.getProperty("version");
+  }
+}

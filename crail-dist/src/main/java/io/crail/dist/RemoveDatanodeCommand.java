@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.UnknownDatanodeException;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.RemoveDatanode;
+import org.apache.commons.cli.CommandLine;
+
+/** Takes a datanode out of service. */
+final class RemoveDatanodeCommand extends OptionsCommand {
+  RemoveDatanodeCommand() {
+    super(
+        "removeDatanode",
+        "takes a datanode out of service",
+        "",
+        """
+        The datanode gives out no more space, and ends when the last of its data has been deleted.
+        'crail datanodes' shows host and port.
+        """,
+        valued("i", "host", "host", "host of the datanode, as it registered"),
+        valued("p", "port", "port", "port of the datanode"));
+  }
+
+  @Override
+  int run(CommandContext context, CommandLine line) throws Exception {
+    String host = required(line, "i");
+    required(line, "p");
+    int port = port(line, "p");
+    RemoveDatanode.Request request = new RemoveDatanode.Request(port, Utf8.of(host));
+    long used = 0;
+    int known = 0;
+    UnknownDatanodeException unknown = null;
+    try (Cluster cluster = Cluster.of(context)) {
+      for (int index = 0; index < cluster.count(); index++) {
+        try {
+          used += cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
+          known++;
+        } catch (UnknownDatanodeException e) {
+          unknown = e;
+        }
+      }
+    }
+    if (known == 0) {
+      throw unknown;
+    }
+    context
+        .out()
+        .println(
+            "datanode "
+                + Cluster.text(host, port)
+                + " is being removed; "
+                + ByteText.of(used)
+                + " on it are still in use");
+    return 0;
+  }
+}

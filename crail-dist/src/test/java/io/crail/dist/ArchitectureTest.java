@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.syntax.ArchRuleDefinition;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
+
+/** Holds the arrows between the modules, and what must not be in the code. */
+class ArchitectureTest {
+  /** A module's packages, and the modules that it may use beside itself. */
+  private record Module(List<String> packages, List<String> uses) {}
+
+  private static final Map<String, Module> MODULES = modules();
+
+  private static JavaClasses crail;
+
+  private static Map<String, Module> modules() {
+    Map<String, Module> modules = new TreeMap<>();
+    modules.put("common", new Module(List.of("io.crail.common.."), List.of()));
+    // Three rooms of crail-rpc: a transport never sees an operation.
+    modules.put("engine", new Module(List.of("io.crail.rpc"), List.of("common")));
+    modules.put("netty", new Module(List.of("io.crail.rpc.netty.."), List.of("common", "engine")));
+    modules.put(
+        "protocol", new Module(List.of("io.crail.protocol.."), List.of("common", "engine")));
+    List<String> rpc = List.of("common", "engine", "protocol");
+    modules.put("storage", new Module(List.of("io.crail.storage"), rpc));
+    modules.put("namenode", new Module(List.of("io.crail.namenode.."), rpc));
+    modules.put(
+        "tcp tier",
+        new Module(
+            List.of("io.crail.storage.tcp.."),
+            List.of("common", "engine", "netty", "protocol", "storage")));
+    modules.put(
+        "client",
+        new Module(
+            List.of("io.crail", "io.crail.conf..", "io.crail.memory..", "io.crail.client.."),
+            List.of("common", "engine", "protocol", "storage")));
+    modules.put(
+        "bench",
+        new Module(
+            List.of("io.crail.bench.."),
+            List.of("common", "engine", "protocol", "storage", "client")));
+    modules.put(
+        "testkit",
+        new Module(
+            List.of("io.crail.embedded..", "io.crail.testkit.."),
+            List.of(
+                "common",
+                "engine",
+                "netty",
+                "protocol",
+                "storage",
+                "namenode",
+                "tcp tier",
+                "client")));
+    List<String> everything = new ArrayList<>(modules.keySet());
+    modules.put("dist", new Module(List.of("io.crail.dist.."), everything));
+    return modules;
+  }
+
+  @BeforeAll
+  static void importClasses() {
+    crail =
+        new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .withImportOption(location -> !location.contains("test-classes"))
+            .importPackages("io.crail");
+  }
+
+  @Test
+  void everyClassBelongsToAModule() {
+    String[] known =
+        MODULES.values().stream()
+            .flatMap(module -> module.packages().stream())
+            .toArray(String[]::new);
+    TreeSet<String> homeless = new TreeSet<>();
+    for (JavaClass type : crail) {
+      if (!resideInAnyPackage(known).test(type)) {
+        homeless.add(type.getName());
+      }
+    }
+    assertEquals(new TreeSet<>(), homeless);
+    assertFalse(crail.isEmpty());
+  }
+
+  @TestFactory
+  Stream<DynamicTest> modulesUseOnlyWhatTheyMay() {
+    return MODULES.entrySet().stream()
+        .map(
+            entry ->
+                DynamicTest.dynamicTest(
+                    entry.getKey(), () -> check(entry.getKey(), entry.getValue())));
+  }
+
+  private static void check(String name, Module module) {
+    List<String> forbidden = new ArrayList<>();
+    MODULES.forEach(
+        (other, itsModule) -> {
+          if (!other.equals(name) && !module.uses().contains(other)) {
+            forbidden.addAll(itsModule.packages());
+          }
+        });
+    if (!forbidden.isEmpty()) {
+      noClasses()
+          .that()
+          .resideInAnyPackage(module.packages().toArray(String[]::new))
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(forbidden.toArray(String[]::new))
+          .allowEmptyShould(true)
+          .check(crail);
+    }
+  }
+
+  @Test
+  void nettyStaysInTheTransportAndTheTcpTier() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(
+            "io.crail.rpc.netty..", "io.crail.storage.tcp..", "io.crail.testkit..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("io.netty..")
+        .check(crail);
+  }
+
+  @Test
+  void codeThatDecidesReadsNoClock() {
+    noClasses()
+        .that()
+        .resideInAnyPackage("io.crail.namenode..", "io.crail.protocol..")
+        .should()
+        .callMethod(System.class, "nanoTime")
+        .orShould()
+        .callMethod(System.class, "currentTimeMillis")
+        .orShould()
+        .callMethod(Thread.class, "sleep", long.class)
+        .allowEmptyShould(true)
+        .check(crail);
+  }
+
+  @Test
+  void nobodyUsesUnsafeOrALoggingBinding() {
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(
+            "sun.misc..", "jdk.internal..", "java.util.logging..", "org.apache.logging..")
+        .check(crail);
+  }
+
+  @Test
+  void clientsDragOnlyNettyAndTheLoggingFacadeAlong() throws Exception {
+    TreeSet<String> foreign = new TreeSet<>();
+    for (String module :
+        List.of(
+            "crail-common", "crail-rpc", "crail-storage", "crail-client", "crail-datanode-tcp")) {
+      foreign.addAll(foreignDependencies(Path.of("..", module, "pom.xml")));
+    }
+    foreign.removeIf(name -> name.startsWith("netty-"));
+    assertEquals(new TreeSet<>(List.of("slf4j-api")), foreign);
+  }
+
+  /** What users of a module get on their class path beside Crail's own modules. */
+  private static TreeSet<String> foreignDependencies(Path pom) throws Exception {
+    Element project =
+        DocumentBuilderFactory.newInstance()
+            .newDocumentBuilder()
+            .parse(pom.toFile())
+            .getDocumentElement();
+    NodeList dependencies = project.getElementsByTagName("dependency");
+    TreeSet<String> names = new TreeSet<>();
+    for (int i = 0; i < dependencies.getLength(); i++) {
+      Element dependency = (Element) dependencies.item(i);
+      String scope = text(dependency, "scope");
+      if (!scope.equals("test")
+          && !scope.equals("provided")
+          && !text(dependency, "groupId").equals("io.crail")) {
+        names.add(text(dependency, "artifactId"));
+      }
+    }
+    return names;
+  }
+
+  private static String text(Element element, String name) {
+    NodeList children = element.getElementsByTagName(name);
+    return children.getLength() == 0 ? "" : children.item(0).getTextContent();
+  }
+
+  @Test
+  void nothingButTheCommandsPrintsOrExits() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages("io.crail.dist..", "io.crail.bench..", "io.crail.testkit..")
+        .should()
+        .accessField(System.class, "out")
+        .orShould()
+        .accessField(System.class, "err")
+        .orShould()
+        .callMethod(System.class, "exit", int.class)
+        .check(crail);
+  }
+
+  @Test
+  void noStaticFieldChanges() {
+    ArchRuleDefinition.fields().that().areStatic().should().beFinal().check(crail);
+  }
+
+  @Test
+  void keysAreDeclaredInOnePlacePerRoom() {
+    classes()
+        .that()
+        .implement(io.crail.common.config.ConfigKeys.class)
+        .should()
+        .haveSimpleNameEndingWith("Keys")
+        .check(crail);
+  }
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.Configuration;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What the pages written by hand say must be there: files, keys, commands. */
+class DocumentationTest {
+  private static final Path ROOT = Path.of("..");
+  private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
+  private static final Pattern KEY = Pattern.compile("(?<![.\\w])crail(\\.[a-z]+)+(?![(\\w])");
+  private static final Pattern COMMAND = Pattern.compile("(?:bin/|`)crail ([a-zA-Z]+)");
+
+  private static List<Path> pages() throws IOException {
+    List<Path> pages = new ArrayList<>();
+    try (Stream<Path> top = Files.list(ROOT);
+        Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
+      Stream.concat(top, docs).filter(page -> page.toString().endsWith(".md")).forEach(pages::add);
+    }
+    assertFalse(pages.isEmpty());
+    return pages;
+  }
+
+  @Test
+  void everyLinkLeadsSomewhere() throws IOException {
+    TreeSet<String> dead = new TreeSet<>();
+    for (Path page : pages()) {
+      Matcher link = LINK.matcher(Files.readString(page));
+      while (link.find()) {
+        if (!Files.exists(page.resolveSibling(link.group(1)))) {
+          dead.add(page + ": " + link.group(1));
+        }
+      }
+    }
+    assertEquals(new TreeSet<>(), dead);
+  }
+
+  @Test
+  void everyKeyThatIsNamedExists() throws IOException {
+    TreeSet<String> known = new TreeSet<>();
+    for (ConfigKeys room : Configuration.declarations()) {
+      for (ConfigKey<?> key : room.keys()) {
+        known.add(key.name());
+      }
+    }
+    List<Path> texts = new ArrayList<>(pages());
+    texts.add(ROOT.resolve("conf/crail-site.conf"));
+    TreeSet<String> unknown = new TreeSet<>();
+    for (Path text : texts) {
+      Matcher key = KEY.matcher(Files.readString(text).replaceAll("-Dcrail\\.[a-z.]+", ""));
+      while (key.find()) {
+        if (!known.contains(key.group()) && !key.group().matches("crail\\.(dat|home)")) {
+          unknown.add(text + ": " + key.group());
+        }
+      }
+    }
+    assertEquals(new TreeSet<>(), unknown);
+  }
+
+  @Test
+  void everyCommandThatIsNamedExists() throws IOException {
+    TreeSet<String> unknown = new TreeSet<>();
+    for (Path page : pages()) {
+      Matcher command = COMMAND.matcher(Files.readString(page));
+      while (command.find()) {
+        if (!Launcher.hasCommand(command.group(1))) {
+          unknown.add(page + ": " + command.group(1));
+        }
+      }
+    }
+    assertEquals(new TreeSet<>(), unknown);
+  }
+
+  @Test
+  void theReadmeFitsOnTwoScreens() throws IOException {
+    List<String> lines = Files.readAllLines(ROOT.resolve("README.md"));
+    assertTrue(lines.size() <= 100, lines.size() + " lines");
+  }
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the commands print, take and refuse. */
+class CommandsSystemTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private static ProcessCluster cluster;
+
+  @BeforeAll
+  static void start() throws Exception {
+    cluster = ProcessCluster.start(2, 2, Map.of());
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    cluster.close();
+  }
+
+  private static void assertSuccess(CrailProcess process) throws Exception {
+    assertEquals(0, process.awaitExit(PATIENCE), () -> process.stdout() + process.stderr());
+  }
+
+  /** Nothing on stderr from the JVM or the log; a benchmark may say what it prepares. */
+  private static void assertNoWarning(CrailProcess process) {
+    for (String line : process.stderr().lines().toList()) {
+      assertFalse(line.matches("(WARN|ERROR|OpenJDK|Exception|\\s+at ).*"), process.stderr());
+    }
+  }
+
+  private static void assertOneLine(String text) {
+    assertEquals(1, text.lines().count(), text);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "-t write -s 65536 -k 64 -f /commands.dat",
+        "-t write -s 65536 -k 64 -m false -f /commands.dat",
+        "-t writeAsync -s 65536 -k 64 -b 4 -f /commands.dat",
+        "-t createFile -k 50 -f /commands-created",
+        "-t getMultiFileAsync -n 100 -k 1000 -b 16 -f /commands-multi"
+      })
+  void iobenchThatMakesItsOwnFiles(String arguments) throws Exception {
+    assertMeasures(arguments);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "-t readSequential -s 65536 -k 64 -f /commands-read.dat",
+        "-t readSequential -s 65536 -k 64 -m false -f /commands-read.dat",
+        "-t readSequentialAsync -s 65536 -k 64 -b 4 -f /commands-read.dat",
+        "-t readRandom -s 4096 -k 64 -f /commands-read.dat",
+        "-t getKey -s 1024 -k 50 -f /commands-read.dat",
+        "-t getFile -k 100 -f /commands-read.dat",
+        "-t getFileAsync -k 1000 -b 16 -f /commands-read.dat"
+      })
+  void iobenchThatReads(String arguments) throws Exception {
+    assertSuccess(
+        cluster.run(
+            "iobench", "-t", "write", "-s", "65536", "-k", "32", "-f", "/commands-read.dat"));
+    assertMeasures(arguments);
+  }
+
+  private static void assertMeasures(String arguments) throws Exception {
+    List<String> words = new ArrayList<>(List.of("iobench"));
+    words.addAll(List.of(arguments.split(" ")));
+    CrailProcess bench = cluster.run(words.toArray(new String[0]));
+    assertSuccess(bench);
+    assertTrue(bench.stdout().contains("execution time"), bench.stdout());
+    assertTrue(bench.stdout().contains("latency"), bench.stdout());
+    assertNoWarning(bench);
+  }
+
+  @Test
+  void iobenchWithoutAClusterStartsOneAndSaysSo(@TempDir Path empty) throws Exception {
+    CrailProcess bench =
+        CrailProcess.crail(
+            empty, "iobench", "-t", "write", "-s", "65536", "-k", "64", "-f", "/tmp.dat");
+    assertSuccess(bench);
+    assertNoWarning(bench);
+    assertTrue(bench.stderr().contains("crail.namenode.address"), bench.stderr());
+    assertTrue(bench.stderr().contains("starting a cluster in this process"), bench.stderr());
+  }
+
+  @Test
+  void embeddedClusterIsUsedWhenAskedFor(@TempDir Path empty) throws Exception {
+    CrailProcess df = CrailProcess.crail(empty, "df", "--embedded");
+    assertSuccess(df);
+    assertTrue(df.stdout().contains("1 of 1 datanodes online"), df.stdout());
+    assertEquals("", df.stderr());
+  }
+
+  @Test
+  void pingNamesEveryNamenode() throws Exception {
+    CrailProcess ping = cluster.run("ping");
+    assertSuccess(ping);
+    assertEquals(2, ping.stdout().lines().filter(line -> line.contains(" answers in ")).count());
+  }
+
+  @Test
+  void pingFailsWhereNobodyListens() throws Exception {
+    CrailProcess ping =
+        cluster.run(
+            "ping", "--set", "crail.namenode.address=crail://127.0.0.1:1", "-Dcrail.rpctimeout=1s");
+    assertEquals(1, ping.awaitExit(PATIENCE));
+    assertOneLine(ping.stderr());
+    assertTrue(ping.stderr().contains("127.0.0.1:1"), ping.stderr());
+  }
+
+  @Test
+  void datanodesAndSpaceAreShown() throws Exception {
+    CrailProcess datanodes = cluster.run("datanodes");
+    assertSuccess(datanodes);
+    for (int i = 0; i < 2; i++) {
+      String address = "127.0.0.1:" + cluster.datanodeAddress(i).getPort();
+      assertTrue(datanodes.stdout().contains(address), datanodes.stdout());
+    }
+    assertTrue(cluster.run("df").stdout().contains("2 of 2 datanodes online"));
+    assertTrue(cluster.run("dump").stdout().contains("# namenode 1 at "));
+  }
+
+  @Test
+  void getconfPrintsWhatIsSetAndWhatIsDefault() throws Exception {
+    assertTrue(
+        cluster.run("getconf", "crail.namenode.address").stdout().startsWith("crail://127.0.0.1:"));
+    assertEquals(
+        "7s\n", cluster.run("getconf", "crail.rpctimeout", "-Dcrail.rpctimeout=7s").stdout());
+    assertTrue(cluster.run("getconf", "--all").stdout().contains("crail.blocksize "));
+    assertEquals(2, cluster.run("getconf", "crail.nothing").awaitExit(PATIENCE));
+  }
+
+  @Test
+  void removedDatanodeEndsByItself() throws Exception {
+    try (ProcessCluster own =
+        ProcessCluster.start(2, 2, Map.of("crail.storage.keepalive", "100ms"))) {
+      InetSocketAddress address = own.datanodeAddress(0);
+      String port = String.valueOf(address.getPort());
+      CrailProcess wrong = own.run("removeDatanode", "-i", "127.0.0.1", "-p", "1");
+      assertEquals(1, wrong.awaitExit(PATIENCE));
+      assertOneLine(wrong.stderr());
+      assertSuccess(own.run("removeDatanode", "-i", "127.0.0.1", "-p", port));
+      assertEquals(0, own.datanode(0).awaitExit(PATIENCE));
+      assertTrue(own.datanode(1).isAlive());
+    }
+  }
+
+  @Test
+  void serversCleanUpOnSigterm() throws Exception {
+    ProcessCluster own = ProcessCluster.start(1, 1, Map.of());
+    try {
+      assertFalse(own.leftovers().isEmpty(), "a datanode keeps its regions in files");
+      own.datanode(0).terminate();
+      assertEquals(143, own.datanode(0).awaitExit(PATIENCE));
+      assertEquals(List.of(), own.leftovers());
+      own.namenode(0).terminate();
+      assertEquals(143, own.namenode(0).awaitExit(PATIENCE));
+    } finally {
+      own.close();
+    }
+  }
+
+  @Test
+  void embeddedClusterCleansUpWhenTheCommandIsEnded(@TempDir Path directory) throws Exception {
+    Path data = Files.createDirectory(directory.resolve("data"));
+    CrailProcess bench =
+        CrailProcess.crail(
+            directory,
+            "iobench",
+            "-t",
+            "getFile",
+            "-k",
+            "100000000",
+            "-f",
+            "/x",
+            "--embedded",
+            "--set",
+            "crail.storage.tcp.datapath=" + data,
+            "--set",
+            "crail.storage.tcp.storagelimit=16m");
+    try {
+      bench.await("starting benchmark", PATIENCE);
+      assertEquals(1, data.toFile().list().length);
+      bench.terminate();
+      assertEquals(143, bench.awaitExit(PATIENCE));
+      assertEquals(0, data.toFile().list().length);
+    } finally {
+      bench.close();
+    }
+  }
+
+  @Test
+  void nextDatanodeRemovesWhatAKilledOneLeft() throws Exception {
+    try (ProcessCluster own = ProcessCluster.start(1, 1, Map.of())) {
+      List<String> killed = own.leftovers();
+      own.datanode(0).kill();
+      assertEquals(killed, own.leftovers());
+      own.startDatanode("16m", -1);
+      List<String> now = own.leftovers();
+      assertTrue(Collections.disjoint(killed, now), now.toString());
+    }
+  }
+
+  @Test
+  void worksOverIpv6() throws Exception {
+    Assumptions.assumeTrue(hasIpv6Loopback(), "this machine has no IPv6");
+    try (ProcessCluster own = ProcessCluster.start("::1", 2, 1, Map.of())) {
+      assertTrue(own.namenodeAddress(0).getAddress() instanceof Inet6Address);
+      assertTrue(own.datanodeAddress(0).getAddress() instanceof Inet6Address);
+      for (String mapped : List.of("true", "false")) {
+        CrailProcess bench =
+            own.run(
+                "iobench",
+                "-t",
+                "write",
+                "-s",
+                "65536",
+                "-k",
+                "64",
+                "-f",
+                "/six.dat",
+                "--set",
+                "crail.storage.localmap=" + mapped);
+        assertSuccess(bench);
+      }
+    }
+  }
+
+  private static boolean hasIpv6Loopback() throws Exception {
+    for (NetworkInterface network : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+      for (InetAddress address : Collections.list(network.getInetAddresses())) {
+        if (address instanceof Inet6Address && address.isLoopbackAddress()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Command line, and what the one line on stderr has to name. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "nonsense | nonsense",
+        "ping --nonsense | --nonsense",
+        "ping surplus | surplus",
+        "namenode -p 70000 | 70000",
+        "namenode -p | p",
+        "namenode -i 9 | 9",
+        "datanode -c many | many",
+        "datanode -t flash | flash",
+        "datanode -- -x 1 | -x",
+        "datanode -- -s lots | lots",
+        "iobench -t nonsense | nonsense",
+        "iobench -t write -k none | none",
+        "ping --set crail.rpctimout=1 | crail.rpctimeout",
+        "ping --set crail.rpctimeout=never | never",
+        "ping --set nonsense | nonsense",
+        "ping -Dcrail.namenode.rpctype=pigeon | pigeon",
+        "removeDatanode -p 1 | -i"
+      })
+  void badCommandLineIsNamedInOneLine(String arguments, String named) throws Exception {
+    CrailProcess refused = cluster.run(arguments.split(" "));
+    assertEquals(2, refused.awaitExit(PATIENCE), refused.stdout() + refused.stderr());
+    String complaint = refused.stderr().lines().findFirst().orElse("");
+    assertTrue(complaint.contains(named), refused.stderr());
+    assertFalse(refused.stderr().contains("\tat "), "no stack trace");
+    assertEquals("", refused.stdout());
+  }
+
+  @Test
+  void badConfigurationIsNamedWithItsLine(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("crail-site.conf");
+    Files.writeString(file, "# a comment\ncrail.rpctimeout soon\n");
+    CrailProcess refused = CrailProcess.crail(directory, "ping");
+    assertEquals(2, refused.awaitExit(PATIENCE));
+    assertEquals(
+        "crail: "
+            + file
+            + ":2: key 'crail.rpctimeout' has the bad value 'soon': must be a time such as 250ms,"
+            + " 10s or 5m\n",
+        refused.stderr());
+  }
+
+  @Test
+  void portInUseIsNamed() throws Exception {
+    String port = String.valueOf(cluster.namenodeAddress(0).getPort());
+    CrailProcess refused = cluster.run("namenode", "-i", "0", "-p", port);
+    assertEquals(1, refused.awaitExit(PATIENCE));
+    assertTrue(refused.stderr().contains(port), refused.stderr());
+    assertFalse(refused.stderr().contains("\tat "), "no stack trace");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "namenode",
+        "datanode",
+        "iobench",
+        "ping",
+        "df",
+        "datanodes",
+        "removeDatanode",
+        "dump",
+        "getconf"
+      })
+  void everyCommandExplainsItself(String command) throws Exception {
+    CrailProcess help = cluster.run(command, "--help");
+    assertSuccess(help);
+    assertTrue(help.stdout().contains("crail " + command), help.stdout());
+    assertTrue(help.stdout().contains("--set"), help.stdout());
+    assertEquals("", help.stderr());
+    assertTrue(cluster.run("--help").stdout().contains("  " + command + " "));
+  }
+}

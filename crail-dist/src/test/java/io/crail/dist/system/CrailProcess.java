@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * A process of Crail. Started through {@code bin/crail} of the layout that {@code -Dcrail.home=}
+ * names; without it, as a Java with the class path of this one.
+ */
+final class CrailProcess implements AutoCloseable {
+  private static final String JAVA_HOME = System.getProperty("java.home");
+
+  private final String name;
+  private final Process process;
+  private final Output out;
+  private final Output err;
+
+  private CrailProcess(String name, ProcessBuilder builder) throws IOException {
+    this.name = name;
+    builder.environment().put("JAVA_HOME", JAVA_HOME);
+    builder.environment().remove("CRAIL_HOME");
+    builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+    this.process = builder.start();
+    this.out = new Output(process.getInputStream());
+    this.err = new Output(process.getErrorStream());
+  }
+
+  /** Starts {@code crail} with these arguments, and with {@code directory} as its configuration. */
+  static CrailProcess crail(Path directory, String... arguments) throws IOException {
+    List<String> command = new ArrayList<>();
+    String home = System.getProperty("crail.home");
+    if (home != null) {
+      command.add(home + "/bin/crail");
+    } else {
+      command.addAll(java());
+      command.add("io.crail.dist.Main");
+    }
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("CRAIL_CONF_DIR", directory.toString());
+    return new CrailProcess("crail " + String.join(" ", arguments), builder);
+  }
+
+  /** Starts a program of these tests. */
+  static CrailProcess program(Class<?> main, String... arguments) throws IOException {
+    List<String> command = java();
+    command.add(main.getName());
+    command.addAll(List.of(arguments));
+    return new CrailProcess(main.getSimpleName(), new ProcessBuilder(command));
+  }
+
+  private static List<String> java() {
+    List<String> command = new ArrayList<>();
+    command.add(JAVA_HOME + "/bin/java");
+    if (Runtime.version().feature() >= 24) {
+      command.add("--enable-native-access=ALL-UNNAMED");
+      command.add("--sun-misc-unsafe-memory-access=allow");
+    }
+    command.addAll(
+        List.of("-Xmx256m", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path")));
+    return command;
+  }
+
+  /** Waits for a line on stdout that matches, and gives the match. */
+  Matcher await(String pattern, Duration patience) throws Exception {
+    Pattern compiled = Pattern.compile(pattern);
+    Matcher[] found = new Matcher[1];
+    Await.until(
+        name + " prints " + pattern + "; it has printed:\n" + out.text() + err.text(),
+        patience,
+        () -> {
+          for (String line : out.lines()) {
+            Matcher matcher = compiled.matcher(line);
+            if (matcher.find()) {
+              found[0] = matcher;
+              return true;
+            }
+          }
+          if (!process.isAlive() && out.isAtEnd()) {
+            throw new AssertionError(
+                name + " has ended with " + process.exitValue() + "\n" + out.text() + err.text());
+          }
+          return false;
+        });
+    return found[0];
+  }
+
+  /** Waits for the end and gives the exit code. */
+  int awaitExit(Duration patience) throws Exception {
+    if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+      throw new AssertionError(name + " still runs\n" + out.text() + err.text());
+    }
+    Await.until("output of " + name, Duration.ofSeconds(5), () -> out.isAtEnd() && err.isAtEnd());
+    return process.exitValue();
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** SIGKILL. */
+  void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
+  /** SIGTERM. */
+  void terminate() {
+    process.destroy();
+  }
+
+  /** SIGSTOP or SIGCONT. */
+  void signal(String signal) throws Exception {
+    // The shell's own: a small system has no program of that name.
+    String command = "kill -" + signal + " " + process.pid();
+    int code = new ProcessBuilder("bash", "-c", command).start().waitFor();
+    if (code != 0) {
+      throw new AssertionError("kill -" + signal + " gave " + code);
+    }
+    if (signal.equals("STOP")) {
+      // The signal is only sent; each thread stops when it is scheduled next.
+      Await.until(
+          "all threads of " + name + " stand still", Duration.ofSeconds(10), this::isStopped);
+    }
+  }
+
+  private boolean isStopped() throws IOException {
+    try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
+      for (Path thread : threads.toList()) {
+        String stat = Files.readString(thread.resolve("stat"));
+        if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+          return false;
+        }
+      }
+      return true;
+    } catch (NoSuchFileException e) {
+      // A thread has ended meanwhile.
+      return false;
+    }
+  }
+
+  /** What it has written to stdout. */
+  String stdout() {
+    return out.text();
+  }
+
+  /** What it has written to stderr. */
+  String stderr() {
+    return err.text();
+  }
+
+  /** Ends the process: gently, then not. */
+  @Override
+  public void close() throws Exception {
+    process.destroy();
+    if (!process.waitFor(20, TimeUnit.SECONDS)) {
+      kill();
+      throw new AssertionError(name + " did not end on SIGTERM\n" + out.text() + err.text());
+    }
+  }
+
+  /** Reads a stream of the process, so that the process never waits for us. */
+  private static final class Output {
+    private final List<String> lines = new ArrayList<>();
+    private final Thread reader;
+
+    Output(InputStream stream) {
+      reader = new Thread(() -> read(stream), "process-output");
+      reader.setDaemon(true);
+      reader.start();
+    }
+
+    private void read(InputStream stream) {
+      try (BufferedReader lineReader =
+          new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
+        for (String line = lineReader.readLine(); line != null; line = lineReader.readLine()) {
+          synchronized (lines) {
+            lines.add(line);
+          }
+        }
+      } catch (IOException e) {
+        synchronized (lines) {
+          lines.add("(" + e + ")");
+        }
+      }
+    }
+
+    List<String> lines() {
+      synchronized (lines) {
+        return List.copyOf(lines);
+      }
+    }
+
+    String text() {
+      StringBuilder text = new StringBuilder();
+      lines().forEach(line -> text.append(line).append('\n'));
+      return text.toString();
+    }
+
+    boolean isAtEnd() {
+      return !reader.isAlive();
+    }
+  }
+}

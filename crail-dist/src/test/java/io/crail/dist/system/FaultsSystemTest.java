@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.conf.CrailConfiguration;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What happens to the others when a process is killed, restarted or stopped, and a store is full.
+ */
+class FaultsSystemTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int MIB = 1 << 20;
+
+  /** Everything that takes seconds in production, but short. */
+  private static Map<String, String> quick() {
+    Map<String, String> settings = new LinkedHashMap<>();
+    settings.put("crail.lease", "500ms");
+    settings.put("crail.namenode.freemargin", "200ms");
+    settings.put("crail.storage.keepalive", "100ms");
+    settings.put("crail.rpctimeout", "3000");
+    settings.put("crail.datatimeout", "3000");
+    return settings;
+  }
+
+  private static CrailStore open(ProcessCluster cluster, boolean mapped) throws Exception {
+    return CrailStore.newInstance(
+        CrailConfiguration.of(
+            cluster.configuration("crail.storage.localmap", String.valueOf(mapped))));
+  }
+
+  private static CrailFile create(CrailStore store, String path, CrailStorageClass storageClass)
+      throws Exception {
+    return store
+        .create(path, CrailNodeType.DATAFILE, storageClass, CrailLocationClass.DEFAULT, true)
+        .get(10, TimeUnit.SECONDS)
+        .asFile();
+  }
+
+  private static void write(CrailFile file, int length) throws Exception {
+    byte[] bytes = new byte[length];
+    java.util.Arrays.fill(bytes, (byte) 5);
+    try (CrailBufferedOutputStream out = file.getBufferedOutputStream(length)) {
+      out.write(bytes);
+    }
+  }
+
+  private static byte[] read(CrailFile file) throws Exception {
+    try (CrailBufferedInputStream in = file.getBufferedInputStream(file.getCapacity())) {
+      return in.readAllBytes();
+    }
+  }
+
+  private static ErrorCode codeOf(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof CrailException crail) {
+        return crail.code();
+      }
+    }
+    throw new AssertionError("no typed error", failure);
+  }
+
+  /** Bytes of the columns of {@code crail df --bytes}: capacity, used, free, waiting. */
+  private static long[] usage(ProcessCluster cluster) throws Exception {
+    String table = cluster.run("df", "--bytes").stdout();
+    long[] sums = new long[4];
+    for (String line : table.lines().skip(1).toList()) {
+      String[] words = line.strip().split("\\s+");
+      if (words.length == 6) {
+        for (int i = 0; i < sums.length; i++) {
+          sums[i] += Long.parseLong(words[i + 1]);
+        }
+      }
+    }
+    assertEquals(sums[0], sums[1] + sums[2] + sums[3], "free + used + waiting\n" + table);
+    return sums;
+  }
+
+  @Test
+  void spaceOfAKilledWriterComesBackAndItsFileCanBeAppendedTo() throws Exception {
+    try (ProcessCluster cluster = ProcessCluster.start(1, 1, quick())) {
+      long usedBefore = usage(cluster)[1];
+      CrailProcess writer =
+          CrailProcess.program(
+              WriterProgram.class,
+              cluster.directory().resolve("crail-site.conf").toString(),
+              "/victim",
+              String.valueOf(MIB),
+              String.valueOf(9 * MIB));
+      writer.await("written", PATIENCE);
+      assertTrue(usage(cluster)[1] >= usedBefore + 9 * MIB);
+      writer.kill();
+
+      Await.until(
+          "the space behind the committed size is free",
+          PATIENCE,
+          () -> {
+            long[] now = usage(cluster);
+            return now[1] <= usedBefore + 2 * MIB && now[3] == 0;
+          });
+      CrailStore store = open(cluster, true);
+      try {
+        CrailFile file = store.lookup("/victim").get(10, TimeUnit.SECONDS).asFile();
+        assertEquals(MIB, file.getCapacity());
+        write(file, 10);
+        byte[] bytes = read(store.lookup("/victim").get(10, TimeUnit.SECONDS).asFile());
+        assertEquals(MIB + 10, bytes.length);
+        assertEquals(7, bytes[MIB - 1]);
+        assertEquals(5, bytes[MIB]);
+      } finally {
+        store.close();
+      }
+    }
+  }
+
+  @Test
+  void killedDatanodeGivesTypedErrorsInTimeWhileOthersGoOn() throws Exception {
+    try (ProcessCluster cluster = ProcessCluster.start(1, 1, quick())) {
+      int second = cluster.startDatanode("64m", 1);
+      CrailStore store = open(cluster, false);
+      try {
+        CrailFile onFirst = create(store, "/first", CrailStorageClass.get(0).strict());
+        CrailFile onSecond = create(store, "/second", CrailStorageClass.get(1).strict());
+        write(onFirst, 3 * MIB);
+        write(onSecond, 3 * MIB);
+        CrailFile lost = store.lookup("/second").get(10, TimeUnit.SECONDS).asFile();
+        assertEquals(3 * MIB, read(lost).length);
+
+        cluster.datanode(second).kill();
+        long begin = System.nanoTime();
+        ErrorCode code = null;
+        try {
+          read(lost);
+        } catch (Exception e) {
+          code = codeOf(e);
+        }
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
+        assertNotNull(code, "bytes of a killed datanode were read");
+        assertTrue(
+            code == ErrorCode.UNAVAILABLE
+                || code == ErrorCode.TIMED_OUT
+                || code == ErrorCode.DATA_LOST,
+            code.toString());
+        assertTrue(took.compareTo(Duration.ofSeconds(10)) < 0, "after " + took);
+
+        assertEquals(
+            3 * MIB, read(store.lookup("/first").get(10, TimeUnit.SECONDS).asFile()).length);
+        Await.until(
+            "the datanode is offline",
+            PATIENCE,
+            () -> cluster.run("datanodes").stdout().contains("offline"));
+        CrailFile fresh = create(store, "/fresh", CrailStorageClass.get(0));
+        write(fresh, 3 * MIB);
+        assertEquals(
+            3 * MIB, read(store.lookup("/fresh").get(10, TimeUnit.SECONDS).asFile()).length);
+      } finally {
+        store.close();
+      }
+    }
+  }
+
+  @Test
+  void datanodeRegistersAgainAfterARestartOfTheNamenode() throws Exception {
+    try (ProcessCluster cluster = ProcessCluster.start(1, 2, quick())) {
+      CrailStore store = open(cluster, true);
+      try {
+        write(create(store, "/before", CrailStorageClass.DEFAULT), MIB);
+        cluster.restartNamenode(0);
+        Await.until(
+            "both datanodes are online",
+            PATIENCE,
+            () -> cluster.run("df").stdout().contains("2 of 2 datanodes online"));
+        // The same store goes on with the new namenode, which knows nothing of the old one's nodes.
+        assertNull(store.lookup("/before").get(10, TimeUnit.SECONDS));
+        write(create(store, "/after", CrailStorageClass.DEFAULT), 3 * MIB);
+        assertEquals(
+            3 * MIB, read(store.lookup("/after").get(10, TimeUnit.SECONDS).asFile()).length);
+      } finally {
+        store.close();
+      }
+      assertTrue(cluster.datanode(0).isAlive());
+    }
+  }
+
+  @Test
+  void fullStoreSaysSoAndServesOn() throws Exception {
+    try (ProcessCluster cluster = ProcessCluster.start(1, 0, quick())) {
+      cluster.startDatanode("8m", -1);
+      CrailStore store = open(cluster, true);
+      try {
+        List<String> whole = new ArrayList<>();
+        ErrorCode code = null;
+        for (int i = 0; code == null; i++) {
+          assertTrue(i < 20, "8 MiB hold 20 files of 1 MiB");
+          CrailFile file = create(store, "/full-" + i, CrailStorageClass.DEFAULT);
+          try {
+            write(file, MIB);
+            whole.add("/full-" + i);
+          } catch (Exception e) {
+            code = codeOf(e);
+          }
+        }
+        assertEquals(ErrorCode.NO_SPACE, code);
+        for (String path : whole) {
+          assertEquals(MIB, read(store.lookup(path).get(10, TimeUnit.SECONDS).asFile()).length);
+        }
+        for (String path : whole) {
+          store.delete(path, false).get(10, TimeUnit.SECONDS);
+        }
+        Await.until(
+            "there is space again",
+            PATIENCE,
+            () -> {
+              CrailNode old = store.lookup("/again").get(10, TimeUnit.SECONDS);
+              if (old != null) {
+                store.delete("/again", false).get(10, TimeUnit.SECONDS);
+              }
+              try {
+                write(create(store, "/again", CrailStorageClass.DEFAULT), 4 * MIB);
+                return true;
+              } catch (Exception e) {
+                assertEquals(ErrorCode.NO_SPACE, codeOf(e));
+                return false;
+              }
+            });
+        byte[] expected = new byte[4 * MIB];
+        java.util.Arrays.fill(expected, (byte) 5);
+        assertArrayEquals(
+            expected, read(store.lookup("/again").get(10, TimeUnit.SECONDS).asFile()));
+        usage(cluster);
+      } finally {
+        store.close();
+      }
+    }
+  }
+
+  @Test
+  void stoppedDatanodeDelaysNobodyBeyondTheDeadline() throws Exception {
+    try (ProcessCluster cluster = ProcessCluster.start(1, 1, quick())) {
+      CrailStore store = open(cluster, false);
+      try {
+        write(create(store, "/slow", CrailStorageClass.DEFAULT), MIB);
+        CrailFile file = store.lookup("/slow").get(10, TimeUnit.SECONDS).asFile();
+        cluster.datanode(0).signal("STOP");
+        long begin = System.nanoTime();
+        ErrorCode code = null;
+        try {
+          read(file);
+        } catch (Exception e) {
+          code = codeOf(e);
+        } finally {
+          cluster.datanode(0).signal("CONT");
+        }
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
+        assertEquals(ErrorCode.TIMED_OUT, code);
+        assertTrue(took.compareTo(Duration.ofSeconds(10)) < 0, "after " + took);
+        Await.until(
+            "the datanode serves again",
+            PATIENCE,
+            () -> {
+              try {
+                return read(store.lookup("/slow").get(10, TimeUnit.SECONDS).asFile()).length == MIB;
+              } catch (Exception e) {
+                codeOf(e);
+                return false;
+              }
+            });
+      } finally {
+        store.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import io.crail.common.config.ConfigType;
+import io.crail.common.config.Configuration;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.stream.Stream;
+
+/** Namenodes and datanodes, each a process of its own, on ports that happen to be free. */
+final class ProcessCluster implements AutoCloseable {
+  static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Path directory;
+  private final Path dataPath;
+  private final Map<String, String> settings = new LinkedHashMap<>();
+  private final List<CrailProcess> namenodes = new ArrayList<>();
+  private final List<CrailProcess> datanodes = new ArrayList<>();
+  private final List<InetSocketAddress> namenodeAddresses = new ArrayList<>();
+  private final List<InetSocketAddress> datanodeAddresses = new ArrayList<>();
+  private final String host;
+
+  private ProcessCluster(String host, Map<String, String> settings) throws IOException {
+    this.host = host;
+    this.settings.putAll(settings);
+    directory = Files.createTempDirectory("crail-system-test");
+    Path memory = Path.of("/dev/shm");
+    dataPath =
+        Files.createTempDirectory(
+            Files.isWritable(memory) ? memory : directory, "crail-system-test");
+  }
+
+  /** Starts a cluster on 127.0.0.1. */
+  static ProcessCluster start(int namenodes, int datanodes, Map<String, String> settings)
+      throws Exception {
+    return start("127.0.0.1", namenodes, datanodes, settings);
+  }
+
+  /** Starts a cluster on a loopback address. */
+  static ProcessCluster start(
+      String host, int namenodes, int datanodes, Map<String, String> settings) throws Exception {
+    ProcessCluster cluster = new ProcessCluster(host, settings);
+    boolean started = false;
+    try {
+      cluster.startNamenodes(namenodes);
+      for (int i = 0; i < datanodes; i++) {
+        cluster.startDatanode("64m", -1);
+      }
+      started = true;
+      return cluster;
+    } finally {
+      if (!started) {
+        cluster.close();
+      }
+    }
+  }
+
+  private void startNamenodes(int count) throws Exception {
+    // All of them listen on free ports; only then it is known which, so only then others are told.
+    writeConfiguration(addressText(host, 0) + ("," + addressText(host, 0)).repeat(count - 1));
+    for (int index = 0; index < count; index++) {
+      namenodes.add(crail("namenode", "-i", String.valueOf(index), "-p", "0"));
+    }
+    StringBuilder addresses = new StringBuilder();
+    for (int index = 0; index < count; index++) {
+      InetSocketAddress address = awaitNamenode(index);
+      namenodeAddresses.add(address);
+      addresses.append(index == 0 ? "" : ",").append(addressText(host, address.getPort()));
+    }
+    writeConfiguration(addresses.toString());
+  }
+
+  private InetSocketAddress awaitNamenode(int index) throws Exception {
+    Matcher line =
+        namenodes.get(index).await("^namenode " + index + " of \\d+ serves on (.*)$", PATIENCE);
+    return ConfigType.parseAddress(line.group(1));
+  }
+
+  private static String addressText(String host, int port) {
+    return "crail://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+  }
+
+  private void writeConfiguration(String addresses) throws IOException {
+    settings.put("crail.namenode.address", addresses);
+    StringBuilder text = new StringBuilder();
+    settings.forEach((key, value) -> text.append(key).append(' ').append(value).append('\n'));
+    Files.writeString(directory.resolve("crail-site.conf"), text);
+  }
+
+  /**
+   * Starts one more datanode and waits until it is registered.
+   *
+   * @param size what it lends
+   * @param storageClass the class that it serves, or -1 for the tier's
+   * @return its index
+   */
+  int startDatanode(String size, int storageClass) throws Exception {
+    List<String> arguments = new ArrayList<>(List.of("datanode", "-t", "tcp"));
+    if (storageClass >= 0) {
+      arguments.addAll(List.of("-c", String.valueOf(storageClass)));
+    }
+    arguments.addAll(List.of("--", "-p", "0", "-d", dataPath.toString(), "-s", size));
+    CrailProcess datanode = crail(arguments.toArray(new String[0]));
+    datanodes.add(datanode);
+    Matcher line = datanode.await("^datanode (\\S+) serves (.+) on (\\S+), registered$", PATIENCE);
+    datanodeAddresses.add(ConfigType.parseAddress(line.group(3)));
+    return datanodes.size() - 1;
+  }
+
+  /** Kills a namenode and starts it again at the same address. */
+  void restartNamenode(int index) throws Exception {
+    namenodes.get(index).kill();
+    namenodes.set(
+        index,
+        crail(
+            "namenode",
+            "-i",
+            String.valueOf(index),
+            "-p",
+            String.valueOf(namenodeAddresses.get(index).getPort())));
+    awaitNamenode(index);
+  }
+
+  /** Runs a command of {@code crail} to its end. */
+  CrailProcess run(String... arguments) throws Exception {
+    CrailProcess process = crail(arguments);
+    process.awaitExit(Duration.ofSeconds(120));
+    return process;
+  }
+
+  /** Starts a command of {@code crail}. */
+  CrailProcess crail(String... arguments) throws IOException {
+    return CrailProcess.crail(directory, arguments);
+  }
+
+  /** The directory with the configuration file. */
+  Path directory() {
+    return directory;
+  }
+
+  /** The directory in which datanodes make theirs. */
+  Path dataPath() {
+    return dataPath;
+  }
+
+  CrailProcess namenode(int index) {
+    return namenodes.get(index);
+  }
+
+  CrailProcess datanode(int index) {
+    return datanodes.get(index);
+  }
+
+  InetSocketAddress namenodeAddress(int index) {
+    return resolved(namenodeAddresses.get(index));
+  }
+
+  InetSocketAddress datanodeAddress(int index) {
+    return resolved(datanodeAddresses.get(index));
+  }
+
+  private static InetSocketAddress resolved(InetSocketAddress address) {
+    return new InetSocketAddress(address.getHostString(), address.getPort());
+  }
+
+  /** The configuration for clients in this JVM. */
+  Configuration configuration(String... more) throws IOException {
+    Configuration.Builder builder =
+        Configuration.builder().load(directory.resolve("crail-site.conf"), name -> null);
+    for (int i = 0; i < more.length; i += 2) {
+      builder.set(more[i], more[i + 1], "the test");
+    }
+    return builder.build();
+  }
+
+  /** Names that are left in the directory of the datanodes. */
+  List<String> leftovers() throws IOException {
+    try (Stream<Path> files = Files.list(dataPath)) {
+      return files.map(file -> file.getFileName().toString()).toList();
+    }
+  }
+
+  /** Ends all processes with SIGTERM, and removes what killed ones have left. */
+  @Override
+  public void close() throws Exception {
+    List<CrailProcess> all = new ArrayList<>(datanodes);
+    all.addAll(namenodes);
+    all.forEach(CrailProcess::terminate);
+    AssertionError failure = null;
+    for (CrailProcess process : all) {
+      try {
+        process.close();
+      } catch (AssertionError e) {
+        failure = e;
+      }
+    }
+    delete(dataPath);
+    delete(directory);
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private static void delete(Path top) throws IOException {
+    try (Stream<Path> files = Files.walk(top)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+}

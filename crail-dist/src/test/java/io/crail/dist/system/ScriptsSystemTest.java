@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The scripts of an assembled layout; {@code bin/test} says where it is. */
+@EnabledIfSystemProperty(named = "crail.home", matches = ".+")
+class ScriptsSystemTest {
+  private static final Path HOME = Path.of(System.getProperty("crail.home", ""));
+
+  @TempDir Path directory;
+
+  private record Result(int code, String output) {}
+
+  private Result run(String... command) throws Exception {
+    Path output = directory.resolve("output");
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    builder.environment().put("CRAIL_CONF_DIR", directory.toString());
+    builder.environment().put("CRAIL_LOG_DIR", directory.resolve("logs").toString());
+    builder.environment().put("CRAIL_PID_DIR", directory.resolve("pids").toString());
+    builder.environment().remove("CRAIL_HOME");
+    builder.redirectErrorStream(true).redirectOutput(output.toFile());
+    Process process = builder.start();
+    if (!process.waitFor(120, TimeUnit.SECONDS)) {
+      process.destroyForcibly();
+      throw new AssertionError("still runs: " + List.of(command) + Files.readString(output));
+    }
+    return new Result(process.exitValue(), Files.readString(output));
+  }
+
+  private static String script(String name) {
+    return HOME.resolve("bin").resolve(name).toString();
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  @Test
+  void aClusterIsStartedAndStopped() throws Exception {
+    Path data = Files.createDirectory(directory.resolve("data"));
+    Files.writeString(
+        directory.resolve("crail-site.conf"),
+        "crail.namenode.address crail://localhost:" + freePort() + ",127.0.0.1:" + freePort());
+    Files.writeString(
+        directory.resolve("datanodes"),
+        "# two on this host\nlocalhost -- -p 0 -s 16m -d "
+            + data
+            + "\n127.0.0.1 -c 1 -- -p 0 -s 16m -d "
+            + data
+            + " # the second\n");
+    try {
+      Result start = run(script("start-crail"));
+      assertEquals(0, start.code, start.output);
+      assertTrue(start.output.contains("2 of 2 datanodes online"), start.output);
+      Result again = run(script("start-crail"));
+      assertEquals(0, again.code, again.output);
+      assertEquals(4, again.output.lines().filter(line -> line.contains(" runs already")).count());
+      assertTrue(run(script("crail"), "ping").output.contains("namenode 1 at "));
+    } finally {
+      Result stop = run(script("stop-crail"));
+      assertEquals(0, stop.code, stop.output);
+      assertEquals(4, stop.output.lines().filter(line -> line.endsWith(" has ended")).count());
+    }
+    for (String emptied : List.of("data", "pids")) {
+      try (Stream<Path> files = Files.list(directory.resolve(emptied))) {
+        assertEquals(List.of(), files.toList());
+      }
+    }
+  }
+
+  @Test
+  void aServerThatCannotStartIsExplained() throws Exception {
+    Files.writeString(
+        directory.resolve("crail-site.conf"),
+        "crail.namenode.address crail://localhost:" + freePort() + "\ncrail.nonsense 1\n");
+    Files.writeString(directory.resolve("datanodes"), "localhost\n");
+    Result start = run(script("start-crail"));
+    assertTrue(start.code != 0);
+    assertTrue(start.output.contains("crail-site.conf:2: unknown key"), start.output);
+  }
+
+  @Test
+  void aLauncherWithoutAJavaSaysWhatItNeeds() throws Exception {
+    ProcessBuilder builder = new ProcessBuilder(script("crail"), "version");
+    builder.environment().put("JAVA_HOME", directory.toString());
+    builder.environment().put("CRAIL_CONF_DIR", directory.toString());
+    builder.redirectErrorStream(true);
+    Process process = builder.start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(1, process.waitFor());
+    assertTrue(output.contains("JAVA_HOME"), output);
+    assertTrue(output.contains("17"), output);
+  }
+
+  @Test
+  void theLayoutHasWhatItNeedsAndNoTestFramework() throws Exception {
+    for (String file : List.of("README.md", "LICENSE", "NOTICE", "conf/crail-site.conf")) {
+      assertTrue(Files.isRegularFile(HOME.resolve(file)), file);
+    }
+    try (Stream<Path> jars = Files.list(HOME.resolve("lib"))) {
+      for (Path jar : jars.toList()) {
+        String name = jar.getFileName().toString();
+        assertTrue(!name.matches("(junit|opentest4j|archunit|apiguardian).*"), name);
+      }
+    }
+  }
+}
