@@ -31,6 +31,16 @@ public abstract class CrailBufferedInputStream extends InputStream {
    */
   protected abstract ByteBuffer nextSlice(boolean wait) throws IOException;
 
+  /**
+   * Reads into direct memory without a slice between, where the bytes can be copied at once.
+   *
+   * @return bytes read; 0 when they are to come through {@link #nextSlice}
+   * @throws IOException the error of the read
+   */
+  protected int readStraight(ByteBuffer target) throws IOException {
+    return 0;
+  }
+
   /** The slice that is being consumed; may be empty. */
   protected final ByteBuffer slice() {
     return slice;
@@ -78,7 +88,15 @@ public abstract class CrailBufferedInputStream extends InputStream {
   public final int read(ByteBuffer target) throws IOException {
     int wanted = target.remaining();
     int count = 0;
-    while (count < wanted && more()) {
+    while (count < wanted) {
+      int straight = slice.hasRemaining() || !isMemory(target) ? 0 : readStraight(target);
+      if (straight > 0) {
+        count += straight;
+        continue;
+      }
+      if (!more()) {
+        break;
+      }
       int part = Math.min(wanted - count, slice.remaining());
       target.put(target.position(), slice, slice.position(), part);
       target.position(target.position() + part);
@@ -86,6 +104,10 @@ public abstract class CrailBufferedInputStream extends InputStream {
       count += part;
     }
     return count == 0 && wanted > 0 ? -1 : count;
+  }
+
+  private static boolean isMemory(ByteBuffer target) {
+    return target.isDirect() && !target.isReadOnly();
   }
 
   /**

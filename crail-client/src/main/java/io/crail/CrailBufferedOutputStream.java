@@ -30,6 +30,17 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
   /** Some bytes were put into the slice of the last {@link #room}. */
   protected abstract void filled() throws IOException;
 
+  /**
+   * Writes from direct memory without a slice between, where the bytes can be copied at once;
+   * advances the position of {@code source} by what was written.
+   *
+   * @return false when the bytes are to go through {@link #room}
+   * @throws IOException the error of this or an earlier write, or that the stream is closed
+   */
+  protected boolean writeStraight(ByteBuffer source) throws IOException {
+    return false;
+  }
+
   @Override
   public final void write(int value) throws IOException {
     room().put((byte) value);
@@ -59,6 +70,9 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
   /** Writes all that remains in {@code source}. */
   public final void write(ByteBuffer source) throws IOException {
     while (source.hasRemaining()) {
+      if (source.isDirect() && writeStraight(source)) {
+        continue;
+      }
       ByteBuffer slice = room();
       int count = Math.min(source.remaining(), slice.remaining());
       slice.put(slice.position(), source, source.position(), count);

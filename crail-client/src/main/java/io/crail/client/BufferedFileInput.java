@@ -56,7 +56,38 @@ final class BufferedFileInput extends SlicedInput {
 
   @Override
   int window() {
-    return jumped ? 1 : slices;
+    // What is copied by this thread is not there any sooner when it is copied ahead.
+    return jumped || input.localBytes(nextRead) > 0 ? 1 : slices;
+  }
+
+  @Override
+  protected int readStraight(ByteBuffer target) throws IOException {
+    if (target.remaining() < store().sliceBytes() || !ahead().isEmpty()) {
+      return 0;
+    }
+    checkOpen();
+    // With nothing ahead, the next read begins where the reader is.
+    long local = input.localBytes(nextRead);
+    if (local == 0) {
+      return 0;
+    }
+    releaseCurrent();
+    int wanted = (int) Math.min(local, target.remaining());
+    StreamOperation operation =
+        Waiting.of(
+            () -> {
+              StreamOperation read = input.readAt(nextRead, target, target.position(), wanted);
+              countStraight(read);
+              read.await();
+              return read;
+            });
+    int length = (int) operation.getLen();
+    target.position(target.position() + length);
+    nextRead += length;
+    nextByte = nextRead;
+    jumped &= length == 0;
+    input.issuedUpTo(nextRead);
+    return length;
   }
 
   @Override

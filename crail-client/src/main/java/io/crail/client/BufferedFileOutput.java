@@ -60,6 +60,32 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
     }
   }
 
+  @Override
+  protected boolean writeStraight(ByteBuffer source) throws IOException {
+    boolean pending = current != null && current.position() > 0;
+    if (pending || source.remaining() < store.sliceBytes()) {
+      return false;
+    }
+    checkOpen();
+    int length = (int) Math.min(output.localBytes(output.position()), source.remaining());
+    if (length == 0) {
+      return false;
+    }
+    if (current != null) {
+      // Its limit belongs to the position before this write.
+      memory.release(current);
+      current = null;
+    }
+    Waiting.of(
+        () -> {
+          StreamOperation operation = output.write(source, source.position(), length);
+          counters.operation(length, operation.isComplete());
+          return operation.await();
+        });
+    source.position(source.position() + length);
+    return true;
+  }
+
   private ByteBuffer freeSlice() throws CrailException, InterruptedException {
     while (!sent.isEmpty() && sent.peekFirst().operation.isComplete()) {
       recycle();

@@ -130,6 +130,11 @@ final class DirectInput extends DirectStream implements CrailInputStream {
     }
   }
 
+  @Override
+  long localBytes(long position) {
+    return revalidates ? 0 : super.localBytes(position);
+  }
+
   private void checkOpen() throws CrailException {
     if (closed) {
       throw ErrorCode.CLOSED.exception("input stream of " + file().getPath());

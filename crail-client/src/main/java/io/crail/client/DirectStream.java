@@ -3,6 +3,7 @@ package io.crail.client;
 
 import io.crail.CrailBuffer;
 import io.crail.common.error.CrailException;
+import io.crail.storage.StorageEndpoint;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
@@ -50,6 +51,13 @@ abstract class DirectStream {
           "a stream needs direct memory; use OffHeapBuffer or CrailStore.allocateBuffer");
     }
     return memory;
+  }
+
+  /** Bytes from a position on that are copied within this host, without anything to wait for. */
+  long localBytes(long position) {
+    Located located = locator.find(position, context.nanoTime());
+    StorageEndpoint endpoint = located == null ? null : located.endpoint(context.endpoints());
+    return endpoint == null || !endpoint.isLocal() ? 0 : located.extent().fileEnd() - position;
   }
 
   /** Creates an operation and remembers it until it has ended. */

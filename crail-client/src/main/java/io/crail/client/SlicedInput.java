@@ -142,6 +142,11 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     }
   }
 
+  /** Counts a read that went past the slices. */
+  final void countStraight(StreamOperation operation) {
+    counters.operation((int) operation.getLen(), operation.isComplete());
+  }
+
   /** A slice is about to be consumed. */
   abstract void consumedFrom(Slice slice);
 

@@ -270,6 +270,71 @@ class BufferedStreamTest {
     }
   }
 
+  /** Big direct buffers go past the slices where bytes are mapped; nobody may see where. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void directBuffersMixWithEverythingElse(boolean isMapped) throws Exception {
+    long seed = Bytes.seed("direct buffers");
+    Random random = new Random(seed);
+    byte[] bytes = Bytes.random(random, 60 * SLICE + 123);
+    CrailFile file = newFile(isMapped);
+    ByteBuffer direct = ByteBuffer.allocateDirect(5 * SLICE);
+    try (CrailBufferedOutputStream output = file.getBufferedOutputStream(0)) {
+      int at = 0;
+      while (at < bytes.length) {
+        int length = Math.min(bytes.length - at, 1 + random.nextInt(4 * SLICE));
+        if (random.nextInt(3) == 0) {
+          length = 1;
+        }
+        if (random.nextBoolean()) {
+          output.write(bytes, at, length);
+        } else {
+          int offset = random.nextInt(SLICE);
+          direct.clear().position(offset).limit(offset + length);
+          direct.put(bytes, at, length).position(offset);
+          output.write(direct);
+          assertEquals(offset + length, direct.position());
+          // The memory is the caller's again.
+          direct.clear();
+          direct.put(new byte[direct.capacity()]);
+        }
+        at += length;
+        if (random.nextInt(20) == 0) {
+          output.purge();
+        }
+      }
+    }
+    assertArrayEquals(bytes, readAll(file), "seed " + seed);
+    try (CrailBufferedInputStream input = file.getBufferedInputStream(bytes.length)) {
+      int at = 0;
+      for (int i = 0; i < 200; i++) {
+        String what = "seed " + seed + ", step " + i;
+        int length = random.nextInt(random.nextBoolean() ? 100 : 4 * SLICE);
+        int expected = Math.min(length, bytes.length - at);
+        byte[] got = new byte[length];
+        int read;
+        if (random.nextBoolean()) {
+          read = input.read(got);
+        } else {
+          int offset = random.nextInt(SLICE);
+          direct.clear().position(offset).limit(offset + length);
+          read = input.read(direct);
+          assertEquals(offset + expected, direct.position(), what);
+          direct.get(offset, got, 0, expected);
+        }
+        assertEquals(expected == 0 && length > 0 ? -1 : expected, read, what);
+        assertArrayEquals(
+            Arrays.copyOfRange(bytes, at, at + expected), Arrays.copyOf(got, expected), what);
+        at += expected;
+        assertEquals(at, input.position(), what);
+        if (at == bytes.length || random.nextInt(10) == 0) {
+          at = random.nextInt(bytes.length);
+          input.seek(at);
+        }
+      }
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void availableComesTrueWithoutARead(boolean isMapped) throws Exception {
