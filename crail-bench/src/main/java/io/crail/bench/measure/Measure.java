@@ -74,49 +74,73 @@ public final class Measure {
     if (Arrays.asList(args).contains("--only")) {
       only = new TreeSet<>(List.of(option(args, "--only", "").split(",")));
       if (!SECTIONS.containsAll(only)) {
-        throw new IllegalArgumentException("--only takes some of " + SECTIONS);
+        System.err.println("measure: --only takes some of " + SECTIONS + ", not " + only);
+        System.exit(2);
       }
     }
-    Instant begin = Instant.now();
     Path directory = Files.createTempDirectory("crail-measure");
     Path regions = Files.createTempDirectory(Path.of("/dev/shm"), "crail-measure");
-    try (Programs programs = new Programs(directory)) {
+    Programs programs = new Programs(directory);
+    // However this process ends, by a signal too, its programs end and its files go.
+    Runtime.getRuntime()
+        .addShutdownHook(new Thread(() -> cleanUp(programs, directory, regions), "cleanup"));
+    try {
       Cluster cluster = Cluster.start(programs, launcher, regions, DATANODE_BYTES);
-      Measure measure = new Measure(programs, cluster, runs);
-      StringBuilder report = new StringBuilder();
-      report
-          .append(begin.truncatedTo(ChronoUnit.MINUTES))
-          .append(", ")
-          .append(Machine.describe())
-          .append(", ")
-          .append(measure.versions(launcher))
-          .append(
-              String.format(
-                  Locale.ROOT,
-                  ". Other processes: %.2f of a processor before",
-                  Machine.busyProcessors(QUIET_MILLIS)));
-      for (String section : only) {
-        System.err.println("measuring " + section + " ...");
-        measure.section(section, regions);
-      }
-      report.append(
-          String.format(
-              Locale.ROOT,
-              ", %.2f after. %d runs, %d s.%n%n",
-              Machine.busyProcessors(QUIET_MILLIS),
-              runs,
-              Duration.between(begin, Instant.now()).toSeconds()));
-      report.append("| Crail | limit | ratio | goal | |\n|---|---|---|---|---|\n");
-      measure.goals.forEach(report::append);
-      report.append('\n').append(measure.samples.table());
+      String report = new Measure(programs, cluster, runs).report(launcher, only, regions);
       System.out.print(report);
       String out = option(args, "--out", "");
       if (!out.isEmpty()) {
         Files.writeString(Path.of(out), report);
       }
-    } finally {
-      deleteAll(directory);
-      deleteAll(regions);
+    } catch (IOException e) {
+      // A program that was ended by the clean-up is no news.
+      if (!programs.isClosed()) {
+        throw e;
+      }
+    }
+  }
+
+  private String report(String launcher, Set<String> only, Path regions)
+      throws IOException, InterruptedException {
+    Instant begin = Instant.now();
+    StringBuilder report = new StringBuilder();
+    report
+        .append(begin.truncatedTo(ChronoUnit.MINUTES))
+        .append(", ")
+        .append(Machine.describe())
+        .append(", ")
+        .append(versions(launcher))
+        .append(
+            String.format(
+                Locale.ROOT,
+                ". Other processes: %.2f of a processor before",
+                Machine.busyProcessors(QUIET_MILLIS)));
+    for (String section : only) {
+      System.err.println("measuring " + section + " ...");
+      section(section, regions);
+    }
+    report.append(
+        String.format(
+            Locale.ROOT,
+            ", %.2f after. %d runs, %d s.%n%n",
+            Machine.busyProcessors(QUIET_MILLIS),
+            runs,
+            Duration.between(begin, Instant.now()).toSeconds()));
+    report.append("| Crail | limit | ratio | goal | |\n|---|---|---|---|---|\n");
+    goals.forEach(report::append);
+    return report.append('\n').append(samples.table()).toString();
+  }
+
+  private static void cleanUp(Programs programs, Path... directories) {
+    try {
+      programs.close();
+      for (Path directory : directories) {
+        deleteAll(directory);
+      }
+    } catch (IOException e) {
+      System.err.println("measure: cannot clean up: " + e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -131,7 +155,7 @@ public final class Measure {
     }
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
+        Files.deleteIfExists(file);
       }
     }
   }
@@ -245,9 +269,7 @@ public final class Measure {
       String arguments = length + " " + STREAM_PIECE + " 3";
       String text =
           programs.run(
-              java(
-                  "io.crail.bench.limits.MemoryCopy",
-                  (regions.getParent() + " " + arguments).split(" ")));
+              java("io.crail.bench.limits.MemoryCopy", (regions + " " + arguments).split(" ")));
       samples.add(
           "memory copy, out of a mapping", "MB/s", "MemoryCopy", Samples.number(text, "read"));
       samples.add(

@@ -13,16 +13,18 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The processes of one run: those that are waited for, and those that serve until {@link #close()}
- * ends them, the last one first. Not thread-safe.
+ * The processes of one run: those that are waited for, and those that serve until they are stopped.
+ * Used by one thread; another may {@link #close} it, which ends all that run, the last one first,
+ * and refuses to start more.
  */
 final class Programs implements AutoCloseable {
   private static final long PATIENCE_SECONDS = 300;
   private static final long END_SECONDS = 10;
 
   private final Path directory;
-  private final Deque<Process> servers = new ArrayDeque<>();
+  private final Deque<Process> running = new ArrayDeque<>();
   private int logs;
+  private boolean closed;
 
   /** Creates the owner of processes whose output goes to {@code directory}. */
   Programs(Path directory) {
@@ -39,15 +41,13 @@ final class Programs implements AutoCloseable {
     Path output = directory.resolve("run-" + ++logs + ".out");
     Path errors = directory.resolve("run-" + logs + ".err");
     Process process =
-        new ProcessBuilder(command)
-            .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
-            .redirectOutput(output.toFile())
-            .redirectError(errors.toFile())
-            .start();
+        start(
+            new ProcessBuilder(command)
+                .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+                .redirectOutput(output.toFile())
+                .redirectError(errors.toFile()));
     boolean ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
-    if (!ended) {
-      stop(process);
-    }
+    stop(process);
     String text = Files.readString(output);
     if (!ended || process.exitValue() != 0) {
       String how = ended ? "exit code " + process.exitValue() : "no end";
@@ -64,8 +64,7 @@ final class Programs implements AutoCloseable {
    */
   String startAndReadLine(List<String> command) throws IOException {
     Process process =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
-    servers.push(process);
+        start(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD));
     BufferedReader reader =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     String line = reader.readLine();
@@ -77,36 +76,53 @@ final class Programs implements AutoCloseable {
 
   /** Starts a program that serves; its output goes to a file that the directory names. */
   Process start(String name, List<String> command) throws IOException {
-    Process process =
+    return start(
         new ProcessBuilder(command)
             .redirectErrorStream(true)
-            .redirectOutput(directory.resolve(name + ".log").toFile())
-            .start();
-    servers.push(process);
-    return process;
+            .redirectOutput(directory.resolve(name + ".log").toFile()));
   }
 
-  /** The server that was started last. */
-  Process last() {
-    return servers.peek();
+  /** The process that was started last and was not stopped. */
+  synchronized Process last() {
+    return running.peek();
   }
 
   /** Ends the server that was started last. */
   void stopLast() throws InterruptedException {
-    stop(servers.pop());
+    stop(last());
   }
 
   @Override
   public void close() throws InterruptedException {
-    while (!servers.isEmpty()) {
-      stopLast();
+    synchronized (this) {
+      closed = true;
+    }
+    for (Process process = last(); process != null; process = last()) {
+      stop(process);
     }
   }
 
-  private static void stop(Process process) throws InterruptedException {
+  /** True once nothing can be started any more. */
+  synchronized boolean isClosed() {
+    return closed;
+  }
+
+  private synchronized Process start(ProcessBuilder builder) throws IOException {
+    if (closed) {
+      throw new IOException("not started, for the run has ended: " + builder.command());
+    }
+    Process process = builder.start();
+    running.push(process);
+    return process;
+  }
+
+  private void stop(Process process) throws InterruptedException {
     process.destroy();
     if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
       process.destroyForcibly().waitFor(END_SECONDS, TimeUnit.SECONDS);
+    }
+    synchronized (this) {
+      running.remove(process);
     }
   }
 }

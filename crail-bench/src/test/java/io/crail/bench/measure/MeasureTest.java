@@ -7,8 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -81,6 +85,27 @@ class MeasureTest {
       assertTrue(server.isAlive());
     }
     assertTrue(!server.isAlive(), "a server has outlived its owner");
+  }
+
+  @Test
+  void aProgramThatIsWaitedForEndsWhenTheRunIsClosed() throws Exception {
+    Programs programs = new Programs(directory);
+    FutureTask<String> run =
+        new FutureTask<>(() -> programs.run(List.of("sh", "-c", "echo $$; exec sleep 60")));
+    new Thread(run, "run").start();
+    Path output = directory.resolve("run-1.out");
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (!Files.exists(output) || !Files.readString(output).endsWith("\n")) {
+      assertTrue(System.nanoTime() - deadline < 0, "the program has not begun");
+      Thread.sleep(5);
+    }
+    long process = Long.parseLong(Files.readString(output).trim());
+    programs.close();
+    ExecutionException ended =
+        assertThrows(ExecutionException.class, () -> run.get(20, TimeUnit.SECONDS));
+    assertTrue(ended.getCause() instanceof IOException, ended.toString());
+    assertTrue(ProcessHandle.of(process).isEmpty(), "a program has outlived its owner");
+    assertThrows(IOException.class, () -> programs.run(List.of("true")));
   }
 
   @Test
