@@ -33,6 +33,7 @@ import io.crail.rpc.TransportProvider;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.LocalHost;
 import io.crail.storage.StorageKeys;
+import io.crail.storage.StorageTier;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
@@ -42,6 +43,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Function;
 
 /**
  * The client. A thread uses the loop that its id selects, with connections of its own, so threads
@@ -53,6 +55,7 @@ public final class CoreStore extends CrailStore {
   private final Configuration configuration;
   private final Transport transport;
   private final boolean ownsTransport;
+  private final Function<String, StorageTier> tiers;
   private final Clock clock;
   private final List<InetSocketAddress> addresses;
   private final NameNodeClient.Identity identity;
@@ -76,11 +79,13 @@ public final class CoreStore extends CrailStore {
       Transport transport,
       Clock clock,
       boolean ownsTransport,
-      boolean withTimer) {
+      boolean withTimer,
+      Function<String, StorageTier> tiers) {
     this.configuration = configuration;
     this.transport = transport;
     this.clock = clock;
     this.ownsTransport = ownsTransport;
+    this.tiers = tiers;
     this.addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     this.rpcTimeoutNanos = configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos();
     this.dataTimeoutNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
@@ -119,7 +124,7 @@ public final class CoreStore extends CrailStore {
   public static CoreStore create(Configuration configuration) {
     Transport transport = TransportProvider.open(configuration);
     try {
-      return new CoreStore(configuration, transport, Clock.SYSTEM, true, true);
+      return new CoreStore(configuration, transport, Clock.SYSTEM, true, true, StorageTier::find);
     } catch (RuntimeException e) {
       transport.close();
       throw e;
@@ -131,7 +136,18 @@ public final class CoreStore extends CrailStore {
    * thread of its own: leases are renewed while the transport's loops are driven.
    */
   public static CoreStore open(Configuration configuration, Transport transport, Clock clock) {
-    return new CoreStore(configuration, transport, clock, false, false);
+    return open(configuration, transport, clock, StorageTier::find);
+  }
+
+  /**
+   * As {@link #open(Configuration, Transport, Clock)}, with tiers of the caller, by their names.
+   */
+  public static CoreStore open(
+      Configuration configuration,
+      Transport transport,
+      Clock clock,
+      Function<String, StorageTier> tiers) {
+    return new CoreStore(configuration, transport, clock, false, false, tiers);
   }
 
   private static int sliceBytes(Configuration configuration) {
@@ -212,7 +228,7 @@ public final class CoreStore extends CrailStore {
             usual.firstBackOffNanos());
     NameNodeClient namenodes =
         new NameNodeClient(loop, addresses, identity, options, rpcTimeoutNanos);
-    Endpoints endpoints = new Endpoints(configuration, transport, loop, namenodes);
+    Endpoints endpoints = new Endpoints(configuration, transport, loop, namenodes, tiers);
     return new LoopContext(loop, namenodes, endpoints, outstanding, rpcTimeoutNanos);
   }
 

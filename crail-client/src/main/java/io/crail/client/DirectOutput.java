@@ -129,18 +129,26 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     if (before != null) {
       throw before.rethrown();
     }
-    CrailException lost = leaseLoss(nowNanos);
+    CrailException lost = lossAt(nowNanos);
     if (lost != null) {
       throw lost;
     }
   }
 
   /** The error of a lease that may have run out; null while it lasts. */
-  private CrailException leaseLoss(long nowNanos) {
+  @Override
+  CrailException lossAt(long nowNanos) {
     return lease.isValid(nowNanos)
         ? null
         : ErrorCode.WRITE_LEASE_LOST.exception(
             file().getPath() + ": the lease could not be renewed in time");
+  }
+
+  /** Moves with each renewal, so that a slow piece has as long as the lease can be held. */
+  @Override
+  long pieceDeadlineNanos(long operationDeadlineNanos) {
+    long leaseEnd = lease.validUntilNanos();
+    return leaseEnd - operationDeadlineNanos < 0 ? leaseEnd : operationDeadlineNanos;
   }
 
   @Override
@@ -282,7 +290,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     private void writesEnded() {
       CrailException cause = ended != null ? ended : failure;
       if (cause == null) {
-        cause = leaseLoss(context().nanoTime());
+        cause = lossAt(context().nanoTime());
       }
       boolean nothingNew;
       synchronized (DirectOutput.this) {
@@ -363,7 +371,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       CrailException lost = null;
       OperationCall<SetSize.Request, SetSize.Response> call = newEndCall();
       if (call != null) {
-        lost = leaseLoss(context().nanoTime());
+        lost = lossAt(context().nanoTime());
         call.submit();
         file().info(call.join().node());
       }

@@ -40,6 +40,16 @@ abstract class DirectStream {
 
   abstract boolean isWriter();
 
+  /** Why no piece may begin now or be under way any more; null while it may. */
+  CrailException lossAt(long nowNanos) {
+    return null;
+  }
+
+  /** The deadline of a piece that is under way now. */
+  long pieceDeadlineNanos(long operationDeadlineNanos) {
+    return operationDeadlineNanos;
+  }
+
   /** An operation has moved its bytes, or failed; called once for each, by any thread. */
   abstract void operationEnded(StreamOperation operation, CrailException failure);
 

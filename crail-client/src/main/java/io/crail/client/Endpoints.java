@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * The datanodes as one loop reaches them. An endpoint is made when a location first names its
@@ -51,6 +52,7 @@ final class Endpoints implements ClientLoop.Sweepable {
   private final Transport transport;
   private final ClientLoop loop;
   private final NameNodeClient namenodes;
+  private final Function<String, StorageTier> tiers;
   private final boolean mapped;
   private final Map<Integer, Known> ready = new ConcurrentHashMap<>();
 
@@ -61,12 +63,22 @@ final class Endpoints implements ClientLoop.Sweepable {
   private long nextLookNanos;
   private boolean closed;
 
+  /**
+   * Creates endpoints for a loop.
+   *
+   * @param tiers gives the tier of a name
+   */
   Endpoints(
-      Configuration configuration, Transport transport, ClientLoop loop, NameNodeClient namenodes) {
+      Configuration configuration,
+      Transport transport,
+      ClientLoop loop,
+      NameNodeClient namenodes,
+      Function<String, StorageTier> tiers) {
     this.configuration = configuration;
     this.transport = transport;
     this.loop = loop;
     this.namenodes = namenodes;
+    this.tiers = tiers;
     this.mapped = configuration.get(StorageKeys.LOCAL_MAP);
   }
 
@@ -230,7 +242,8 @@ final class Endpoints implements ClientLoop.Sweepable {
     StorageClient client = clients.get(description.tier());
     if (client == null) {
       client =
-          StorageTier.find(description.tier())
+          tiers
+              .apply(description.tier())
               .createClient(new StorageClient.Context(configuration, transport, loop));
       clients.put(description.tier(), client);
     }

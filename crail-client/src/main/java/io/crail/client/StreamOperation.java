@@ -19,6 +19,9 @@ import java.nio.ByteBuffer;
  * the loop, with the answer of the namenode. The operation ends when all its pieces have ended, for
  * until then they use the caller's memory; the first error is its error.
  *
+ * <p>No piece of a write begins when the write lease may have run out, nor is it under way then:
+ * its deadline is the end of the lease, as it stands whenever somebody looks.
+ *
  * <p>One thread at a time issues pieces: first the caller, then the loop.
  */
 final class StreamOperation extends Completion
@@ -130,11 +133,13 @@ final class StreamOperation extends Completion
   }
 
   /** As {@link #advance()}, for a caller that has just looked at the clock. */
-  void advance(long now) {
+  void advance(long nowNanos) {
     LoopContext context = stream.context();
+    long now = nowNanos;
     while (issued < length) {
-      if (now - deadlineNanos >= 0) {
-        locationFailed(ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath()));
+      CrailException refusal = refusal(now);
+      if (refusal != null) {
+        locationFailed(refusal);
         return;
       }
       Located located = stream.locator().find(next(), now);
@@ -144,8 +149,20 @@ final class StreamOperation extends Completion
         return;
       }
       issue(located.extent(), endpoint);
+      if (issued < length) {
+        // A piece may have been copied here and now, and that takes time.
+        now = context.nanoTime();
+      }
     }
     partEnded(null);
+  }
+
+  /** Why the next piece may not begin; null when it may. */
+  private CrailException refusal(long now) {
+    CrailException loss = stream.lossAt(now);
+    return loss == null && now - deadlineNanos >= 0
+        ? ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath())
+        : loss;
   }
 
   /** Looks for what is missing to go on. In the loop. */
@@ -177,7 +194,7 @@ final class StreamOperation extends Completion
 
   /** Gives up issuing. */
   void locationFailed(CrailException cause) {
-    partEnded(cause);
+    partEnded(lossOr(cause));
   }
 
   private void issue(Extent extent, StorageEndpoint endpoint) {
@@ -203,6 +220,11 @@ final class StreamOperation extends Completion
     }
 
     @Override
+    public long deadlineNanos() {
+      return operation.stream.pieceDeadlineNanos(super.deadlineNanos());
+    }
+
+    @Override
     protected void completed() {
       operation.pieceEnded(this);
     }
@@ -219,8 +241,15 @@ final class StreamOperation extends Completion
       if (failure.code() != ErrorCode.STALE_EXTENT) {
         transferFailed = true;
       }
-      partEnded(failure);
+      partEnded(lossOr(failure));
     }
+  }
+
+  /** A timeout is told by its reason, where that is the end of the write lease. */
+  private CrailException lossOr(CrailException failure) {
+    CrailException loss =
+        failure.code() == ErrorCode.TIMED_OUT ? stream.lossAt(stream.context().nanoTime()) : null;
+    return loss == null ? failure : loss;
   }
 
   /** Asks where the bytes of a piece are now, and moves them there. */

@@ -96,8 +96,11 @@ public class Transfer extends Completion {
     return extent.regionOffset() + extentOffset;
   }
 
-  /** The deadline. */
-  public final long deadlineNanos() {
+  /**
+   * The deadline. It may move while the transfer is under way, so an endpoint asks each time it
+   * looks at the clock.
+   */
+  public long deadlineNanos() {
     return deadlineNanos;
   }
 

@@ -27,6 +27,7 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 /**
  * A storage tier without a network: datanodes are objects in this process, and a transfer takes the
@@ -54,6 +55,8 @@ public final class SimulatedTier implements StorageTier {
   private volatile long maxLatencyNanos;
   private volatile double lostAnswers;
   private volatile long latenessNanos;
+  private volatile Function<Transfer, ErrorCode> writeFailures = transfer -> ErrorCode.OK;
+  private volatile long failedLatenessNanos;
 
   /**
    * Creates a tier whose datanodes all lend the same.
@@ -89,6 +92,18 @@ public final class SimulatedTier implements StorageTier {
   public void loseAnswers(double probability, Duration lateness) {
     lostAnswers = probability;
     latenessNanos = lateness.toNanos();
+  }
+
+  /**
+   * Lets writes fail.
+   *
+   * @param failures what the client of a write is told when its first half has arrived; OK for the
+   *     truth. Its second half is placed all the same, unless it is told STALE_EXTENT
+   * @param lateness how much later than planned the second half is placed
+   */
+  public void failWrites(Function<Transfer, ErrorCode> failures, Duration lateness) {
+    writeFailures = failures;
+    failedLatenessNanos = lateness.toNanos();
   }
 
   @Override
@@ -293,7 +308,8 @@ public final class SimulatedTier implements StorageTier {
     private final Endpoint endpoint;
     private final Transfer transfer;
     private final boolean write;
-    private final boolean answerLost = losesAnswer();
+    private final ErrorCode told;
+    private final boolean answerLost;
     private final int regionIndex;
     private final long offset;
     private final int length;
@@ -309,6 +325,8 @@ public final class SimulatedTier implements StorageTier {
       this.endpoint = endpoint;
       this.transfer = transfer;
       this.write = write;
+      this.told = write ? writeFailures.apply(transfer) : ErrorCode.OK;
+      this.answerLost = losesAnswer() || isToldTooEarly();
       this.regionIndex = transfer.extent().region();
       this.offset = transfer.regionOffset();
       this.length = transfer.length();
@@ -318,6 +336,11 @@ public final class SimulatedTier implements StorageTier {
       if (write) {
         source.put(0, transfer.view(), transfer.bufferOffset(), length);
       }
+    }
+
+    /** True when the user is told of a failure before it is over. */
+    private boolean isToldTooEarly() {
+      return told != ErrorCode.OK && told != ErrorCode.STALE_EXTENT;
     }
 
     @Override
@@ -365,11 +388,19 @@ public final class SimulatedTier implements StorageTier {
       } else {
         begun = true;
         ErrorCode code = region() == null ? ErrorCode.OUT_OF_RANGE : open();
+        if (told == ErrorCode.STALE_EXTENT) {
+          code = told;
+        }
         if (code != ErrorCode.OK) {
           answer(code, "generation " + generation);
         } else {
           move(0, length / 2);
-          later(latencyNanos() + (answerLost ? latenessNanos() : 0));
+          if (isToldTooEarly()) {
+            later(latencyNanos() + failedLatenessNanos);
+            end(told.exception(endpoint.datanode.address() + ": as the test says"));
+          } else {
+            later(latencyNanos() + (answerLost ? latenessNanos() : 0));
+          }
         }
       }
     }

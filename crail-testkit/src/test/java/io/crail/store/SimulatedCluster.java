@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import io.crail.CrailFile;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStore;
+import io.crail.client.CoreStore;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.WriteLeaseHeldException;
+import io.crail.namenode.NameNodeServer;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.Hello;
+import io.crail.protocol.NameNodeClient;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.RpcPeer;
+import io.crail.storage.Registration;
+import io.crail.storage.StorageServer;
+import io.crail.testkit.sim.SimulatedNetwork;
+import io.crail.testkit.sim.SimulatedTier;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * A namenode, a datanode and stores in virtual time. Everything but the namenode's timer runs in
+ * the thread of the test.
+ */
+final class SimulatedCluster implements AutoCloseable {
+  static final String NAMENODE = "namenode";
+
+  private static final InetSocketAddress ADDRESS =
+      InetSocketAddress.createUnresolved(NAMENODE, 9060);
+  private static final int REGIONS = 2;
+  private static final int REGION_BYTES = 16 << 20;
+  private static final Duration STEP = Duration.ofMillis(100);
+
+  private final Deque<AutoCloseable> open = new ArrayDeque<>();
+  private final Configuration configuration;
+  private final SimulatedNetwork network;
+  private final SimulatedTier tier;
+
+  /**
+   * Starts a cluster.
+   *
+   * @param settings {@code key=value} each
+   */
+  SimulatedCluster(long seed, String... settings) throws Exception {
+    network = new SimulatedNetwork(seed);
+    tier = new SimulatedTier(network.random(), network, REGIONS, REGION_BYTES);
+    Configuration.Builder builder =
+        Configuration.builder()
+            .set("crail.namenode.address", "crail://namenode:" + ADDRESS.getPort(), "test")
+            .set("crail.client.host", "client", "test")
+            .set("crail.client.loops", "1", "test");
+    for (String setting : settings) {
+      int equals = setting.indexOf('=');
+      builder.set(setting.substring(0, equals), setting.substring(equals + 1), "test");
+    }
+    configuration = builder.build();
+    NameNodeServer namenode =
+        NameNodeServer.start(
+            configuration, 0, 1, ADDRESS, network.transport(NAMENODE), network.clock());
+    open.push(namenode);
+    startDatanode();
+  }
+
+  private void startDatanode() throws Exception {
+    ClientLoop loop = network.transport("datanode").newClientLoop("datanode");
+    open.push(loop);
+    StorageServer server = tier.newServer(InetSocketAddress.createUnresolved("datanode", 50_020));
+    UUID uuid = UUID.nameUUIDFromBytes(new byte[] {1});
+    server.start(uuid);
+    open.push(server);
+    NameNodeClient namenodes =
+        new NameNodeClient(
+            loop,
+            configuration.get(ClusterKeys.NAMENODE_ADDRESS),
+            new NameNodeClient.Identity(
+                Hello.ROLE_DATANODE, 1, "datanode", configuration.get(ClusterKeys.CLUSTER_NAME)),
+            RpcPeer.Options.defaults(),
+            configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
+    Registration registration =
+        new Registration(
+            namenodes,
+            new Registration.Description(
+                uuid,
+                0,
+                SimulatedTier.NAME,
+                server.address(),
+                server.checksGeneration(),
+                "",
+                server.regions()),
+            configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
+            () -> {});
+    keepRegistered(registration);
+    while (!registration.isRegistered()) {
+      network.runFor(STEP);
+    }
+  }
+
+  private void keepRegistered(Registration registration) {
+    registration.step(network.clock().nanoTime());
+    network.schedule(STEP, () -> keepRegistered(registration));
+  }
+
+  SimulatedNetwork network() {
+    return network;
+  }
+
+  SimulatedTier tier() {
+    return tier;
+  }
+
+  /** A store on a host of its own; it is closed with the cluster. */
+  CrailStore newStore(String host) {
+    CrailStore store =
+        CoreStore.open(configuration, network.transport(host), network.clock(), name -> tier);
+    open.push(store::close);
+    return store;
+  }
+
+  long nanoTime() {
+    return network.clock().nanoTime();
+  }
+
+  /** Lets a store live for a time, so that it renews its leases. */
+  void drive(CrailStore store, Duration span) throws Exception {
+    long end = nanoTime() + span.toNanos();
+    while (nanoTime() - end < 0) {
+      store.lookup("/nothing").get();
+      network.runFor(STEP);
+    }
+  }
+
+  /**
+   * Opens a file to append once its lease is free. The namenode's own thread has to notice that,
+   * and it may need more than one look: this waits in real time, while virtual time stands still.
+   */
+  static CrailOutputStream takeOver(CrailFile file) throws Exception {
+    AtomicReference<CrailOutputStream> opened = new AtomicReference<>();
+    TestCluster.await(
+        "the lease is free",
+        () -> {
+          try {
+            opened.set(file.getDirectOutputStream(0));
+            return true;
+          } catch (WriteLeaseHeldException e) {
+            return false;
+          }
+        });
+    return opened.get();
+  }
+
+  @Override
+  public void close() throws Exception {
+    while (!open.isEmpty()) {
+      open.pop().close();
+    }
+  }
+}
