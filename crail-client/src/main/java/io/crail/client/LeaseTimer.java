@@ -47,8 +47,9 @@ final class LeaseTimer implements AutoCloseable {
       asleep = true;
       if (leases.areHeld()) {
         asleep = false;
-        leases.tick(clock.nanoTime());
-        long nanos = Math.min(MOST_SLEEP_NANOS, leases.tickNanos());
+        long now = clock.nanoTime();
+        leases.tick(now);
+        long nanos = Math.min(MOST_SLEEP_NANOS, leases.tickNanos(now));
         LockSupport.parkNanos(this, Math.max(LEAST_SLEEP_NANOS, nanos));
       } else if (!closed) {
         LockSupport.park(this);

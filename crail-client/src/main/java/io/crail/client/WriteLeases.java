@@ -22,7 +22,10 @@ import java.util.concurrent.atomic.AtomicLong;
  * somebody else may have had it.
  */
 final class WriteLeases implements ClientLoop.Sweepable {
-  /** Renewals in the time of a lease, so that one may be lost. */
+  /**
+   * Renewals in the time of a lease. Each is given up when the next is due, so that one may be lost
+   * with the connection that it was sent on.
+   */
   private static final int RENEWALS_PER_LEASE = 3;
 
   private final LoopContext context;
@@ -37,13 +40,14 @@ final class WriteLeases implements ClientLoop.Sweepable {
     final AtomicInteger open = new AtomicInteger();
     final AtomicBoolean asking = new AtomicBoolean();
 
-    /**
-     * When the last renewal was sent, whatever came of it, or a stream was opened on an idle
-     * namenode.
-     */
-    final AtomicLong askedNanos = new AtomicLong();
+    /** When the next renewal is to be sent. */
+    final AtomicLong dueNanos = new AtomicLong();
 
     volatile long leaseNanos;
+
+    long pauseNanos() {
+      return leaseNanos / RENEWALS_PER_LEASE;
+    }
   }
 
   WriteLeases(LoopContext context, long clientId, CreatorLeases creatorLeases) {
@@ -61,15 +65,18 @@ final class WriteLeases implements ClientLoop.Sweepable {
     return open.get() > 0;
   }
 
-  /** How long the timer may sleep between two ticks. */
-  long tickNanos() {
+  /** How long the timer may sleep after a tick. */
+  long tickNanos(long nowNanos) {
     long shortest = Long.MAX_VALUE;
     for (AtNamenode namenode : namenodes) {
       if (namenode.open.get() > 0) {
-        shortest = Math.min(shortest, namenode.leaseNanos);
+        // Another stream may make it due earlier meanwhile.
+        long most = namenode.pauseNanos() / 2;
+        long left = namenode.dueNanos.get() - nowNanos;
+        shortest = Math.min(shortest, left > 0 && left < most ? left : most);
       }
     }
-    return shortest / (2 * RENEWALS_PER_LEASE);
+    return shortest;
   }
 
   /**
@@ -81,8 +88,12 @@ final class WriteLeases implements ClientLoop.Sweepable {
   Held opened(long id, long acquiredNanos, long leaseNanos) {
     AtNamenode namenode = namenodes[(int) Long.remainderUnsigned(id, namenodes.length)];
     namenode.leaseNanos = leaseNanos;
+    long dueNanos = acquiredNanos + namenode.pauseNanos();
     if (namenode.open.getAndIncrement() == 0) {
-      namenode.askedNanos.set(acquiredNanos);
+      namenode.dueNanos.set(dueNanos);
+    } else {
+      // The lease of a created node is not new when a stream first uses it.
+      namenode.dueNanos.accumulateAndGet(dueNanos, (a, b) -> a - b < 0 ? a : b);
     }
     open.incrementAndGet();
     Held lease = new Held(namenode, context.nanoTime(), acquiredNanos + leaseNanos);
@@ -114,7 +125,7 @@ final class WriteLeases implements ClientLoop.Sweepable {
       return !expires(nowNanos);
     }
 
-    /** Until when the lease lasts if it is not renewed again. */
+    /** Until when the lease lasts if it is not renewed again; past once it is known to be lost. */
     long validUntilNanos() {
       return validUntilNanos;
     }
@@ -140,7 +151,10 @@ final class WriteLeases implements ClientLoop.Sweepable {
     /** The namenode knew of no lease after a time. */
     private synchronized void unknownAt(long sentNanos) {
       // A lease that was acquired while the question was under way may be younger than the answer.
-      lost |= openedNanos - sentNanos < 0;
+      if (openedNanos - sentNanos < 0) {
+        lost = true;
+        validUntilNanos = sentNanos;
+      }
     }
 
     /** The stream is closed; called once. */
@@ -165,7 +179,7 @@ final class WriteLeases implements ClientLoop.Sweepable {
     for (int i = 0; i < namenodes.length; i++) {
       AtNamenode namenode = namenodes[i];
       if (namenode.open.get() > 0
-          && nowNanos - namenode.askedNanos.get() >= namenode.leaseNanos / RENEWALS_PER_LEASE
+          && nowNanos - namenode.dueNanos.get() >= 0
           && namenode.asking.compareAndSet(false, true)) {
         renew(i, namenode, nowNanos);
       }
@@ -173,20 +187,25 @@ final class WriteLeases implements ClientLoop.Sweepable {
   }
 
   private void renew(int index, AtNamenode namenode, long nowNanos) {
-    namenode.askedNanos.set(nowNanos);
+    namenode.dueNanos.set(nowNanos + namenode.pauseNanos());
     // A renewal is for all leases of this client; those that nobody uses are not to live by it.
     creatorLeases.releaseOlderThan(nowNanos - namenode.leaseNanos / 2);
     OperationCall<RenewLeases.Request, RenewLeases.Response> call =
-        context
-            .namenodes()
-            .callAt(index, NameNodeOperations.RENEW_LEASES, new RenewLeases.Request(clientId));
+        new OperationCall<>(NameNodeOperations.RENEW_LEASES);
+    call.prepare(
+        context.namenodes().peer(index),
+        new RenewLeases.Request(clientId),
+        nowNanos + Math.min(context.rpcTimeoutNanos(), namenode.pauseNanos()));
     call.whenComplete(
         () -> {
           if (call.failure() == null) {
             renewed(namenode, nowNanos, call.response().leases());
           }
           namenode.asking.set(false);
+          // The next one is due already when this one was lost.
+          tick(context.nanoTime());
         });
+    call.submit();
   }
 
   private void renewed(AtNamenode namenode, long sentNanos, int leases) {

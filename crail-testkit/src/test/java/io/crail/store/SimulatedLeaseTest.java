@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.store;
 
+import static io.crail.store.SimulatedCluster.NAMENODE;
+import static io.crail.store.SimulatedCluster.takeOver;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.crail.CrailFile;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStore;
-import io.crail.client.CoreStore;
-import io.crail.common.config.Configuration;
 import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.common.error.WriteLeaseLostException;
-import io.crail.namenode.NameNodeServer;
-import io.crail.testkit.sim.SimulatedNetwork;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,69 +22,33 @@ import org.junit.jupiter.api.Timeout;
 /** Writers that hang, in virtual time: a store whose loops nobody drives renews nothing. */
 @Timeout(60) // Virtual time stands still while a store waits for a stream left open.
 class SimulatedLeaseTest {
-  private static final int PORT = 9060;
   private static final Duration LEASE = Duration.ofSeconds(10);
-  private static final Duration STEP = Duration.ofMillis(100);
 
-  private final SimulatedNetwork network = new SimulatedNetwork(Bytes.seed("simulated leases"));
-  private Configuration configuration;
-  private NameNodeServer namenode;
+  private final long seed = Bytes.seed("simulated leases");
+  private SimulatedCluster cluster;
   private CrailStore store;
   private CrailStore other;
 
   @BeforeEach
   void start() throws Exception {
-    configuration =
-        Configuration.builder()
-            .set("crail.namenode.address", "crail://namenode:" + PORT, "test")
-            .set("crail.client.host", "client", "test")
-            .set("crail.client.loops", "1", "test")
-            .set("crail.rpctimeout", "30s", "test")
-            .set("crail.lease", LEASE.toMillis() + "ms", "test")
-            .build();
-    namenode =
-        NameNodeServer.start(
-            configuration,
-            0,
-            1,
-            InetSocketAddress.createUnresolved("namenode", PORT),
-            network.transport("namenode"),
-            network.clock());
-    store = CoreStore.open(configuration, network.transport("client"), network.clock());
-    other = CoreStore.open(configuration, network.transport("other"), network.clock());
+    start(LEASE);
+  }
+
+  private void start(Duration lease) throws Exception {
+    cluster =
+        new SimulatedCluster(
+            seed, "crail.rpctimeout=30s", "crail.lease=" + lease.toMillis() + "ms");
+    store = cluster.newStore("client");
+    other = cluster.newStore("other");
   }
 
   @AfterEach
   void stop() throws Exception {
-    store.close();
-    other.close();
-    namenode.close();
+    cluster.close();
   }
 
-  /** Lets a store live for a time, so that it renews its leases. */
-  private void drive(CrailStore driven, Duration span) throws Exception {
-    long end = network.clock().nanoTime() + span.toNanos();
-    while (network.clock().nanoTime() - end < 0) {
-      driven.lookup("/nothing").get();
-      network.runFor(STEP);
-    }
-  }
-
-  /** Opens the file from elsewhere once the namenode's own thread has seen its lease end. */
-  private CrailOutputStream takeOver() throws Exception {
-    CrailFile file = other.lookup("/f").get().asFile();
-    AtomicReference<CrailOutputStream> opened = new AtomicReference<>();
-    TestCluster.await(
-        "the lease is free",
-        () -> {
-          try {
-            opened.set(file.getDirectOutputStream(0));
-            return true;
-          } catch (WriteLeaseHeldException e) {
-            return false;
-          }
-        });
-    return opened.get();
+  private CrailOutputStream takeOverFile() throws Exception {
+    return takeOver(other.lookup("/f").get().asFile());
   }
 
   private static void assertLost(CrailOutputStream output) {
@@ -97,28 +58,54 @@ class SimulatedLeaseTest {
     assertThrows(WriteLeaseLostException.class, output::close);
   }
 
+  /** Lets the store live while another one tries to write the file that it writes. */
+  private void assertKept(CrailOutputStream output, Duration span) throws Exception {
+    CrailFile elsewhere = other.lookup("/f").get().asFile();
+    long end = cluster.nanoTime() + span.toNanos();
+    while (cluster.nanoTime() - end < 0) {
+      cluster.drive(store, LEASE.dividedBy(4));
+      assertThrows(WriteLeaseHeldException.class, () -> elsewhere.getDirectOutputStream(0));
+    }
+    output.write(Bytes.buffer(new byte[3])).get();
+    output.close();
+    assertEquals(3, other.lookup("/f").get().getCapacity());
+    elsewhere.getDirectOutputStream(0).close();
+  }
+
   @Test
   void aLeaseLastsAsLongAsItIsRenewed() throws Exception {
     CrailOutputStream output = Bytes.createFile(store, "/f").getDirectOutputStream(0);
-    CrailFile elsewhere = other.lookup("/f").get().asFile();
-    for (int i = 0; i < 5; i++) {
-      drive(store, LEASE);
-      assertThrows(WriteLeaseHeldException.class, () -> elsewhere.getDirectOutputStream(0));
-    }
-    output.write(Bytes.empty(0)).get();
-    output.sync().get();
-    output.close();
-    elsewhere.getDirectOutputStream(0).close();
+    assertKept(output, LEASE.multipliedBy(5));
+  }
+
+  @Test
+  void aRenewalMayBeLostWithItsConnection() throws Exception {
+    CrailOutputStream output = Bytes.createFile(store, "/f").getDirectOutputStream(0);
+    cluster.drive(store, LEASE.dividedBy(4));
+    cluster.network().silence("client", NAMENODE);
+    assertKept(output, LEASE.multipliedBy(2));
+  }
+
+  @Test
+  void aRenewalMayBeLostThoughTheLeaseIsNotNew() throws Exception {
+    CrailOutputStream busy = Bytes.createFile(store, "/busy").getDirectOutputStream(0);
+    CrailFile file = Bytes.createFile(store, "/f");
+    // The stream saves a request as long as half of the creator's lease is left.
+    cluster.drive(store, LEASE.multipliedBy(48).dividedBy(100));
+    CrailOutputStream output = file.getDirectOutputStream(0);
+    cluster.network().silence("client", NAMENODE);
+    assertKept(output, LEASE.multipliedBy(2));
+    busy.close();
   }
 
   @Test
   void aWriterThatHungLongerThanItsLeaseHasLostIt() throws Exception {
     CrailOutputStream output = Bytes.createFile(store, "/f").getDirectOutputStream(0);
-    drive(store, LEASE);
-    network.runFor(LEASE.multipliedBy(3));
-    CrailOutputStream next = takeOver();
+    cluster.drive(store, LEASE);
+    cluster.network().runFor(LEASE.multipliedBy(3));
+    CrailOutputStream next = takeOverFile();
     // Its renewal succeeds, and comes too late.
-    drive(store, LEASE.dividedBy(2));
+    cluster.drive(store, LEASE.dividedBy(2));
     assertLost(output);
     next.sync().get();
     next.close();
@@ -127,10 +114,10 @@ class SimulatedLeaseTest {
   @Test
   void aLaterLeaseAtTheSameNamenodeDoesNotReviveTheFirst() throws Exception {
     CrailOutputStream output = Bytes.createFile(store, "/f").getDirectOutputStream(0);
-    network.runFor(LEASE.multipliedBy(3));
-    takeOver().close();
+    cluster.network().runFor(LEASE.multipliedBy(3));
+    takeOverFile().close();
     CrailOutputStream later = Bytes.createFile(store, "/later").getDirectOutputStream(0);
-    drive(store, LEASE.multipliedBy(2));
+    cluster.drive(store, LEASE.multipliedBy(2));
     assertLost(output);
     later.sync().get();
     later.close();
@@ -138,20 +125,37 @@ class SimulatedLeaseTest {
 
   @Test
   void aRenewalThatArrivesTooLateIsNone() throws Exception {
-    CrailOutputStream output = Bytes.createFile(store, "/f").getDirectOutputStream(0);
-    drive(store, Duration.ofSeconds(3));
-    network.partition("client", "namenode");
-    // The renewal is sent in time, and held back until another lease has begun.
+    // So short that the connection is not taken for dead within it.
+    cluster.close();
+    Duration lease = Duration.ofSeconds(3);
+    start(lease);
+    CrailFile file = Bytes.createFile(store, "/f");
+    cluster.drive(store, lease.multipliedBy(4).dividedBy(10));
+    cluster.network().partition("client", NAMENODE);
+    CrailOutputStream output = file.getDirectOutputStream(0);
+    // The second renewal is sent in time, and held back until another lease has begun.
     var pending = store.lookup("/nothing");
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < 62; i++) {
       pending.isDone();
-      network.runFor(STEP);
+      cluster.network().runFor(lease.dividedBy(100));
     }
-    CrailOutputStream next = takeOver();
-    network.heal("client", "namenode");
+    CrailOutputStream next = takeOverFile();
+    cluster.network().heal("client", NAMENODE);
     pending.get();
-    drive(store, Duration.ofSeconds(1));
+    cluster.drive(store, lease.dividedBy(10));
     assertLost(output);
     next.close();
+  }
+
+  @Test
+  void aHandleThatIsUsedLateTakesItsLeaseAgain() throws Exception {
+    CrailFile late = Bytes.createFile(store, "/late");
+    CrailFile taken = Bytes.createFile(store, "/taken");
+    cluster.network().runFor(LEASE.multipliedBy(3));
+    CrailOutputStream output = takeOver(other.lookup("/taken").get().asFile());
+    Bytes.append(late, new byte[7]);
+    assertEquals(7, other.lookup("/late").get().getCapacity());
+    assertThrows(WriteLeaseHeldException.class, () -> taken.getDirectOutputStream(0));
+    output.close();
   }
 }

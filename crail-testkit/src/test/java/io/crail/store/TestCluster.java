@@ -7,16 +7,20 @@ import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.protocol.ClassUsage;
 import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.Dump;
 import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
 import io.crail.protocol.Usage;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
@@ -85,8 +89,39 @@ final class TestCluster implements AutoCloseable {
 
   /** The space of all classes at all namenodes. */
   ClassUsage usage() throws Exception {
+    long capacity = 0;
+    long free = 0;
+    long used = 0;
+    long waiting = 0;
+    for (Usage.Response usage : askAll(NameNodeOperations.USAGE, new Usage.Request())) {
+      for (ClassUsage each : usage.classes()) {
+        capacity += each.capacityBytes();
+        free += each.freeBytes();
+        used += each.usedBytes();
+        waiting += each.waitingBytes();
+      }
+    }
+    return new ClassUsage(0, capacity, free, used, waiting, 0);
+  }
+
+  /** How often all namenodes have served an operation. */
+  long operations(Operation<?, ?> operation) throws Exception {
+    String prefix = "operation " + operation.name() + " ";
+    long count = 0;
+    for (Dump.Response dump : askAll(NameNodeOperations.DUMP, new Dump.Request(0))) {
+      for (String line : dump.text().toString().lines().toList()) {
+        if (line.startsWith(prefix)) {
+          count += Long.parseLong(line.substring(prefix.length()));
+        }
+      }
+    }
+    return count;
+  }
+
+  /** The answers of all namenodes to somebody from outside. */
+  private <Q, R> List<R> askAll(Operation<Q, R> operation, Q request) throws Exception {
     try (Transport transport = TransportProvider.open(configuration());
-        ClientLoop loop = transport.newClientLoop("test-usage")) {
+        ClientLoop loop = transport.newClientLoop("test-outside")) {
       NameNodeClient client =
           new NameNodeClient(
               loop,
@@ -94,22 +129,12 @@ final class TestCluster implements AutoCloseable {
               new NameNodeClient.Identity(Hello.ROLE_CLIENT, 1, "test", "crail"),
               RpcPeer.Options.defaults(),
               PATIENCE_NANOS);
-      long capacity = 0;
-      long free = 0;
-      long used = 0;
-      long waiting = 0;
+      List<R> answers = new ArrayList<>();
       for (int i = 0; i < client.count(); i++) {
-        Usage.Response usage =
-            client.callAt(i, NameNodeOperations.USAGE, new Usage.Request()).join();
-        for (ClassUsage each : usage.classes()) {
-          capacity += each.capacityBytes();
-          free += each.freeBytes();
-          used += each.usedBytes();
-          waiting += each.waitingBytes();
-        }
+        answers.add(client.callAt(i, operation, request).join());
       }
       client.close();
-      return new ClassUsage(0, capacity, free, used, waiting, 0);
+      return answers;
     }
   }
 

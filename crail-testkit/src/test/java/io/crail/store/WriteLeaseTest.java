@@ -20,12 +20,12 @@ import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.StaleNodeException;
 import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.common.error.WriteLeaseLostException;
+import io.crail.protocol.NameNodeOperations;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,35 +67,24 @@ class WriteLeaseTest {
     assertEquals(20, store.lookup("/one").get().getCapacity());
   }
 
+  /** What renewals are good for is shown in virtual time; here, that a timer sends them. */
   @Test
-  void aLeaseIsRenewedWhileAStreamIsOpen() throws Exception {
-    CrailFile file = createFile(store, "/renewed");
-    CrailOutputStream output = file.getDirectOutputStream(0);
-    CrailFile elsewhere = cluster.newStore().lookup("/renewed").get().asFile();
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(4 * LEASE_MILLIS);
-    int tries = 0;
-    while (System.nanoTime() < end) {
-      assertThrows(WriteLeaseHeldException.class, () -> elsewhere.getDirectOutputStream(0));
-      Thread.sleep(50);
-      tries++;
-    }
-    output.write(buffer(new byte[3])).get();
+  void leasesAreRenewedWhileAStreamIsOpenThatNobodyUses() throws Exception {
+    CrailFile first = createFile(store, "/first");
+    assertEquals(0, cluster.operations(NameNodeOperations.RENEW_LEASES));
+    CrailOutputStream output = first.getDirectOutputStream(0);
+    TestCluster.await(
+        "three renewals", () -> cluster.operations(NameNodeOperations.RENEW_LEASES) >= 3);
+    store.delete("/first", false).get();
     output.close();
-    assertTrue(tries > 4);
-    assertEquals(3, store.lookup("/renewed").get().getCapacity());
-  }
-
-  @Test
-  void aHandleThatIsUsedLateTakesItsLeaseAgain() throws Exception {
-    CrailFile late = createFile(store, "/late");
-    CrailFile taken = createFile(store, "/taken");
-    Thread.sleep(3 * LEASE_MILLIS);
-    CrailStore other = cluster.newStore();
-    CrailOutputStream output = other.lookup("/taken").get().asFile().getDirectOutputStream(0);
-    append(late, new byte[7]);
-    assertEquals(7, other.lookup("/late").get().getCapacity());
-    assertThrows(WriteLeaseHeldException.class, () -> taken.getDirectOutputStream(0));
-    output.close();
+    // The timer sleeps while no stream is open; another one wakes it up.
+    CrailFile second = createFile(store, "/second");
+    CrailOutputStream later = second.getDirectOutputStream(0);
+    long before = cluster.operations(NameNodeOperations.RENEW_LEASES);
+    TestCluster.await(
+        "three more", () -> cluster.operations(NameNodeOperations.RENEW_LEASES) >= before + 3);
+    store.delete("/second", false).get();
+    later.close();
   }
 
   @Test

@@ -147,6 +147,18 @@ public final class SimulatedNetwork {
     }
   }
 
+  /**
+   * Lets the present connections between two hosts pass nothing more; nobody is told, and new ones
+   * work.
+   */
+  public void silence(String a, String b) {
+    for (SimulatedLink link : List.copyOf(links)) {
+      if (link.connects(a, b)) {
+        link.fallSilent(b);
+      }
+    }
+  }
+
   /** Takes a host away without a word: its peers hear nothing more, not even an end. */
   public void crash(String host) {
     servers.values().removeIf(server -> server.host().equals(host));
