@@ -10,7 +10,6 @@ import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
 import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.protocol.AcquireLease;
 import io.crail.protocol.Extent;
@@ -18,7 +17,6 @@ import io.crail.protocol.FindExtents;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeInfo;
 import io.crail.protocol.OperationCall;
-import io.crail.protocol.SetSize;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
@@ -41,10 +39,7 @@ class CoreFile extends CoreNode implements CrailFile {
   /** Bytes that this handle knows of; -1 until the namenode has told. */
   private volatile long size = -1;
 
-  /** The write lease that a stream can use at once; 0 for none. */
-  private volatile long token;
-
-  private boolean hasWriter;
+  private final HandleLease lease;
 
   /** The open output stream of this handle, if there is one. */
   private volatile DirectOutput writer;
@@ -78,6 +73,7 @@ class CoreFile extends CoreNode implements CrailFile {
     this.firstExtents = firstExtents;
     this.extentsValidUntilNanos = extentsValidUntilNanos;
     this.size = info.size();
+    this.lease = new HandleLease(this, null, 0);
   }
 
   /** A handle of a node that is being created, with the write lease {@code token}. */
@@ -85,7 +81,7 @@ class CoreFile extends CoreNode implements CrailFile {
     super(store, path, type, create, null);
     this.firstExtents = List.of();
     this.extentsValidUntilNanos = 0;
-    this.token = token;
+    this.lease = new HandleLease(this, create, token);
   }
 
   /** Bytes that can be read. */
@@ -119,7 +115,7 @@ class CoreFile extends CoreNode implements CrailFile {
 
   @Override
   public final long getToken() {
-    return token;
+    return lease.token();
   }
 
   @Override
@@ -138,7 +134,7 @@ class CoreFile extends CoreNode implements CrailFile {
             .join();
     synchronized (this) {
       // What this handle is writing is known here before it is known there.
-      size = hasWriter ? Math.max(size, response.size()) : response.size();
+      size = lease.isUsed() ? Math.max(size, response.size()) : response.size();
     }
     return this;
   }
@@ -165,22 +161,14 @@ class CoreFile extends CoreNode implements CrailFile {
   final DirectOutput openOutput(long writeHint) throws CrailException, InterruptedException {
     store().checkOpen();
     NodeInfo known = info();
-    synchronized (this) {
-      if (hasWriter) {
-        throw ErrorCode.WRITE_LEASE_HELD.exception(
-            getPath() + ": this handle has an output stream open");
-      }
-      hasWriter = true;
-    }
+    lease.beginUse();
     try {
       DirectOutput output = openOutput(known, writeHint);
       writer = output;
       store().register(output);
       return output;
     } catch (CrailException | InterruptedException | RuntimeException e) {
-      synchronized (this) {
-        hasWriter = false;
-      }
+      lease.endUse();
       throw e;
     }
   }
@@ -189,7 +177,7 @@ class CoreFile extends CoreNode implements CrailFile {
       throws CrailException, InterruptedException {
     LoopContext context = store().context();
     CreateCall create = create();
-    long held = token;
+    long held = lease.token();
     long sentNanos = context.nanoTime();
     if (create != null && !create.asksForLease()) {
       store().creatorLeases().missed();
@@ -205,57 +193,58 @@ class CoreFile extends CoreNode implements CrailFile {
     NodeInfo present = response.node();
     info(present);
     grownTo(present.size());
-    token = wanted;
+    lease.acquired(wanted);
     long leaseNanos = context.leaseNanos(present.id());
     return open(present, response.extents(), wanted, sentNanos, leaseNanos, context, writeHint);
   }
 
   private AcquireLease.Response acquire(LoopContext context, long id, long wanted)
       throws CrailException, InterruptedException {
-    AcquireLease.Request request = new AcquireLease.Request(id, wanted);
+    CreatorLeases leases = store().creatorLeases();
+    long returned = leases.returned();
     try {
-      return context.namenodes().call(NameNodeOperations.ACQUIRE_LEASE, request).join();
+      return tryAcquire(context, id, wanted);
     } catch (WriteLeaseHeldException e) {
       // The holder may be a handle of this store that was created and never written.
-      OperationCall<SetSize.Request, SetSize.Response> back = store().creatorLeases().release(id);
-      if (back == null) {
+      LeaseReturn.Try back = leases.release(id, getPath());
+      if (back != null) {
+        back.awaitGone();
+      } else if (leases.returned() == returned) {
         throw e;
       }
-      back.join();
-      return context.namenodes().call(NameNodeOperations.ACQUIRE_LEASE, request).join();
+      return tryAcquire(context, id, wanted);
     }
   }
 
-  /** True when this is a handle of the node, and its create has been answered. */
-  final boolean knows(long id) {
-    NodeInfo known = knownInfo();
-    return known != null && known.id() == id;
+  private AcquireLease.Response tryAcquire(LoopContext context, long id, long wanted)
+      throws CrailException, InterruptedException {
+    OperationCall<AcquireLease.Request, AcquireLease.Response> call =
+        context
+            .namenodes()
+            .call(NameNodeOperations.ACQUIRE_LEASE, new AcquireLease.Request(id, wanted));
+    try {
+      return call.join();
+    } catch (CrailException e) {
+      if (LeaseReturn.isDoubtful(e)) {
+        lease.inDoubt(context, call, id, wanted);
+      } else {
+        lease.refused();
+      }
+      throw e;
+    } catch (InterruptedException e) {
+      lease.inDoubt(context, call, id, wanted);
+      throw e;
+    }
+  }
+
+  /** The write lease of this handle. */
+  final HandleLease lease() {
+    return lease;
   }
 
   /** True when the create of this node was sent before a time. */
   final boolean createdBefore(long nanos) {
     return create().sentNanos() - nanos < 0;
-  }
-
-  /**
-   * Gives the lease back that came with the create, unless a stream uses it or has used it.
-   *
-   * @return the call that does it; null when there is nothing to give back
-   */
-  final OperationCall<SetSize.Request, SetSize.Response> giveCreatorLeaseBack() {
-    CreateCall create = create();
-    long given;
-    synchronized (this) {
-      if (hasWriter || token == 0 || !create.isComplete() || create.isFailed()) {
-        return null;
-      }
-      given = token;
-      token = 0;
-    }
-    LoopContext context = create.context();
-    SetSize.Request request =
-        new SetSize.Request(create.response().node().id(), given, 0, SetSize.END);
-    return context.namenodes().call(NameNodeOperations.SET_SIZE, request);
   }
 
   private DirectOutput open(
@@ -266,8 +255,8 @@ class CoreFile extends CoreNode implements CrailFile {
       long leaseNanos,
       LoopContext context,
       long writeHint) {
-    WriteLeases.Held lease = store().leases().opened(present.id(), sentNanos, leaseNanos);
-    return new DirectOutput(this, context, present, last, held, writeHint, lease);
+    WriteLeases.Held term = store().leases().opened(present.id(), sentNanos, leaseNanos);
+    return new DirectOutput(this, context, present, last, held, writeHint, term);
   }
 
   /** Where the open output stream of this handle has put a position, or null. */
@@ -276,14 +265,11 @@ class CoreFile extends CoreNode implements CrailFile {
     return output == null || position >= size ? null : output.locator().find(position, nowNanos);
   }
 
-  /** Tells that the stream has given its lease back. */
-  final void writerClosed(DirectOutput output) {
+  /** Tells that the stream has ended, and how its lease is given back. */
+  final void writerClosed(DirectOutput output, LeaseReturn farewell) {
     store().unregister(output);
     writer = null;
-    synchronized (this) {
-      token = 0;
-      hasWriter = false;
-    }
+    lease.endUse(farewell);
   }
 
   @Override

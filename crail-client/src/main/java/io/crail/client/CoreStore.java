@@ -499,18 +499,17 @@ public final class CoreStore extends CrailStore {
       closed = true;
     }
     try {
-      endAllOutputs();
+      giveLeasesBack();
     } finally {
       release();
     }
   }
 
-  /** Gives the leases of all open streams back, for as long as a metadata operation may take. */
-  private void endAllOutputs() throws InterruptedException {
+  /**
+   * Gives all leases back, also those of open streams, as long as a metadata operation may take.
+   */
+  private void giveLeasesBack() throws InterruptedException {
     List<DirectOutput> open = new ArrayList<>(outputs);
-    if (open.isEmpty()) {
-      return;
-    }
     CrailException why = ErrorCode.CLOSED.exception("store");
     List<Ended> ends = new ArrayList<>(open.size());
     for (DirectOutput output : open) {
@@ -518,9 +517,13 @@ public final class CoreStore extends CrailStore {
       ends.add(ended);
       output.end(why, ended::now);
     }
+    List<LeaseReturn.Try> unused = creatorLeases.releaseAll();
     long deadlineNanos = clock.nanoTime() + rpcTimeoutNanos;
     for (int i = 0; i < ends.size(); i++) {
       open.get(i).context().loop().await(ends.get(i), deadlineNanos);
+    }
+    for (LeaseReturn.Try each : unused) {
+      each.awaitEnd(deadlineNanos);
     }
   }
 

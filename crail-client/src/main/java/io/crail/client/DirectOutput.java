@@ -47,7 +47,9 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   private long written;
   private boolean transferFailed;
   private long visible;
-  private boolean leaseEnded;
+
+  /** Gives the lease back, once somebody has begun that. */
+  private LeaseReturn farewell;
 
   /**
    * Opens a stream.
@@ -197,14 +199,10 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       if (ended == null) {
         ended = why;
       }
-      if (leaseEnded) {
-        then.run();
-        return;
-      }
     }
     // Behind what an earlier end left to be done, a delete that waits for example.
     whenIdle.accumulateAndGet(
-        () -> endLease(then),
+        () -> farewell(false).tried().whenComplete(then),
         (before, added) ->
             before == null
                 ? added
@@ -217,23 +215,25 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     }
   }
 
-  private void endLease(Runnable then) {
-    OperationCall<SetSize.Request, SetSize.Response> call = newEndCall();
-    if (call == null) {
-      then.run();
-      return;
+  /**
+   * What gives the lease back; the same for whoever asks.
+   *
+   * @param unfinished whether writes are under way, whose bytes may arrive later
+   */
+  private synchronized LeaseReturn farewell(boolean unfinished) {
+    if (farewell == null) {
+      farewell =
+          new LeaseReturn(
+              context(),
+              file().getPath(),
+              null,
+              id,
+              token,
+              written,
+              transferFailed || unfinished ? SetSize.EXPIRE : SetSize.END,
+              file().lease()::returned);
     }
-    call.whenComplete(then);
-    call.submit();
-  }
-
-  /** The last call of this stream, or null when it has been made before. */
-  private synchronized OperationCall<SetSize.Request, SetSize.Response> newEndCall() {
-    if (leaseEnded) {
-      return null;
-    }
-    leaseEnded = true;
-    return newSizeCall(written, transferFailed ? SetSize.EXPIRE : SetSize.END);
+    return farewell;
   }
 
   private OperationCall<SetSize.Request, SetSize.Response> newSizeCall(long size, int close) {
@@ -368,25 +368,41 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     CrailException cause;
     try {
       awaitOperations();
-      CrailException lost = null;
-      OperationCall<SetSize.Request, SetSize.Response> call = newEndCall();
-      if (call != null) {
-        lost = lossAt(context().nanoTime());
-        call.submit();
-        file().info(call.join().node());
-      }
-      CrailException first = failure;
-      cause = first != null ? first : lost;
+      cause = giveLeaseBack();
     } catch (CrailException e) {
-      CrailException first = failure;
-      cause = first != null ? first : e;
+      cause = e;
     } finally {
       lease.close();
-      file().writerClosed(this);
+      LeaseReturn last = farewell(inFlight.get() > 0);
+      last.begin();
+      file().writerClosed(this, last);
       file().store().statistics().outputClosed(counters);
+    }
+    CrailException first = failure;
+    if (first != null) {
+      throw first.rethrown();
     }
     if (cause != null) {
       throw cause.rethrown();
     }
+  }
+
+  /** Gives the lease back, or waits for whoever has begun that; the error of the former. */
+  private CrailException giveLeaseBack() throws CrailException, InterruptedException {
+    boolean isFirst;
+    synchronized (this) {
+      isFirst = farewell == null;
+    }
+    CrailException lost = lossAt(context().nanoTime());
+    LeaseReturn.Try last = farewell(inFlight.get() > 0).tried();
+    last.awaitEnd();
+    if (!isFirst) {
+      return null;
+    }
+    if (last.isFailed()) {
+      return last.failure();
+    }
+    file().info(last.response().node());
+    return lost;
   }
 }

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.SetSize;
+import io.crail.rpc.RpcCall;
+
+/**
+ * The write lease of one handle. Thread-safe.
+ *
+ * <ul>
+ *   <li><em>None.</em> A stream that is opened acquires a lease under a new token.
+ *   <li><em>Kept.</em> A create asked for the lease; its answer may be outstanding. A stream uses
+ *       this lease. When none comes for long, when newer ones push it out of {@link CreatorLeases},
+ *       or when another handle of the store wants to write the node, it is given back. While the
+ *       create is unanswered nobody knows the node's id, so giving back begins with the answer. A
+ *       create that failed so that it may have taken place keeps its token: whoever meets the node
+ *       under its path gives the lease back under the id that he knows.
+ *   <li><em>Giving back.</em> From the decision on, until the namenode has answered. The token is
+ *       not used again, for the request may reach the namenode twice. A stream that is opened waits
+ *       for the answer first, or it would be refused for the sake of the lease on its way back.
+ *       Without an answer the lease may still be there: it is tried again when a stream is opened
+ *       and when leases are renewed, since the renewals would keep it alive.
+ *   <li><em>Used</em> by one stream, from the beginning of its opening to its end; nobody else
+ *       gives the lease back then. The stream ends in giving back, and so does an opening of which
+ *       nobody knows whether it has brought the lease.
+ * </ul>
+ */
+final class HandleLease {
+  private final CoreFile file;
+  private final CreateCall create;
+  private final CreatorLeases leases;
+
+  /** The lease that is kept or used; 0 for none. */
+  private volatile long token;
+
+  // Guarded by "this".
+  private boolean used;
+
+  /** The lease before, until it is known to be gone. */
+  private LeaseReturn back;
+
+  /**
+   * The lease of a new handle.
+   *
+   * @param create the call that creates the node; null for a handle that came from elsewhere
+   * @param token what the create asks for; 0 for nothing
+   */
+  HandleLease(CoreFile file, CreateCall create, long token) {
+    this.file = file;
+    this.create = create;
+    this.leases = file.store().creatorLeases();
+    this.token = token;
+  }
+
+  /** The lease that a stream can use at once or uses; 0 for none. */
+  long token() {
+    return token;
+  }
+
+  /** True while a stream is open or being opened. */
+  synchronized boolean isUsed() {
+    return used;
+  }
+
+  /**
+   * Begins to open a stream; waits for an earlier lease to be gone.
+   *
+   * @throws CrailException with WRITE_LEASE_HELD when there is a stream; the error of giving the
+   *     earlier lease back
+   */
+  void beginUse() throws CrailException, InterruptedException {
+    LeaseReturn before;
+    synchronized (this) {
+      if (used) {
+        throw ErrorCode.WRITE_LEASE_HELD.exception(
+            file.getPath() + ": this handle has an output stream open");
+      }
+      used = true;
+      before = back;
+    }
+    if (before != null) {
+      try {
+        before.tried().awaitGone();
+      } catch (CrailException | InterruptedException | RuntimeException e) {
+        endUse();
+        throw e;
+      }
+    }
+  }
+
+  /** The stream that is being opened has acquired a lease. */
+  void acquired(long newToken) {
+    token = newToken;
+  }
+
+  /** The stream that is being opened has no lease, whatever the handle kept before. */
+  void refused() {
+    token = 0;
+  }
+
+  /** Nobody knows whether the stream that is being opened has a lease: gives it back. */
+  void inDoubt(LoopContext context, RpcCall acquire, long id, long wanted) {
+    LeaseReturn doubtful =
+        new LeaseReturn(
+            context, file.getPath(), acquire, id, wanted, 0, SetSize.END, this::returned);
+    synchronized (this) {
+      giveBack(doubtful);
+    }
+    doubtful.tried();
+  }
+
+  /** The stream could not be opened. */
+  synchronized void endUse() {
+    used = false;
+  }
+
+  /**
+   * The stream has ended.
+   *
+   * @param farewell gives its lease back, and has been begun
+   */
+  void endUse(LeaseReturn farewell) {
+    synchronized (this) {
+      used = false;
+      token = 0;
+      if (!farewell.isGone()) {
+        giveBack(farewell);
+      }
+    }
+    if (farewell.isGone()) {
+      // Perhaps before it was noted.
+      returned(farewell);
+    }
+  }
+
+  /** Under the monitor. */
+  private void giveBack(LeaseReturn lease) {
+    token = 0;
+    back = lease;
+    leases.leaving(file);
+  }
+
+  /** A lease is known to be gone. */
+  void returned(LeaseReturn lease) {
+    synchronized (this) {
+      if (back == lease) {
+        back = null;
+        leases.returned(file);
+      }
+    }
+  }
+
+  /**
+   * Gives back what no stream uses, or tries again.
+   *
+   * @return the try; null when there is nothing to give back
+   */
+  LeaseReturn.Try giveBack() {
+    boolean mayBeOfUnknownId =
+        create != null && create.isFailed() && LeaseReturn.isDoubtful(create.failure());
+    return giveBack(0, !mayBeOfUnknownId);
+  }
+
+  /** As {@link #giveBack()}, for another handle of the node. */
+  LeaseReturn.Try giveBackFor(long id, String path) {
+    boolean idKnown = file.knownInfo() != null;
+    boolean same = idKnown ? file.id() == id : file.getPath().equals(path);
+    return same ? giveBack(create != null && create.isFailed() ? id : 0, true) : null;
+  }
+
+  private LeaseReturn.Try giveBack(long id, boolean mayBegin) {
+    LeaseReturn giving;
+    synchronized (this) {
+      if (back == null) {
+        if (used || token == 0 || !mayBegin) {
+          leases.left(file);
+          return null;
+        }
+        giveBack(
+            new LeaseReturn(
+                create.context(),
+                file.getPath(),
+                create,
+                id,
+                token,
+                0,
+                SetSize.END,
+                this::returned));
+      }
+      giving = back;
+    }
+    return giving.tried();
+  }
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.SetSize;
+import io.crail.rpc.RpcCall;
+import java.util.function.Consumer;
+
+/**
+ * A write lease on its way back to the namenode. A try whose answer got lost leaves in doubt
+ * whether the lease is gone, and the renewals of this client might keep it alive for good; so there
+ * may be another try after it, until one has been answered. Thread-safe.
+ */
+final class LeaseReturn {
+  private final LoopContext context;
+  private final String path;
+  private final RpcCall source;
+  private final long id;
+  private final long token;
+  private final long size;
+  private final int close;
+  private final Consumer<LeaseReturn> whenGone;
+
+  /** Guarded by "this". */
+  private Try latest;
+
+  /**
+   * Creates it without a try.
+   *
+   * @param source the call that brought the lease, which may not have ended yet; null when it is
+   *     known to be there
+   * @param id the node; 0 when a create is to tell it
+   * @param size what is written
+   * @param close how the lease ends, as in {@link SetSize}
+   * @param whenGone runs once the lease is known to be gone
+   */
+  LeaseReturn(
+      LoopContext context,
+      String path,
+      RpcCall source,
+      long id,
+      long token,
+      long size,
+      int close,
+      Consumer<LeaseReturn> whenGone) {
+    this.context = context;
+    this.path = path;
+    this.source = source;
+    this.id = id;
+    this.token = token;
+    this.size = size;
+    this.close = close;
+    this.whenGone = whenGone;
+  }
+
+  /** True when an error leaves open whether its call has taken place. */
+  static boolean isDoubtful(CrailException failure) {
+    ErrorCode code = failure.code();
+    return code == ErrorCode.UNAVAILABLE
+        || code == ErrorCode.TIMED_OUT
+        || code == ErrorCode.LIMIT_EXCEEDED;
+  }
+
+  /** The try under way or the one that was answered; a new one when there is none such. */
+  Try tried() {
+    Try made;
+    synchronized (this) {
+      if (latest != null && !(latest.isComplete() && latest.isDoubtful())) {
+        return latest;
+      }
+      made = new Try();
+      latest = made;
+    }
+    made.begin();
+    return made;
+  }
+
+  /** Makes the first try. */
+  void begin() {
+    if (!isBegun()) {
+      tried();
+    }
+  }
+
+  private synchronized boolean isBegun() {
+    return latest != null;
+  }
+
+  /** True once the lease is known to be gone. */
+  synchronized boolean isGone() {
+    return latest != null && latest.isComplete() && !latest.isDoubtful();
+  }
+
+  /** One try to give the lease back; fails as the namenode has answered, or not. */
+  final class Try extends OperationCall<SetSize.Request, SetSize.Response> {
+    private final long waitUntilNanos;
+
+    private Try() {
+      super(NameNodeOperations.SET_SIZE);
+      long begin =
+          source != null && !source.isComplete() ? source.deadlineNanos() : context.nanoTime();
+      this.waitUntilNanos = begin + context.rpcTimeoutNanos() + Awaitable.GRACE_NANOS;
+    }
+
+    private void begin() {
+      if (source == null) {
+        send();
+      } else {
+        source.whenComplete(this::send);
+      }
+    }
+
+    private void send() {
+      long node = id;
+      if (source != null && source.isFailed()) {
+        if (node == 0 || !LeaseReturn.isDoubtful(source.failure())) {
+          // It has brought no lease, or nobody can say of which node.
+          succeed();
+          return;
+        }
+      } else if (node == 0) {
+        node = ((CreateCall) source).response().node().id();
+      }
+      SetSize.Request request = new SetSize.Request(node, token, size, close);
+      prepare(
+          context.namenodes().route(NameNodeOperations.SET_SIZE, request),
+          request,
+          context.namenodes().newDeadlineNanos());
+      submit();
+    }
+
+    @Override
+    protected void completed() {
+      if (!isDoubtful()) {
+        whenGone.accept(LeaseReturn.this);
+      }
+    }
+
+    private boolean isDoubtful() {
+      CrailException failure = failure();
+      return failure != null && LeaseReturn.isDoubtful(failure);
+    }
+
+    /**
+     * Waits for the end of this try; a lease that was lost before is as good as one given back.
+     *
+     * @throws CrailException when the lease may still be there
+     */
+    void awaitGone() throws CrailException, InterruptedException {
+      awaitEnd();
+      if (isDoubtful()) {
+        throw failure().rethrown();
+      }
+    }
+
+    /** Waits for the end of this try; false when it does not come in time. */
+    boolean awaitEnd(long deadlineNanos) throws InterruptedException {
+      return context.loop().await(this, deadlineNanos);
+    }
+
+    /**
+     * Waits for the end of this try.
+     *
+     * @throws CrailException when it does not come
+     */
+    void awaitEnd() throws CrailException, InterruptedException {
+      if (!awaitEnd(waitUntilNanos)) {
+        throw ErrorCode.TIMED_OUT.exception("giving back the write lease of " + path);
+      }
+    }
+  }
+}
