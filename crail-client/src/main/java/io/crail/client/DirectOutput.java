@@ -153,6 +153,15 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     return leaseEnd - operationDeadlineNanos < 0 ? leaseEnd : operationDeadlineNanos;
   }
 
+  /**
+   * Where this stream has put a position, for readers, or null. Good as long as the lease: behind
+   * it the file may go on elsewhere, from what the namenode knows to be written.
+   */
+  Located locate(long position, long nowNanos) {
+    Located located = lease.isValid(nowNanos) ? locator().find(position, nowNanos) : null;
+    return located == null ? null : new Located(located.extent(), lease.validUntilNanos());
+  }
+
   @Override
   void operationEnded(StreamOperation operation, CrailException cause) {
     synchronized (this) {

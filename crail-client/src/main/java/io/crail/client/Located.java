@@ -21,6 +21,10 @@ final class Located {
     return extent;
   }
 
+  long validUntilNanos() {
+    return validUntilNanos;
+  }
+
   boolean isValid(long nowNanos) {
     return validUntilNanos - nowNanos > 0;
   }

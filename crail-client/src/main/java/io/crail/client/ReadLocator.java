@@ -49,7 +49,7 @@ final class ReadLocator extends Locator {
     Located own = file.locatedByWriter(position, context.nanoTime());
     if (own != null) {
       // Written through this handle and not yet visible to others; the namenode would not tell.
-      add(List.of(own.extent()), context.nanoTime() + context.leaseNanos(id));
+      add(List.of(own.extent()), own.validUntilNanos());
       operation.advance();
       return;
     }

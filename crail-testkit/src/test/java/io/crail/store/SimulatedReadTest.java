@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static io.crail.store.Bytes.buffer;
+import static io.crail.store.Bytes.random;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+
+import io.crail.CrailFile;
+import io.crail.CrailInputStream;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStore;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Reads that are slow or race with a write lease, in virtual time. */
+@Timeout(60)
+class SimulatedReadTest {
+  private static final Duration LEASE = Duration.ofSeconds(10);
+  private static final int VISIBLE = 5_000;
+  private static final int WRITTEN = 8_000;
+
+  private final long seed = Bytes.seed("simulated reads");
+  private final Random random = new Random(seed);
+  private SimulatedCluster cluster;
+  private CrailStore store;
+
+  @BeforeEach
+  void start() throws Exception {
+    cluster =
+        new SimulatedCluster(
+            seed, "crail.lease=" + LEASE.toMillis() + "ms", "crail.rpctimeout=30s");
+    store = cluster.newStore("client");
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    cluster.close();
+  }
+
+  /** What the writer wrote, of which others see a part. */
+  private byte[] write(CrailOutputStream output) throws Exception {
+    byte[] bytes = random(random, WRITTEN);
+    output.write(buffer(Arrays.copyOf(bytes, VISIBLE))).get();
+    output.sync().get();
+    output.write(buffer(Arrays.copyOfRange(bytes, VISIBLE, WRITTEN))).get();
+    return bytes;
+  }
+
+  /** Another writer goes on behind what it sees; gives the bytes of the file. */
+  private byte[] appendElsewhere(byte[] before) throws Exception {
+    CrailFile file = cluster.newStore("other").lookup("/f").get().asFile();
+    byte[] after = random(random, WRITTEN);
+    System.arraycopy(before, 0, after, 0, VISIBLE);
+    CrailOutputStream output = SimulatedCluster.takeOver(file);
+    output.write(buffer(Arrays.copyOfRange(after, VISIBLE, WRITTEN))).get();
+    output.close();
+    return after;
+  }
+
+  @Test
+  void aWriterThatHasLostItsLeaseReadsWhatOthersRead() throws Exception {
+    CrailFile file = Bytes.createFile(store, "/f");
+    byte[] old = write(file.getDirectOutputStream(0));
+    CrailInputStream input = file.getDirectInputStream(0);
+    assertArrayEquals(old, Bytes.read(input, WRITTEN));
+    cluster.network().runFor(LEASE.multipliedBy(2));
+    byte[] present = appendElsewhere(old);
+    input.seek(0);
+    assertArrayEquals(present, Bytes.read(input, WRITTEN));
+    input.close();
+  }
+
+  @Test
+  void whatAWriterKnowsOfItsBytesEndsWithItsLease() throws Exception {
+    CrailFile file = Bytes.createFile(store, "/f");
+    byte[] old = write(file.getDirectOutputStream(0));
+    CrailInputStream input = file.getDirectInputStream(0);
+    cluster.network().partition("client", SimulatedCluster.NAMENODE);
+    cluster.network().runFor(LEASE.minusSeconds(2));
+    assertArrayEquals(old, Bytes.read(input, WRITTEN));
+    cluster.network().runFor(Duration.ofSeconds(4));
+    byte[] present = appendElsewhere(old);
+    cluster.network().heal("client", SimulatedCluster.NAMENODE);
+    input.seek(0);
+    assertArrayEquals(present, Bytes.read(input, WRITTEN));
+    input.close();
+  }
+}
