@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -42,18 +43,16 @@ final class Heartbeat {
 
   /** Creates the file, for the datanode. */
   static Heartbeat create(Path file) throws IOException {
-    Heartbeat heartbeat =
-        map(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    // Not through the mapping, which could not tell that there is no room.
+    Files.write(file, new byte[Long.BYTES], StandardOpenOption.CREATE_NEW);
+    Heartbeat heartbeat = map(file);
     heartbeat.beat();
     return heartbeat;
   }
 
   /** Maps the file of a datanode, for somebody else. */
   static Heartbeat open(Path directory) throws IOException {
-    return map(
-        directory.resolve(RegionDirectory.HEARTBEAT_FILE),
-        StandardOpenOption.READ,
-        StandardOpenOption.WRITE);
+    return map(directory.resolve(RegionDirectory.HEARTBEAT_FILE));
   }
 
   /** The present beat of the datanode of a directory, 0 when it has none. */
@@ -68,8 +67,9 @@ final class Heartbeat {
     }
   }
 
-  private static Heartbeat map(Path file, StandardOpenOption... options) throws IOException {
-    try (FileChannel channel = FileChannel.open(file, options)) {
+  private static Heartbeat map(Path file) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       return new Heartbeat(channel.map(MapMode.READ_WRITE, 0, Long.BYTES));
     }
   }

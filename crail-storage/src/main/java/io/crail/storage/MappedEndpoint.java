@@ -113,15 +113,11 @@ public final class MappedEndpoint implements StorageEndpoint {
     int offset = transfer.bufferOffset();
     int length = transfer.length();
     long generation = transfer.extent().generation();
-    try {
-      finish(
-          transfer,
-          write
-              ? region.write(regionOffset, memory, offset, length, generation)
-              : region.read(regionOffset, memory, offset, length, generation));
-    } catch (InternalError e) {
-      transfer.end(lostPage(e));
-    }
+    finish(
+        transfer,
+        write
+            ? region.write(regionOffset, memory, offset, length, generation)
+            : region.read(regionOffset, memory, offset, length, generation));
   }
 
   /**
@@ -146,9 +142,12 @@ public final class MappedEndpoint implements StorageEndpoint {
 
   /** Lets go of the regions; their memory goes back once no transfer uses them any more. */
   private synchronized void drop() {
-    if (regions.length > 0) {
-      regions = NONE;
+    for (RegionMemory region : regions) {
+      if (region != null) {
+        region.close();
+      }
     }
+    regions = NONE;
   }
 
   @Override
@@ -254,13 +253,5 @@ public final class MappedEndpoint implements StorageEndpoint {
         + extent.generation()
         + " in "
         + directory;
-  }
-
-  /** The file system had no room for a page that was used for the first time. */
-  private CrailException lostPage(InternalError cause) {
-    CrailException exception =
-        ErrorCode.UNAVAILABLE.exception("no memory behind a page in " + directory);
-    exception.initCause(cause);
-    return exception;
   }
 }

@@ -73,12 +73,12 @@ public final class RegionDirectory implements AutoCloseable {
    * @param dataPath parent of the directory; created when it does not exist
    * @param uuid identity of this datanode process
    * @param lengths bytes of each region
-   * @param touch whether all memory is taken at once, or when it is first used
+   * @param preallocate whether all memory is taken at once, or when it is first used
    * @throws IOException that names the path and what is wrong with it, bytes that are missing
    *     included; nothing is left behind then
    */
   public static RegionDirectory create(
-      Path dataPath, UUID uuid, List<Integer> lengths, boolean touch) throws IOException {
+      Path dataPath, UUID uuid, List<Integer> lengths, boolean preallocate) throws IOException {
     Path parent = dataPath.toAbsolutePath().normalize();
     try {
       Files.createDirectories(parent);
@@ -89,6 +89,7 @@ public final class RegionDirectory implements AutoCloseable {
     checkSpace(parent, lengths);
     Path path = parent.resolve(uuid.toString());
     FileChannel lockChannel = null;
+    List<RegionMemory> regions = new ArrayList<>();
     boolean created = false;
     try {
       // With its parent, which another one that ends may just have removed.
@@ -98,23 +99,22 @@ public final class RegionDirectory implements AutoCloseable {
               path.resolve(LOCK_FILE), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
       lockChannel.lock();
       Heartbeat heartbeat = Heartbeat.create(path.resolve(HEARTBEAT_FILE));
-      List<RegionMemory> regions = new ArrayList<>();
       for (int i = 0; i < lengths.size(); i++) {
         RegionMemory region = RegionMemory.create(path, i, lengths.get(i));
-        if (touch) {
-          region.touch(heartbeat::beat);
-        }
         regions.add(region);
+        if (preallocate) {
+          region.growAll(heartbeat::beat);
+        }
       }
       // Last, for it is what says that the rest is there.
       Files.writeString(path.resolve(ID_FILE), uuid.toString(), StandardOpenOption.CREATE_NEW);
       created = true;
       return new RegionDirectory(path, lockChannel, heartbeat, List.copyOf(regions));
-    } catch (IOException | InternalError e) {
-      // An InternalError is what a page gets that the file system has no room for.
+    } catch (IOException e) {
       throw new IOException("cannot create the regions in " + path + ": " + e, e);
     } finally {
       if (!created) {
+        regions.forEach(RegionMemory::close);
         if (lockChannel != null) {
           lockChannel.close();
         }
@@ -145,6 +145,7 @@ public final class RegionDirectory implements AutoCloseable {
       return;
     }
     closed = true;
+    regions.forEach(RegionMemory::close);
     regions = List.of();
     heartbeat.end();
     delete(path);

@@ -10,41 +10,45 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.EnumSet;
+import java.util.List;
 
 /**
  * The bytes of one region and their generations, in mapped files or in anonymous memory of the
  * process. Thread-safe; only absolute access. The memory goes back when this is no longer
  * reachable, for the platform offers no earlier way that is safe against access in other threads.
  */
-public final class RegionMemory {
+public final class RegionMemory implements AutoCloseable {
   /** The most bytes of a region. */
   public static final int MAX_LENGTH = Integer.MAX_VALUE & -Extent.MIN_LENGTH;
-
-  private static final int TOUCH_STRIDE = 4096;
-  private static final int TOUCH_BREAK = 16 << 20;
 
   private final int index;
   private final ByteBuffer data;
   private final GenerationTable generations;
 
-  private RegionMemory(int index, ByteBuffer data, ByteBuffer cells) {
+  /** Null for anonymous memory. */
+  private final RegionFile file;
+
+  private RegionMemory(int index, ByteBuffer data, ByteBuffer cells, RegionFile file) {
     this.index = index;
     this.data = data;
+    this.file = file;
     this.generations = new GenerationTable(cells);
   }
 
   /**
    * Creates region {@code index} as new files {@code region-<index>} and {@code region-<index>.gen}
-   * of a directory.
+   * of a directory. The memory of the generations is taken at once.
    *
    * @param length bytes, a multiple of {@link Extent#MIN_LENGTH}
    */
   static RegionMemory create(Path directory, int index, int length) throws IOException {
     checkLength(length);
-    ByteBuffer data = map(dataFile(directory, index), length, true);
-    ByteBuffer cells =
-        map(generationFile(directory, index), GenerationTable.lengthFor(length), true);
-    return new RegionMemory(index, data, cells);
+    Files.write(
+        generationFile(directory, index),
+        new byte[GenerationTable.lengthFor(length)],
+        StandardOpenOption.CREATE_NEW);
+    return map(directory, index, length, StandardOpenOption.CREATE_NEW);
   }
 
   /**
@@ -63,10 +67,7 @@ public final class RegionMemory {
       throw new IOException(
           file + " has " + length + " bytes and " + cellsLength + " bytes of generations");
     }
-    return new RegionMemory(
-        index,
-        map(file, (int) length, false),
-        map(generationFile(directory, index), (int) cellsLength, false));
+    return map(directory, index, (int) length);
   }
 
   /** Creates region {@code index} in memory of this process. */
@@ -75,7 +76,8 @@ public final class RegionMemory {
     return new RegionMemory(
         index,
         ByteBuffer.allocateDirect(length),
-        ByteBuffer.allocateDirect(GenerationTable.lengthFor(length)));
+        ByteBuffer.allocateDirect(GenerationTable.lengthFor(length)),
+        null);
   }
 
   /** The region's index at its datanode. */
@@ -88,7 +90,10 @@ public final class RegionMemory {
     return data.capacity();
   }
 
-  /** All bytes of the region; position and limit are nobody's to change. */
+  /**
+   * All bytes of the region; position and limit are nobody's to change. Written only where {@link
+   * #isGrown} says so.
+   */
   public ByteBuffer data() {
     return data;
   }
@@ -131,8 +136,49 @@ public final class RegionMemory {
     if (code != ErrorCode.OK) {
       return code;
     }
+    code = place(regionOffset, source, sourceOffset, length);
+    return code == ErrorCode.OK ? generations.verifyAfter(regionOffset, length, generation) : code;
+  }
+
+  /**
+   * Copies bytes into the region, whose generation the caller has checked.
+   *
+   * @param source memory; neither position nor limit are changed
+   * @return OK; NO_SPACE when the file system has no room for memory that is used for the first
+   *     time; UNAVAILABLE when the region is closed
+   */
+  public ErrorCode place(int regionOffset, ByteBuffer source, int sourceOffset, int length) {
+    if (!isGrown(regionOffset, length)) {
+      return file.write(regionOffset, source, sourceOffset, length);
+    }
     data.put(regionOffset, source, sourceOffset, length);
-    return generations.verifyAfter(regionOffset, length, generation);
+    return ErrorCode.OK;
+  }
+
+  /**
+   * True when a range has all its memory, as far as is known here: only then it may be written to
+   * in {@link #data()}, see {@link RegionFile}.
+   */
+  public boolean isGrown(int regionOffset, int length) {
+    return file == null || file.isGrown(regionOffset, length);
+  }
+
+  /**
+   * Takes all memory of a region in files that nobody uses yet.
+   *
+   * @param meanwhile runs every few milliseconds
+   * @throws IOException when there is no room
+   */
+  void growAll(Runnable meanwhile) throws IOException {
+    file.growAll(meanwhile);
+  }
+
+  /** Closes the file: what was mapped stays so, but the region grows no more. */
+  @Override
+  public void close() {
+    if (file != null) {
+      file.close();
+    }
   }
 
   private static Path dataFile(Path directory, int index) {
@@ -149,30 +195,23 @@ public final class RegionMemory {
     }
   }
 
-  private static ByteBuffer map(Path file, int length, boolean create) throws IOException {
-    try (FileChannel channel =
-        create
-            ? FileChannel.open(
-                file,
-                StandardOpenOption.CREATE_NEW,
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE)
-            : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      return channel.map(MapMode.READ_WRITE, 0, length);
-    }
+  private static RegionMemory map(Path directory, int index, int length, StandardOpenOption... more)
+      throws IOException {
+    Path file = dataFile(directory, index);
+    return new RegionMemory(
+        index,
+        map(file, length, more),
+        map(generationFile(directory, index), GenerationTable.lengthFor(length)),
+        new RegionFile(file, length));
   }
 
-  /**
-   * Writes into each page of a region that nobody uses yet, so that its memory is taken now.
-   *
-   * @param meanwhile runs every few milliseconds
-   */
-  void touch(Runnable meanwhile) {
-    for (int at = 0; at < data.capacity(); at += TOUCH_STRIDE) {
-      data.put(at, (byte) 0);
-      if (at % TOUCH_BREAK == 0) {
-        meanwhile.run();
-      }
+  private static ByteBuffer map(Path file, int length, StandardOpenOption... more)
+      throws IOException {
+    EnumSet<StandardOpenOption> options =
+        EnumSet.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
+    options.addAll(List.of(more));
+    try (FileChannel channel = FileChannel.open(file, options)) {
+      return channel.map(MapMode.READ_WRITE, 0, length);
     }
   }
 }

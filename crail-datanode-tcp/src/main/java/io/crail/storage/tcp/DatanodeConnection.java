@@ -193,7 +193,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     // Before each read: the space may have been given on since the write began.
     int done = length - missing;
     refusal = region.generations().verify(regionOffset + done, missing, generation);
-    if (refusal != ErrorCode.OK) {
+    if (refusal != ErrorCode.OK || !region.isGrown(regionOffset + done, missing)) {
       return false;
     }
     window.toReceive(regionView, regionOffset + done, missing);
@@ -233,7 +233,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     } catch (CrailException e) {
       close(e.getMessage());
     } catch (RuntimeException | AssertionError | InternalError e) {
-      // An InternalError is what a page gets that the file system has no room for.
+      // An InternalError is what a read gets of a page that a failed write has left without memory.
       server.failed(peer, e);
       close("its request failed");
     } finally {
@@ -428,7 +428,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
         int target = regionOffset + length - missing;
         refusal = region.generations().verify(target, missing, generation);
         if (refusal == ErrorCode.OK) {
-          region.data().put(target, receiver.bytes(), receiver.offset(), count);
+          refusal = region.place(target, receiver.bytes(), receiver.offset(), count);
         }
       }
       receiver.take(count);
@@ -462,9 +462,12 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   private String describeRefusal() {
     String what = length + " bytes of generation " + generation;
-    return refusal == ErrorCode.INVALID_ARGUMENT
-        ? what + ", which no namenode has given out by the clock of this datanode"
-        : what;
+    return switch (refusal) {
+      case INVALID_ARGUMENT ->
+          what + ", which no namenode has given out by the clock of this datanode";
+      case NO_SPACE -> what + ", which the file system of datanode " + server.uuid() + " lacks";
+      default -> what;
+    };
   }
 
   /** Finds the region of a request and checks that the bytes lie in it. */

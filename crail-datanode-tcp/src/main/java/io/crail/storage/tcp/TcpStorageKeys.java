@@ -85,8 +85,8 @@ public final class TcpStorageKeys implements ConfigKeys {
           "false",
           "Whether a datanode takes all memory of its regions at its start. Without it the files are"
               + " mapped whole but sparse, and grow as pages are first written; should the file"
-              + " system or the memory have run full by then, the writes that need new pages fail,"
-              + " while what was written stays readable.");
+              + " system have run full by then, the writes that need new pages fail with a"
+              + " NoSpaceException, while what was written stays readable.");
 
   /** The event loops of a datanode. */
   public static final ConfigKey<Integer> CORES =

@@ -57,7 +57,14 @@ final class CrailProcess implements AutoCloseable {
 
   /** Starts a program of these tests. */
   static CrailProcess program(Class<?> main, String... arguments) throws IOException {
-    List<String> command = java();
+    return program(List.of(), main, arguments);
+  }
+
+  /** Starts a program of these tests, through a command that takes it as its last arguments. */
+  static CrailProcess program(List<String> through, Class<?> main, String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(through);
+    command.addAll(java());
     command.add(main.getName());
     command.addAll(List.of(arguments));
     return new CrailProcess(main.getSimpleName(), new ProcessBuilder(command));
