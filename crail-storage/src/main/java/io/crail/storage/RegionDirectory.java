@@ -7,7 +7,6 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
-import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -50,7 +49,6 @@ public final class RegionDirectory implements AutoCloseable {
 
   private static final String LOCK_FILE = "lock";
   private static final long PROOF_MILLIS = 1500;
-  private static final Path MEMORY_INFO = Path.of("/proc/meminfo");
   private static final Logger LOG = LoggerFactory.getLogger(RegionDirectory.class);
 
   private final Path path;
@@ -162,33 +160,10 @@ public final class RegionDirectory implements AutoCloseable {
       needed += (long) length + GenerationTable.lengthFor(length);
     }
     needed += Extent.MIN_LENGTH;
-    long available = available(parent);
+    long available = FreeSpace.bytes(parent);
     if (available < needed) {
       throw new IOException(
           "the data path " + parent + " has " + available + " bytes free, needed are " + needed);
-    }
-  }
-
-  private static long available(Path directory) throws IOException {
-    long available = directory.toFile().getUsableSpace();
-    if (isInMemory(directory) && Files.isReadable(MEMORY_INFO)) {
-      // Its size is only a limit; the memory for it must be there as well.
-      for (String line : Files.readAllLines(MEMORY_INFO)) {
-        if (line.startsWith("MemAvailable:")) {
-          available = Math.min(available, Long.parseLong(line.replaceAll("\\D", "")) * 1024);
-        }
-      }
-    }
-    return available;
-  }
-
-  private static boolean isInMemory(Path directory) {
-    try {
-      FileStore store = Files.getFileStore(directory);
-      return store.type().equals("tmpfs");
-    } catch (IOException e) {
-      // In a changed root no mount point can be found.
-      return directory.startsWith("/dev/shm");
     }
   }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.embedded;
 
+import io.crail.storage.FreeSpace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +20,6 @@ record StoragePlace(Path directory, long bytes) {
   private static final long ENOUGH = 5L << 30;
 
   private static final Path MEMORY = Path.of("/dev/shm");
-  private static final Path MEMORY_INFO = Path.of("/proc/meminfo");
 
   /**
    * Chooses between memory and disk: memory, unless it is short and the disk has more.
@@ -49,36 +49,6 @@ record StoragePlace(Path directory, long bytes) {
   }
 
   private static long usable(Path directory) throws IOException {
-    // Not by the file store, which has to find a mount point and cannot in a changed root.
-    long free = directory.toFile().getUsableSpace();
-    if (isInMemory(directory)) {
-      // Its limit is only a limit; what is there to fill it is another question.
-      free = Math.min(free, availableMemory());
-    }
-    return Math.min(MOST, free / 4 * 3);
-  }
-
-  private static boolean isInMemory(Path directory) {
-    if (directory.startsWith(MEMORY)) {
-      return true;
-    }
-    try {
-      return Files.getFileStore(directory).type().equals("tmpfs");
-    } catch (IOException e) {
-      return false;
-    }
-  }
-
-  /** What the kernel thinks could be used without swapping, in bytes. */
-  private static long availableMemory() throws IOException {
-    if (!Files.isReadable(MEMORY_INFO)) {
-      return Long.MAX_VALUE;
-    }
-    for (String line : Files.readAllLines(MEMORY_INFO)) {
-      if (line.startsWith("MemAvailable:")) {
-        return Long.parseLong(line.replaceAll("\\D", "")) * 1024;
-      }
-    }
-    return Long.MAX_VALUE;
+    return Math.min(MOST, FreeSpace.bytes(directory) / 4 * 3);
   }
 }

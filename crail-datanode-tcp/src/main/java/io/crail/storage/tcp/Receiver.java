@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
+import io.crail.rpc.netty.BoundedReads;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.netty.channel.ChannelConfig;
 import io.netty.channel.RecvByteBufAllocator;
-import io.netty.util.UncheckedBooleanSupplier;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -31,7 +30,7 @@ final class Receiver implements RecvByteBufAllocator {
     int wanted();
   }
 
-  // More reads in a row would let one connection keep the others waiting.
+  // Data come in pieces that the socket holds; a block takes several reads.
   private static final int MAX_READS = 16;
 
   private final Expectation expectation;
@@ -104,11 +103,10 @@ final class Receiver implements RecvByteBufAllocator {
     return new ReadHandle();
   }
 
-  private final class ReadHandle implements ExtendedHandle {
-    private ChannelConfig config;
-    private int reads;
-    private int attempted;
-    private int last;
+  private final class ReadHandle extends BoundedReads {
+    ReadHandle() {
+      super(MAX_READS);
+    }
 
     @Override
     public ByteBuf allocate(ByteBufAllocator alloc) {
@@ -135,58 +133,8 @@ final class Receiver implements RecvByteBufAllocator {
     }
 
     @Override
-    public int guess() {
-      return room();
+    protected int room() {
+      return Receiver.this.room();
     }
-
-    @Override
-    public void reset(ChannelConfig newConfig) {
-      config = newConfig;
-      reads = 0;
-      attempted = 0;
-      last = 0;
-    }
-
-    @Override
-    public void incMessagesRead(int count) {
-      reads += count;
-    }
-
-    @Override
-    public void lastBytesRead(int count) {
-      last = count;
-    }
-
-    @Override
-    public int lastBytesRead() {
-      return last;
-    }
-
-    @Override
-    public void attemptedBytesRead(int count) {
-      attempted = count;
-    }
-
-    @Override
-    public int attemptedBytesRead() {
-      return attempted;
-    }
-
-    @Override
-    public boolean continueReading() {
-      return mayRead() && last == attempted;
-    }
-
-    @Override
-    public boolean continueReading(UncheckedBooleanSupplier maybeMoreData) {
-      return mayRead() && maybeMoreData.get();
-    }
-
-    private boolean mayRead() {
-      return reads < MAX_READS && config.isAutoRead() && room() > 0;
-    }
-
-    @Override
-    public void readComplete() {}
   }
 }

@@ -4,9 +4,7 @@ package io.crail.rpc.netty;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.netty.channel.ChannelConfig;
 import io.netty.channel.RecvByteBufAllocator;
-import io.netty.util.UncheckedBooleanSupplier;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -16,7 +14,7 @@ import java.nio.ByteOrder;
  * read and next to nothing is copied. Used only by the connection's thread.
  */
 final class ReceiveBuffer implements RecvByteBufAllocator {
-  // More reads in a row would let one connection keep the others waiting.
+  // Frames are small; a peer that sends more at once has its turn again.
   private static final int MAX_READS = 4;
 
   private final ByteBuf buffer;
@@ -67,12 +65,10 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
     return new ReadHandle();
   }
 
-  @SuppressWarnings("deprecation")
-  private final class ReadHandle implements ExtendedHandle {
-    private ChannelConfig config;
-    private int reads;
-    private int attempted;
-    private int last;
+  private final class ReadHandle extends BoundedReads {
+    ReadHandle() {
+      super(MAX_READS);
+    }
 
     @Override
     public ByteBuf allocate(ByteBufAllocator alloc) {
@@ -81,58 +77,8 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
     }
 
     @Override
-    public int guess() {
+    protected int room() {
       return buffer.capacity() - length;
     }
-
-    @Override
-    public void reset(ChannelConfig newConfig) {
-      config = newConfig;
-      reads = 0;
-      attempted = 0;
-      last = 0;
-    }
-
-    @Override
-    public void incMessagesRead(int count) {
-      reads += count;
-    }
-
-    @Override
-    public void lastBytesRead(int bytes) {
-      last = bytes;
-    }
-
-    @Override
-    public int lastBytesRead() {
-      return last;
-    }
-
-    @Override
-    public void attemptedBytesRead(int bytes) {
-      attempted = bytes;
-    }
-
-    @Override
-    public int attemptedBytesRead() {
-      return attempted;
-    }
-
-    @Override
-    public boolean continueReading() {
-      return mayRead() && last == attempted;
-    }
-
-    @Override
-    public boolean continueReading(UncheckedBooleanSupplier maybeMoreData) {
-      return mayRead() && maybeMoreData.get();
-    }
-
-    private boolean mayRead() {
-      return reads < MAX_READS && config.isAutoRead() && length < buffer.capacity();
-    }
-
-    @Override
-    public void readComplete() {}
   }
 }
