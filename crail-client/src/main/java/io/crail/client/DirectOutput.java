@@ -402,9 +402,13 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     synchronized (this) {
       isFirst = farewell == null;
     }
+    boolean unfinished = inFlight.get() > 0;
     CrailException lost = lossAt(context().nanoTime());
-    LeaseReturn.Try last = farewell(inFlight.get() > 0).tried();
+    LeaseReturn.Try last = farewell(unfinished).tried();
     last.awaitEnd();
+    if (unfinished) {
+      return ErrorCode.TIMED_OUT.exception("writes of " + file().getPath());
+    }
     if (!isFirst) {
       return null;
     }

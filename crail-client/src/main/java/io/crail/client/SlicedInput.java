@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 
 /** A buffered stream as a queue of slices that are being filled in the order they are consumed. */
@@ -20,7 +21,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   /** Issued and not yet consumed, in the order of the bytes. */
   private final ArrayDeque<Slice> ahead = new ArrayDeque<>();
 
-  // Slices whose reads did not end in time.
+  /** Slices whose reads did not end in time, and may still write into them. */
   private final List<Slice> strays = new ArrayList<>();
 
   private Slice current;
@@ -112,10 +113,10 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     checkOpen();
     releaseCurrent();
     while (true) {
-      fill();
+      boolean filled = fill();
       Slice head = ahead.peekFirst();
       if (head == null) {
-        if (!strays.isEmpty()) {
+        if (!filled) {
           throw ErrorCode.TIMED_OUT.exception("reads that do not end hold slices of this stream");
         }
         return null;
@@ -172,6 +173,17 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     }
   }
 
+  /** Takes back the slices whose late reads have ended meanwhile. */
+  private void takeBackStrays() {
+    for (Iterator<Slice> each = strays.iterator(); each.hasNext(); ) {
+      Slice stray = each.next();
+      if (stray.operation.isComplete()) {
+        each.remove();
+        memory.release(stray.memory);
+      }
+    }
+  }
+
   /** Takes the next slice back unread, after its read has ended. */
   final void discardNext() throws InterruptedException {
     StreamOperation operation = ahead.peekFirst().operation;
@@ -179,11 +191,12 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     takeBack(ahead.pollFirst());
   }
 
-  private void fill() throws CrailException, InterruptedException {
+  /** Issues what there is to read; false when a slice was missing for that. */
+  private boolean fill() throws CrailException, InterruptedException {
     while (ahead.size() < window()) {
       ByteBuffer free = takeFree();
       if (free == null) {
-        return;
+        return false;
       }
       Slice slice;
       try {
@@ -194,14 +207,18 @@ abstract class SlicedInput extends CrailBufferedInputStream {
       }
       if (slice == null) {
         memory.release(free);
-        return;
+        return true;
       }
       ahead.addLast(slice);
     }
+    return true;
   }
 
   /** A slice to fill; null when none is to be had, but some are being filled. */
   private ByteBuffer takeFree() throws CrailException {
+    if (!strays.isEmpty()) {
+      takeBackStrays();
+    }
     try {
       return memory.take();
     } catch (LimitExceededException e) {

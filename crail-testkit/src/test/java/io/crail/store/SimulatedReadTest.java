@@ -4,11 +4,17 @@ package io.crail.store;
 import static io.crail.store.Bytes.buffer;
 import static io.crail.store.Bytes.random;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailInputStream;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStore;
+import io.crail.common.error.CrailTimeoutException;
+import io.crail.common.error.LimitExceededException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
@@ -21,6 +27,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class SimulatedReadTest {
   private static final Duration LEASE = Duration.ofSeconds(10);
+  private static final int SLICE = 64 << 10;
   private static final int VISIBLE = 5_000;
   private static final int WRITTEN = 8_000;
 
@@ -33,7 +40,13 @@ class SimulatedReadTest {
   void start() throws Exception {
     cluster =
         new SimulatedCluster(
-            seed, "crail.lease=" + LEASE.toMillis() + "ms", "crail.rpctimeout=30s");
+            seed,
+            "crail.lease=" + LEASE.toMillis() + "ms",
+            "crail.rpctimeout=30s",
+            "crail.datatimeout=3s",
+            "crail.slicesize=" + SLICE,
+            "crail.buffersize=" + 4 * SLICE,
+            "crail.cachelimit=" + 4 * SLICE);
     store = cluster.newStore("client");
   }
 
@@ -89,5 +102,87 @@ class SimulatedReadTest {
     input.seek(0);
     assertArrayEquals(present, Bytes.read(input, WRITTEN));
     input.close();
+  }
+
+  @Test
+  void aSliceIsNotUsedWhileALateReadMayArriveInIt() throws Exception {
+    byte[] bytes = random(random, 8 * SLICE);
+    CrailFile file = Bytes.write(store, "/f", bytes);
+    CrailBufferedInputStream input = file.getBufferedInputStream(0);
+    // After a jump one slice is read at a time, so that others are free.
+    input.seek(SLICE);
+    cluster.tier().stall(true);
+    assertThrows(CrailTimeoutException.class, input::read);
+    cluster.tier().stall(false);
+    input.seek(bytes.length);
+    assertEquals(-1, input.read());
+    input.seek(5 * SLICE);
+    assertEquals(bytes[5 * SLICE] & 0xff, input.read());
+    cluster.tier().releaseStalled();
+    cluster.network().runFor(Duration.ofSeconds(1));
+    byte[] rest = new byte[3 * SLICE - 1];
+    assertEquals(rest.length, input.read(rest));
+    assertArrayEquals(Arrays.copyOfRange(bytes, 5 * SLICE + 1, 8 * SLICE), rest);
+    input.close();
+  }
+
+  @Test
+  void aStreamWhoseSlicesAreAllAwayGoesOnWhenTheyAreBack() throws Exception {
+    byte[] bytes = random(random, 8 * SLICE);
+    CrailFile file = Bytes.write(store, "/f", bytes);
+    CrailBufferedInputStream input = file.getBufferedInputStream(0);
+    cluster.tier().stall(true);
+    assertThrows(CrailTimeoutException.class, input::read);
+    cluster.tier().stall(false);
+    for (int i = 0; i < 3; i++) {
+      assertThrows(CrailTimeoutException.class, input::read);
+    }
+    cluster.tier().releaseStalled();
+    cluster.network().runFor(Duration.ofSeconds(1));
+    byte[] read = new byte[bytes.length];
+    assertEquals(read.length, input.read(read));
+    assertArrayEquals(bytes, read);
+    input.close();
+  }
+
+  @Test
+  void aClosedStreamKeepsItsMemoryAsLongAsALateReadMayArriveInIt() throws Exception {
+    CrailFile file = Bytes.write(store, "/f", random(random, 8 * SLICE));
+    CrailBufferedInputStream input = file.getBufferedInputStream(0);
+    cluster.tier().stall(true);
+    assertThrows(CrailTimeoutException.class, input::read);
+    input.close();
+    assertThrows(LimitExceededException.class, store::allocateBuffer);
+    CrailBufferedInputStream another = file.getBufferedInputStream(0);
+    assertThrows(LimitExceededException.class, another::read);
+    another.close();
+    cluster.tier().releaseStalled();
+    cluster.network().runFor(Duration.ofSeconds(1));
+    store.freeBuffer(store.allocateBuffer());
+  }
+
+  @Test
+  void aReadAtAPositionKeepsItsMemoryAsLongAsItMayArriveLate() throws Exception {
+    CrailFile file = Bytes.write(store, "/f", random(random, 8 * SLICE));
+    CrailBufferedInputStream input = file.getBufferedInputStream(0);
+    cluster.tier().stall(true);
+    assertThrows(CrailTimeoutException.class, () -> input.read(SLICE, new byte[10], 0, 10));
+    assertThrows(LimitExceededException.class, store::allocateBuffer);
+    cluster.tier().releaseStalled();
+    cluster.network().runFor(Duration.ofSeconds(1));
+    store.freeBuffer(store.allocateBuffer());
+    input.close();
+  }
+
+  @Test
+  void aClosedWriterKeepsItsMemoryAsLongAsALateWriteMayLeaveIt() throws Exception {
+    CrailBufferedOutputStream output = Bytes.createFile(store, "/f").getBufferedOutputStream(0);
+    cluster.tier().stall(true);
+    output.write(random(random, 2 * SLICE));
+    assertThrows(CrailTimeoutException.class, output::close);
+    assertThrows(LimitExceededException.class, store::allocateBuffer);
+    cluster.tier().releaseStalled();
+    cluster.network().runFor(Duration.ofSeconds(1));
+    store.freeBuffer(store.allocateBuffer());
   }
 }

@@ -23,9 +23,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
@@ -57,6 +59,8 @@ public final class SimulatedTier implements StorageTier {
   private volatile long latenessNanos;
   private volatile Function<Transfer, ErrorCode> writeFailures = transfer -> ErrorCode.OK;
   private volatile long failedLatenessNanos;
+  private final Queue<Work> stalled = new ConcurrentLinkedQueue<>();
+  private volatile boolean stalls;
 
   /**
    * Creates a tier whose datanodes all lend the same.
@@ -104,6 +108,24 @@ public final class SimulatedTier implements StorageTier {
   public void failWrites(Function<Transfer, ErrorCode> failures, Duration lateness) {
     writeFailures = failures;
     failedLatenessNanos = lateness.toNanos();
+  }
+
+  /**
+   * Lets transfers that are issued from now on stand still, their deadline notwithstanding, as with
+   * hardware that was given memory and cannot be told to leave it alone.
+   *
+   * @param stalled false for those that are issued from now on to go again
+   */
+  public void stall(boolean stalled) {
+    stalls = stalled;
+  }
+
+  /** Lets the transfers go on that stand still. */
+  public void releaseStalled() {
+    for (Work work = stalled.poll(); work != null; work = stalled.poll()) {
+      Work late = work;
+      late.endpoint.loop.submit((ClientLoop.Task) () -> late.later(latencyNanos()));
+    }
   }
 
   @Override
@@ -274,12 +296,19 @@ public final class SimulatedTier implements StorageTier {
         loop.register(this);
       }
       works.add(work);
-      work.later(latencyNanos());
+      if (work.stalls) {
+        stalled.add(work);
+      } else {
+        work.later(latencyNanos());
+      }
     }
 
     @Override
     public void sweep(long nowNanos) {
       for (Work work : List.copyOf(works)) {
+        if (work.stalls) {
+          continue;
+        }
         if (network == null && nowNanos - work.dueNanos >= 0) {
           work.step();
         }
@@ -310,6 +339,7 @@ public final class SimulatedTier implements StorageTier {
     private final boolean write;
     private final ErrorCode told;
     private final boolean answerLost;
+    private final boolean stalls = SimulatedTier.this.stalls;
     private final int regionIndex;
     private final long offset;
     private final int length;
