@@ -492,6 +492,7 @@ public final class CoreStore extends CrailStore {
 
   @Override
   public void close() throws Exception {
+    checkNoCallback();
     synchronized (this) {
       if (closed) {
         return;
@@ -502,6 +503,16 @@ public final class CoreStore extends CrailStore {
       giveLeasesBack();
     } finally {
       release();
+    }
+  }
+
+  /** A callback holds a loop, which cannot end then; the store stays open for another close. */
+  private void checkNoCallback() {
+    for (int i = 0; i < contexts.length(); i++) {
+      LoopContext context = contexts.get(i);
+      if (context != null && context.loop().isDriver()) {
+        throw new IllegalStateException("a callback must not close its store");
+      }
     }
   }
 

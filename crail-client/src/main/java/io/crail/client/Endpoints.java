@@ -186,13 +186,23 @@ final class Endpoints implements ClientLoop.Sweepable {
         ask();
         return;
       }
+      end(tryInstall(response));
+    }
+
+    /** Gives the error, or null. */
+    private CrailException tryInstall(DescribeDatanode.Response response) {
       try {
         install(describe(response));
-        end(null);
+        return null;
       } catch (CrailException e) {
-        end(e);
+        return e;
       } catch (ConfigException e) {
-        end(ErrorCode.UNSUPPORTED.exception(e.getMessage()));
+        return ErrorCode.UNSUPPORTED.exception(e.getMessage());
+      } catch (RuntimeException e) {
+        // Whoever waits has no deadline of his own here, and must learn of a tier's bug as well.
+        CrailException cause = ErrorCode.INTERNAL.exception("endpoint of datanode " + datanode);
+        cause.initCause(e);
+        return cause;
       }
     }
 

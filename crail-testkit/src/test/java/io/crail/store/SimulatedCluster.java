@@ -15,6 +15,7 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.storage.Registration;
 import io.crail.storage.StorageServer;
+import io.crail.storage.StorageTier;
 import io.crail.testkit.sim.SimulatedNetwork;
 import io.crail.testkit.sim.SimulatedTier;
 import java.net.InetSocketAddress;
@@ -23,6 +24,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 /**
  * A namenode, a datanode and stores in virtual time. Everything but the namenode's timer runs in
@@ -116,8 +118,13 @@ final class SimulatedCluster implements AutoCloseable {
 
   /** A store on a host of its own; it is closed with the cluster. */
   CrailStore newStore(String host) {
+    return newStore(host, name -> tier);
+  }
+
+  /** As {@link #newStore(String)}, with tiers of the test. */
+  CrailStore newStore(String host, Function<String, StorageTier> tiers) {
     CrailStore store =
-        CoreStore.open(configuration, network.transport(host), network.clock(), name -> tier);
+        CoreStore.open(configuration, network.transport(host), network.clock(), tiers);
     open.push(store::close);
     return store;
   }

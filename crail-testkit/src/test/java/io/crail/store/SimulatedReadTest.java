@@ -13,11 +13,14 @@ import io.crail.CrailFile;
 import io.crail.CrailInputStream;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.CrailTimeoutException;
+import io.crail.common.error.ErrorCode;
 import io.crail.common.error.LimitExceededException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -184,5 +187,25 @@ class SimulatedReadTest {
     cluster.tier().releaseStalled();
     cluster.network().runFor(Duration.ofSeconds(1));
     store.freeBuffer(store.allocateBuffer());
+  }
+
+  @Test
+  void aTierThatFailsToConnectFailsWhoeverWaits() throws Exception {
+    Bytes.write(store, "/f", random(random, SLICE));
+    CrailStore broken =
+        cluster.newStore(
+            "broken",
+            name -> {
+              throw new IllegalStateException("a bug");
+            });
+    CrailFile file = broken.lookup("/f").get().asFile();
+    CrailInputStream input = file.getDirectInputStream(0);
+    for (int i = 0; i < 2; i++) {
+      ExecutionException failed =
+          assertThrows(ExecutionException.class, () -> input.read(Bytes.empty(10)).get());
+      assertEquals(ErrorCode.INTERNAL, ((CrailException) failed.getCause()).code());
+      assertEquals("a bug", failed.getCause().getCause().getMessage());
+    }
+    input.close();
   }
 }

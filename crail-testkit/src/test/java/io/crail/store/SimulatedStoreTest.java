@@ -14,6 +14,7 @@ import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.client.CoreStore;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.ClosedException;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.NameNodeServer;
@@ -23,6 +24,8 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -156,5 +159,29 @@ class SimulatedStoreTest {
     ExecutionException failed = assertThrows(ExecutionException.class, pending::get);
     assertEquals(ErrorCode.CLOSED, ((CrailException) failed.getCause()).code());
     assertThrows(CrailException.class, () -> store.lookup("/a"));
+  }
+
+  @Test
+  void aCallbackThatClosesItsStoreIsRefusedAndTheStoreGoesOn() throws Exception {
+    CompletableFuture<Void> closed =
+        store
+            .lookup("/a")
+            .toCompletableFuture(Runnable::run)
+            .thenAccept(
+                node -> {
+                  try {
+                    store.close();
+                  } catch (Exception e) {
+                    throw new CompletionException(e);
+                  }
+                });
+    while (!closed.isDone()) {
+      network.runFor(Duration.ofMillis(1));
+    }
+    ExecutionException refused = assertThrows(ExecutionException.class, closed::get);
+    assertInstanceOf(IllegalStateException.class, refused.getCause());
+    assertEquals(null, outcome(create("/a")));
+    store.close();
+    assertThrows(ClosedException.class, () -> store.lookup("/a"));
   }
 }
