@@ -6,13 +6,10 @@ import io.crail.CrailNode;
 import io.crail.CrailResult;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** A buffered stream that appends to a file. */
 final class BufferedFileOutput extends CrailBufferedOutputStream {
@@ -132,68 +129,36 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
   public Future<CrailResult> purge() throws IOException {
     checkOpen();
     send();
-    Purge purge = new Purge();
+    long bytes = 0;
     for (Slice slice : sent) {
-      purge.awaits(slice.operation);
+      bytes += slice.operation.getLen();
     }
-    purge.awaitsNoMore();
+    Purge purge = new Purge(bytes);
+    purge.begin();
     return purge;
   }
 
   /** Ends with all the writes in flight. */
-  private final class Purge extends Completion implements Awaitable<CrailResult>, CrailResult {
-    private final AtomicInteger left = new AtomicInteger(1);
-    private long bytes;
-    private long deadlineNanos = output.context().nanoTime();
-    private volatile CrailException firstFailure;
+  private final class Purge extends AfterWrites<CrailResult> implements CrailResult {
+    private final long bytes;
 
-    void awaits(StreamOperation operation) {
-      left.incrementAndGet();
-      bytes += operation.getLen();
-      if (operation.deadlineNanos() - deadlineNanos > 0) {
-        deadlineNanos = operation.deadlineNanos();
-      }
-      operation.whenComplete(
-          () -> {
-            CrailException failure = operation.failure();
-            if (failure != null) {
-              firstFailure = failure;
-            }
-            awaitsNoMore();
-          });
+    Purge(long bytes) {
+      super(output);
+      this.bytes = bytes;
     }
 
-    void awaitsNoMore() {
-      if (left.decrementAndGet() == 0) {
-        CrailException failure = firstFailure;
-        if (failure == null) {
-          succeed();
-        } else {
-          fail(failure);
-        }
+    @Override
+    void writesEnded() {
+      CrailException failure = output.writeFailure();
+      if (failure == null) {
+        succeed();
+      } else {
+        fail(failure);
       }
     }
 
     @Override
-    public Completion completion() {
-      return this;
-    }
-
-    @Override
-    public ClientLoop loop() {
-      return output.context().loop();
-    }
-
-    @Override
-    public long deadlineNanos() {
-      return deadlineNanos;
-    }
-
-    @Override
-    public CrailResult outcome(CrailException failure) throws CrailException {
-      if (failure != null) {
-        throw failure;
-      }
+    CrailResult result() {
       return this;
     }
 

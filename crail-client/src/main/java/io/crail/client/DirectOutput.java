@@ -12,8 +12,6 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeInfo;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.SetSize;
-import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -256,6 +254,11 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     return call;
   }
 
+  /** Why not all bytes are written that were issued; null when they are, or are under way. */
+  CrailException writeFailure() {
+    return ended != null ? ended : failure;
+  }
+
   @Override
   public Future<Void> sync() throws IOException {
     if (closed) {
@@ -263,41 +266,22 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     }
     file().store().checkOpen();
     Sync sync = new Sync(position);
-    for (StreamOperation operation : recent()) {
-      sync.awaits(operation);
-    }
-    sync.awaitsNoMore();
+    sync.begin();
     return sync;
   }
 
   /** Waits for the writes before it, then for the namenode. */
-  private final class Sync extends Completion implements Awaitable<Void> {
-    private final AtomicInteger left = new AtomicInteger(1);
+  private final class Sync extends AfterWrites<Void> {
     private final long size;
-    private long deadlineNanos = context().nanoTime();
 
     Sync(long size) {
+      super(DirectOutput.this);
       this.size = size;
     }
 
-    void awaits(StreamOperation operation) {
-      if (!operation.isComplete()) {
-        left.incrementAndGet();
-        if (operation.deadlineNanos() - deadlineNanos > 0) {
-          deadlineNanos = operation.deadlineNanos();
-        }
-        operation.whenComplete(this::awaitsNoMore);
-      }
-    }
-
-    void awaitsNoMore() {
-      if (left.decrementAndGet() == 0) {
-        writesEnded();
-      }
-    }
-
-    private void writesEnded() {
-      CrailException cause = ended != null ? ended : failure;
+    @Override
+    void writesEnded() {
+      CrailException cause = writeFailure();
       if (cause == null) {
         cause = lossAt(context().nanoTime());
       }
@@ -330,25 +314,12 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     }
 
     @Override
-    public Completion completion() {
-      return this;
-    }
-
-    @Override
-    public ClientLoop loop() {
-      return context().loop();
-    }
-
-    @Override
     public long deadlineNanos() {
-      return deadlineNanos + context().rpcTimeoutNanos();
+      return super.deadlineNanos() + context().rpcTimeoutNanos();
     }
 
     @Override
-    public Void outcome(CrailException cause) throws CrailException {
-      if (cause != null) {
-        throw cause;
-      }
+    Void result() {
       return null;
     }
 

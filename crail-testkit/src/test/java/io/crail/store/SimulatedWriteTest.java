@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
@@ -166,5 +167,21 @@ class SimulatedWriteTest {
     byte[] all = Bytes.read(other.lookup("/hidden").get().asFile());
     assertArrayEquals(committed, Arrays.copyOf(all, committed.length));
     assertArrayEquals(appended, Arrays.copyOfRange(all, committed.length, all.length));
+  }
+
+  @Test
+  void aPurgeTellsOfBytesThatAreMissingHoweverOftenItIsAsked() throws Exception {
+    CrailBufferedOutputStream output =
+        Bytes.createFile(store, "/purged").getBufferedOutputStream(0);
+    output.write(new byte[100]);
+    assertEquals(100, output.purge().get().getLen());
+    cluster.tier().failWrites(transfer -> ErrorCode.UNAVAILABLE, Duration.ZERO);
+    output.write(new byte[100]);
+    assertThrows(ExecutionException.class, () -> output.purge().get());
+    cluster.tier().failWrites(transfer -> ErrorCode.OK, Duration.ZERO);
+    // Takes the slice back whose write has failed.
+    assertThrows(CrailException.class, () -> output.write(1));
+    assertThrows(ExecutionException.class, () -> output.purge().get());
+    assertThrows(CrailException.class, output::close);
   }
 }
