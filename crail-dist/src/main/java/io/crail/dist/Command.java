@@ -11,6 +11,11 @@ interface Command {
   /** What it does, for the list of commands. */
   String sentence();
 
+  /** Whether it uses a cluster, which can then be one in its own process. */
+  default boolean usesCluster() {
+    return true;
+  }
+
   /** Text of {@code --help}, without the options that all commands have. */
   String help();
 

@@ -25,16 +25,27 @@ record CommonOptions(
     boolean verbose,
     boolean help,
     List<String> rest) {
-  /** The part of each command's help that explains these options. */
-  static final String HELP =
+  private static final String EMBEDDED_HELP =
+      """
+        --embedded            start a cluster in this process and use it%s
+      """;
+
+  private static final String HELP =
       """
       Options of every command:
         --set <key>=<value>   set a configuration value; also -D<key>=<value>
         --conf <file>         read this file instead of $CRAIL_CONF_DIR/crail-site.conf
-        --embedded            start a cluster in this process and use it
-        --verbose             show stack traces and more of the log
+      %s  --verbose             show stack traces and more of the log
         --help                explain the command
       """;
+
+  /** The help on these options: of a command, or of all of them when it is null. */
+  static String help(Command command) {
+    if (command == null) {
+      return HELP.formatted(EMBEDDED_HELP.formatted("; not namenode, datanode, getconf"));
+    }
+    return HELP.formatted(command.usesCluster() ? EMBEDDED_HELP.formatted("") : "");
+  }
 
   /**
    * Takes the common options out of a command line; behind {@code --} there are none.

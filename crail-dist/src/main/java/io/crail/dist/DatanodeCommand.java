@@ -22,12 +22,21 @@ final class DatanodeCommand extends OptionsCommand {
         "runs a datanode, which lends memory or flash to the cluster",
         "[-- <arguments of the tier>]",
         """
-        Arguments of tier tcp:  -p <port>  -d <directory of the region files>  -s <bytes to lend>
-        It registers with the namenodes by itself, again after they were restarted. It ends when it
+        Arguments of tier tcp:
+          -s <bytes>       how much it lends, such as 16g
+          -d <directory>   where it keeps that, /dev/shm by default; another one for flash
+          -p <port>        port to serve on; 0 takes a free one
+          -i <interface>   network interface, host name or address to serve on
+                It registers with the namenodes by itself, again after they were restarted. It ends when it
         has been removed ('crail removeDatanode'), or by SIGTERM or SIGINT; its data are gone then.
         """,
         valued("t", "tier", "tier", "storage tier, by default the first of crail.storage.types"),
         valued("c", "class", "class", "storage class, by default the tier's place in that list"));
+  }
+
+  @Override
+  public boolean usesCluster() {
+    return false;
   }
 
   @Override

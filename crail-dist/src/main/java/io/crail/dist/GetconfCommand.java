@@ -23,6 +23,11 @@ final class GetconfCommand extends OptionsCommand {
   }
 
   @Override
+  public boolean usesCluster() {
+    return false;
+  }
+
+  @Override
   int run(CommandContext context, CommandLine line) throws Exception {
     Configuration configuration = context.configuration();
     Map<String, String> set = configuration.texts();

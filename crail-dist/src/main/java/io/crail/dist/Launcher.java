@@ -92,6 +92,9 @@ final class Launcher {
         out.print(help(command));
         return 0;
       }
+      if (options.embedded() && !command.usesCluster()) {
+        throw new UsageException("it uses no cluster, so it takes no --embedded");
+      }
       return command.run(new CommandContext(out, err, options, environment), options.rest());
     } catch (UsageException e) {
       return refuse(command, e.getMessage());
@@ -163,7 +166,7 @@ final class Launcher {
   }
 
   private static String help(Command command) {
-    return command.help().stripTrailing() + "\n\n" + CommonOptions.HELP;
+    return command.help().stripTrailing() + "\n\n" + CommonOptions.help(command);
   }
 
   private static String overview() {
@@ -173,7 +176,7 @@ final class Launcher {
     }
     text.append(String.format("  %-16s %s%n", "version", "prints the version"));
     text.append("\n'crail <command> --help' explains a command.\n\n");
-    return text.append(CommonOptions.HELP).toString();
+    return text.append(CommonOptions.help(null)).toString();
   }
 
   private static String version() {

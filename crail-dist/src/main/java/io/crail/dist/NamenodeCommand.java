@@ -30,6 +30,11 @@ final class NamenodeCommand extends OptionsCommand {
   }
 
   @Override
+  public boolean usesCluster() {
+    return false;
+  }
+
+  @Override
   int run(CommandContext context, CommandLine line) throws Exception {
     Configuration configuration = context.configuration();
     List<InetSocketAddress> addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);

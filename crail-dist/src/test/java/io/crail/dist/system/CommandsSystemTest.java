@@ -117,6 +117,15 @@ class CommandsSystemTest {
   }
 
   @Test
+  void aServerTakesNoEmbeddedCluster(@TempDir Path empty) throws Exception {
+    CrailProcess namenode = CrailProcess.crail(empty, "namenode", "--embedded", "-p", "0");
+    assertEquals(2, namenode.awaitExit(Duration.ofSeconds(30)));
+    assertTrue(namenode.stderr().contains("--embedded"), namenode.stderr());
+    assertFalse(cluster.run("datanode", "--help").stdout().contains("--embedded"));
+    assertTrue(cluster.run("df", "--help").stdout().contains("--embedded"));
+  }
+
+  @Test
   void pingNamesEveryNamenode() throws Exception {
     CrailProcess ping = cluster.run("ping");
     assertSuccess(ping);
