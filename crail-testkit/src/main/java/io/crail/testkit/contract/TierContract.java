@@ -356,7 +356,7 @@ public abstract class TierContract {
 
   @Test
   void threadsShareAnEndpoint() throws Exception {
-    assumeTrue(isThreaded());
+    assumeTrue(isThreaded(), "this tier lives in one thread");
     StorageEndpoint endpoint = endpoint();
     int threads = 4;
     ExecutorService executor = Executors.newFixedThreadPool(threads);
@@ -507,7 +507,7 @@ public abstract class TierContract {
 
   @Test
   void aReaderNeverTakesBytesOfAnotherGeneration() throws Exception {
-    assumeTrue(isThreaded());
+    assumeTrue(isThreaded(), "this tier lives in one thread");
     StorageEndpoint writing = endpoint();
     StorageEndpoint reading = endpoint();
     int length = 200_000;
