@@ -8,6 +8,7 @@ import io.crail.client.CoreStore;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.namenode.NameNodeServer;
+import io.crail.protocol.ClassUsage;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
@@ -127,6 +128,11 @@ final class SimulatedCluster implements AutoCloseable {
         CoreStore.open(configuration, network.transport(host), network.clock(), tiers);
     open.push(store::close);
     return store;
+  }
+
+  /** The space of all classes. */
+  ClassUsage usage() throws Exception {
+    return TestCluster.usage(network.transport("outside"), configuration);
   }
 
   long nanoTime() {

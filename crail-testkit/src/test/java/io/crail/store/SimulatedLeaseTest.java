@@ -6,6 +6,7 @@ import static io.crail.store.SimulatedCluster.takeOver;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailFile;
 import io.crail.CrailOutputStream;
@@ -157,5 +158,29 @@ class SimulatedLeaseTest {
     assertEquals(7, other.lookup("/late").get().getCapacity());
     assertThrows(WriteLeaseHeldException.class, () -> taken.getDirectOutputStream(0));
     output.close();
+  }
+
+  @Test
+  void aSilentWriterLosesItsLeaseAndItsSpaceComesBack() throws Exception {
+    int block = 1 << 20;
+    CrailOutputStream output = Bytes.createFile(store, "/f").getDirectOutputStream(4 * block);
+    output.write(Bytes.buffer(new byte[5_000])).get();
+    output.sync().get();
+    output.write(Bytes.buffer(new byte[2 * block])).get();
+    assertTrue(cluster.usage().usedBytes() >= 2 * block);
+    cluster.network().runFor(LEASE.multipliedBy(2));
+    TestCluster.await("space of the silent writer", () -> cluster.usage().usedBytes() == block);
+    WriteLeaseLostException lost =
+        assertThrows(WriteLeaseLostException.class, () -> output.write(Bytes.buffer(new byte[1])));
+    assertTrue(lost.getMessage().contains("/f"), lost.getMessage());
+    assertEquals(5_000, other.lookup("/f").get().getCapacity());
+    CrailOutputStream next = takeOverFile();
+    next.write(Bytes.buffer(new byte[1])).get();
+    next.close();
+    assertThrows(WriteLeaseLostException.class, output::close);
+    assertEquals(5_001, other.lookup("/f").get().getCapacity());
+    // Longer than freed space rests.
+    cluster.network().runFor(LEASE);
+    TestCluster.await("no space waits", () -> cluster.usage().waitingBytes() == 0);
   }
 }

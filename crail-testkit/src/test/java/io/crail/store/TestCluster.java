@@ -89,11 +89,19 @@ final class TestCluster implements AutoCloseable {
 
   /** The space of all classes at all namenodes. */
   ClassUsage usage() throws Exception {
+    try (Transport transport = TransportProvider.open(configuration())) {
+      return usage(transport, configuration());
+    }
+  }
+
+  /** The space of all classes, for somebody from outside. */
+  static ClassUsage usage(Transport transport, Configuration configuration) throws Exception {
     long capacity = 0;
     long free = 0;
     long used = 0;
     long waiting = 0;
-    for (Usage.Response usage : askAll(NameNodeOperations.USAGE, new Usage.Request())) {
+    for (Usage.Response usage :
+        askAll(transport, configuration, NameNodeOperations.USAGE, new Usage.Request())) {
       for (ClassUsage each : usage.classes()) {
         capacity += each.capacityBytes();
         free += each.freeBytes();
@@ -108,10 +116,14 @@ final class TestCluster implements AutoCloseable {
   long operations(Operation<?, ?> operation) throws Exception {
     String prefix = "operation " + operation.name() + " ";
     long count = 0;
-    for (Dump.Response dump : askAll(NameNodeOperations.DUMP, new Dump.Request(0))) {
-      for (String line : dump.text().toString().lines().toList()) {
-        if (line.startsWith(prefix)) {
-          count += Long.parseLong(line.substring(prefix.length()));
+    try (Transport transport = TransportProvider.open(configuration())) {
+      Dump.Request request = new Dump.Request(0);
+      for (Dump.Response dump :
+          askAll(transport, configuration(), NameNodeOperations.DUMP, request)) {
+        for (String line : dump.text().toString().lines().toList()) {
+          if (line.startsWith(prefix)) {
+            count += Long.parseLong(line.substring(prefix.length()));
+          }
         }
       }
     }
@@ -119,13 +131,14 @@ final class TestCluster implements AutoCloseable {
   }
 
   /** The answers of all namenodes to somebody from outside. */
-  private <Q, R> List<R> askAll(Operation<Q, R> operation, Q request) throws Exception {
-    try (Transport transport = TransportProvider.open(configuration());
-        ClientLoop loop = transport.newClientLoop("test-outside")) {
+  private static <Q, R> List<R> askAll(
+      Transport transport, Configuration configuration, Operation<Q, R> operation, Q request)
+      throws Exception {
+    try (ClientLoop loop = transport.newClientLoop("test-outside")) {
       NameNodeClient client =
           new NameNodeClient(
               loop,
-              configuration().get(ClusterKeys.NAMENODE_ADDRESS),
+              configuration.get(ClusterKeys.NAMENODE_ADDRESS),
               new NameNodeClient.Identity(Hello.ROLE_CLIENT, 1, "test", "crail"),
               RpcPeer.Options.defaults(),
               PATIENCE_NANOS);
