@@ -103,7 +103,7 @@ final class BufferedFileInput extends SlicedInput {
   }
 
   @Override
-  void failedAt(Slice slice, CrailException cause) throws InterruptedException {
+  void failedAt(Slice slice, CrailException cause) {
     // A later read tries again.
     restartAt(slice.start());
   }
@@ -116,12 +116,11 @@ final class BufferedFileInput extends SlicedInput {
       throw ErrorCode.OUT_OF_RANGE.exception(
           "seek to " + position + " of " + size + " bytes of " + input.file().getPath());
     }
-    long inside = Waiting.of(() -> jumpTo(position));
-    skip(inside);
+    skip(jumpTo(position));
   }
 
   /** Goes to a position, or to the slice that is read ahead there; gives the bytes left to skip. */
-  private long jumpTo(long position) throws CrailException, InterruptedException {
+  private long jumpTo(long position) {
     Slice current = current();
     if (current != null && position >= current.start() && position < current.end()) {
       slice().position((int) (position - current.start()));
@@ -143,7 +142,7 @@ final class BufferedFileInput extends SlicedInput {
     return position - head.start();
   }
 
-  private void restartAt(long position) throws InterruptedException {
+  private void restartAt(long position) {
     while (!ahead().isEmpty()) {
       discardNext();
     }

@@ -84,7 +84,7 @@ final class MultiFileInput extends SlicedInput {
   }
 
   @Override
-  boolean skipsFailed(Slice slice, CrailException cause) throws InterruptedException {
+  boolean skipsFailed(Slice slice, CrailException cause) {
     boolean gone = cause.code() == ErrorCode.STALE_NODE || cause.code() == ErrorCode.NODE_NOT_FOUND;
     if (slice.start() > 0 || !gone) {
       return false;
@@ -94,7 +94,7 @@ final class MultiFileInput extends SlicedInput {
   }
 
   /** Drops a file that has vanished before anything of it was consumed. */
-  private void forget(DirectInput vanished) throws InterruptedException {
+  private void forget(DirectInput vanished) {
     if (input == vanished) {
       input = null;
     }
@@ -106,7 +106,7 @@ final class MultiFileInput extends SlicedInput {
   }
 
   @Override
-  void failedAt(Slice slice, CrailException cause) throws InterruptedException {
+  void failedAt(Slice slice, CrailException cause) {
     // Nobody can tell where a later read would have to go on, so the stream stays failed.
     failure = cause;
     while (!ahead().isEmpty()) {

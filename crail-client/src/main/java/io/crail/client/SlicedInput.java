@@ -21,7 +21,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   /** Issued and not yet consumed, in the order of the bytes. */
   private final ArrayDeque<Slice> ahead = new ArrayDeque<>();
 
-  /** Slices whose reads did not end in time, and may still write into them. */
+  /** Slices that nobody reads any more, while their reads may still write into them. */
   private final List<Slice> strays = new ArrayList<>();
 
   private Slice current;
@@ -75,7 +75,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
    *
    * @return true when the stream goes on without the bytes of this slice
    */
-  abstract boolean skipsFailed(Slice slice, CrailException cause) throws InterruptedException;
+  abstract boolean skipsFailed(Slice slice, CrailException cause);
 
   /** Closes what is below. */
   abstract void closeInputs() throws Exception;
@@ -115,10 +115,11 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     while (true) {
       boolean filled = fill();
       Slice head = ahead.peekFirst();
+      if (head == null && !filled && wait) {
+        awaitStray();
+        continue;
+      }
       if (head == null) {
-        if (!filled) {
-          throw ErrorCode.TIMED_OUT.exception("reads that do not end hold slices of this stream");
-        }
         return null;
       }
       boolean ready = head.operation.isComplete();
@@ -152,7 +153,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   abstract void consumedFrom(Slice slice);
 
   /** The bytes from this slice on could not be read. */
-  abstract void failedAt(Slice slice, CrailException cause) throws InterruptedException;
+  abstract void failedAt(Slice slice, CrailException cause);
 
   /** Takes the consumed slice back. */
   final void releaseCurrent() {
@@ -164,7 +165,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     }
   }
 
-  /** Takes a slice back, unless its read has outlasted the wait and may still write into it. */
+  /** Takes a slice back, unless its read is under way and may still write into it. */
   private void takeBack(Slice slice) {
     if (slice.operation.isComplete()) {
       memory.release(slice.memory);
@@ -184,10 +185,16 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     }
   }
 
-  /** Takes the next slice back unread, after its read has ended. */
-  final void discardNext() throws InterruptedException {
-    StreamOperation operation = ahead.peekFirst().operation;
-    operation.loop().await(operation, operation.deadlineNanos() + Awaitable.GRACE_NANOS);
+  /** Waits for the oldest of the late reads, which hold all slices. */
+  private void awaitStray() throws CrailException, InterruptedException {
+    StreamOperation oldest = strays.get(0).operation;
+    if (!oldest.loop().await(oldest, oldest.deadlineNanos() + Awaitable.GRACE_NANOS)) {
+      throw ErrorCode.TIMED_OUT.exception("reads that do not end hold slices of this stream");
+    }
+  }
+
+  /** Takes the next slice back unread. Without a wait: an interrupt would leave a gap behind. */
+  final void discardNext() {
     takeBack(ahead.pollFirst());
   }
 
@@ -223,7 +230,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
       return memory.take();
     } catch (LimitExceededException e) {
       // The pool is empty: fewer slices do as well, but not none.
-      if (ahead.isEmpty()) {
+      if (ahead.isEmpty() && strays.isEmpty()) {
         throw e;
       }
       return null;

@@ -6,6 +6,7 @@ import static io.crail.store.Bytes.random;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
@@ -17,6 +18,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.CrailTimeoutException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.LimitExceededException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
@@ -145,6 +147,48 @@ class SimulatedReadTest {
     byte[] read = new byte[bytes.length];
     assertEquals(read.length, input.read(read));
     assertArrayEquals(bytes, read);
+    input.close();
+  }
+
+  @Test
+  void anInterruptedSeekLeavesNoGap() throws Exception {
+    byte[] bytes = random(random, 8 * SLICE);
+    CrailFile file = Bytes.write(store, "/f", bytes);
+    CrailBufferedInputStream input = file.getBufferedInputStream(0);
+    input.readNBytes(SLICE);
+    cluster.tier().stall(true);
+    // The slice that is issued now stands still; those before it have come.
+    input.read();
+    Thread self = Thread.currentThread();
+    cluster.network().schedule(Duration.ofSeconds(1), self::interrupt);
+    try {
+      input.seek(6 * SLICE);
+    } catch (InterruptedIOException e) {
+      Thread.interrupted();
+    }
+    cluster.tier().stall(false);
+    int position = (int) input.position();
+    assertEquals(bytes[position] & 0xff, input.read());
+    cluster.tier().releaseStalled();
+    cluster.network().runFor(Duration.ofSeconds(2));
+    Thread.interrupted();
+    input.close();
+  }
+
+  @Test
+  void aSeekWaitsForNoReadUntilAllSlicesAreAway() throws Exception {
+    byte[] bytes = random(random, 8 * SLICE);
+    CrailFile file = Bytes.write(store, "/f", bytes);
+    CrailBufferedInputStream input = file.getBufferedInputStream(0);
+    Duration slow = Duration.ofSeconds(1);
+    cluster.tier().latency(slow, slow);
+    long start = cluster.nanoTime();
+    for (int slice = 7; slice > 0; slice--) {
+      input.seek(slice * SLICE + 1);
+      assertEquals(0, input.available());
+    }
+    assertTrue(cluster.nanoTime() - start < slow.toNanos());
+    assertEquals(bytes[SLICE + 1] & 0xff, input.read());
     input.close();
   }
 
