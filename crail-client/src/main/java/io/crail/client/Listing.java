@@ -81,10 +81,12 @@ final class Listing implements Iterator<CrailNode> {
   boolean fetch() throws CrailException, InterruptedException {
     while (index == page.size()) {
       if (following == null) {
-        if (!root || ++namenode >= context.namenodes().count()) {
+        int next = namenode + 1;
+        if (!root || next >= context.namenodes().count()) {
           return false;
         }
-        containerId = rootAt(context, namenode).id();
+        containerId = rootAt(context, next).id();
+        namenode = next;
         following = ask(0);
       }
       ListNodes.Response response = following.join();

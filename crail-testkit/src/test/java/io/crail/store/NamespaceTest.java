@@ -23,6 +23,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.CrossNamenodeException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.InvalidPathException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -346,6 +347,32 @@ class NamespaceTest {
     assertTrue(new HashSet<>(entries).containsAll(expected));
     assertTrue(root.files() >= 20);
     assertEquals(new HashSet<>(entries).size(), entries.size());
+  }
+
+  @Test
+  void anInterruptLosesNothingOfAListing() throws Exception {
+    Set<String> expected = new TreeSet<>();
+    for (int i = 0; i < 20; i++) {
+      expected.add(createFile(store, "/interrupted-" + i).getPath());
+    }
+    Iterator<String> entries = lookup("/").asContainer().listEntries();
+    Set<String> listed = new TreeSet<>();
+    boolean more = true;
+    while (more) {
+      Thread.currentThread().interrupt();
+      try {
+        more = entries.hasNext();
+      } catch (UncheckedIOException e) {
+        assertInstanceOf(InterruptedIOException.class, e.getCause());
+        Thread.interrupted();
+        more = entries.hasNext();
+      }
+      Thread.interrupted();
+      if (more) {
+        listed.add(entries.next());
+      }
+    }
+    assertTrue(listed.containsAll(expected), () -> expected + " in " + listed);
   }
 
   @Test
