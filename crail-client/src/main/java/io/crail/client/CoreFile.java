@@ -39,7 +39,8 @@ class CoreFile extends CoreNode implements CrailFile {
   /** Bytes that this handle knows of; -1 until the namenode has told. */
   private volatile long size = -1;
 
-  private final HandleLease lease;
+  /** Made with the handle of a create, else with the first stream. */
+  private volatile HandleLease lease;
 
   /** The open output stream of this handle, if there is one. */
   private volatile DirectOutput writer;
@@ -73,7 +74,6 @@ class CoreFile extends CoreNode implements CrailFile {
     this.firstExtents = firstExtents;
     this.extentsValidUntilNanos = extentsValidUntilNanos;
     this.size = info.size();
-    this.lease = new HandleLease(this, null, 0);
   }
 
   /** A handle of a node that is being created, with the write lease {@code token}. */
@@ -115,7 +115,8 @@ class CoreFile extends CoreNode implements CrailFile {
 
   @Override
   public final long getToken() {
-    return lease.token();
+    HandleLease known = lease;
+    return known == null ? 0 : known.token();
   }
 
   @Override
@@ -134,7 +135,11 @@ class CoreFile extends CoreNode implements CrailFile {
             .join();
     synchronized (this) {
       // What this handle is writing is known here before it is known there.
-      size = lease.isUsed() ? Math.max(size, response.size()) : response.size();
+      if (lease().isUsed()) {
+        grownTo(response.size());
+      } else {
+        size = response.size();
+      }
     }
     return this;
   }
@@ -161,7 +166,7 @@ class CoreFile extends CoreNode implements CrailFile {
   final DirectOutput openOutput(long writeHint) throws CrailException, InterruptedException {
     store().checkOpen();
     NodeInfo known = info();
-    lease.beginUse();
+    lease().beginUse();
     try {
       DirectOutput output = openOutput(known, writeHint);
       writer = output;
@@ -239,6 +244,14 @@ class CoreFile extends CoreNode implements CrailFile {
 
   /** The write lease of this handle. */
   final HandleLease lease() {
+    HandleLease known = lease;
+    return known != null ? known : makeLease();
+  }
+
+  private synchronized HandleLease makeLease() {
+    if (lease == null) {
+      lease = new HandleLease(this, create(), 0);
+    }
     return lease;
   }
 

@@ -347,10 +347,11 @@ public final class CoreStore extends CrailStore {
     CreateCall call = new CreateCall(context, name, request);
     CoreNode node = CoreNode.creating(this, name, nodeType, call, token);
     call.node(node);
-    call.submit();
     if (token != 0) {
+      // Before the node can be met.
       creatorLeases.created((CoreFile) node);
     }
+    call.submit();
     return call;
   }
 
