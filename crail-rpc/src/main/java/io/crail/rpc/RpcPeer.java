@@ -8,8 +8,10 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -172,7 +174,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       loop.unregister(this);
     }
     abandonLink("closed by this side");
-    List<RpcCall> ending = takeInFlight();
+    List<RpcCall> ending = new ArrayList<>(takeInFlight());
     ending.addAll(takeQueued());
     endAll(ending, ErrorCode.CLOSED.exception("connection to " + address));
   }
@@ -363,9 +365,12 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     connection = null;
     // Calls are ended last: what their owners then do finds a consistent peer.
     List<RpcCall> ending = new ArrayList<>();
-    for (RpcCall call : takeInFlight()) {
+    List<RpcCall> sent = takeInFlight();
+    // Before those that were never sent, so that calls of one caller keep their order.
+    for (int i = sent.size() - 1; i >= 0; i--) {
+      RpcCall call = sent.get(i);
       if (wasReady && call.isIdempotent()) {
-        enqueue(call);
+        enqueueFirst(call);
       } else {
         ending.add(call);
       }
@@ -510,14 +515,15 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     return taken;
   }
 
-  /** Empties the slots. */
+  /** Empties the slots; gives the calls in the order in which they were sent. */
   private List<RpcCall> takeInFlight() {
-    List<RpcCall> taken = new ArrayList<>(inFlight);
-    for (RpcCall call : slots) {
-      if (call != null) {
-        taken.add(call);
-      }
-    }
+    List<RpcCall> taken =
+        IntStream.range(0, slots.length)
+            .filter(slot -> slots[slot] != null)
+            .boxed()
+            .sorted(Comparator.comparingLong(slot -> correlationIds[slot]))
+            .map(slot -> slots[slot])
+            .toList();
     resetSlots();
     return taken;
   }

@@ -316,6 +316,33 @@ class RpcPeerTest {
   }
 
   @Test
+  void sendsAgainInTheOrderOfTheFirstTime() {
+    ask(true);
+    establish();
+    FakeConnection old = loop.last();
+    List<FakeCall> calls = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      calls.add(ask(true));
+    }
+    // Of the slots that are free now, the last one to become so is taken first.
+    inLoop(() -> old.answer(1));
+    inLoop(() -> old.answer(2));
+    for (int i = 0; i < 4; i++) {
+      calls.add(ask(true));
+    }
+    assertEquals(1 + 4 + 2, old.sent.size(), "two wait for a slot");
+    inLoop(() -> old.handler.closed("gone"));
+    establish();
+    FakeConnection fresh = loop.last();
+    for (int i = 1; i <= 6; i++) {
+      int index = i;
+      inLoop(() -> fresh.answer(index));
+      assertEnd(ErrorCode.OK, calls.get(i));
+    }
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
   void pausesBeforeItAsksAServerThatHangsUpAgain() {
     FakeCall call = ask(true);
     establish();
