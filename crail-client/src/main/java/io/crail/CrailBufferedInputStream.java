@@ -4,6 +4,7 @@ package io.crail;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 
@@ -71,15 +72,25 @@ public abstract class CrailBufferedInputStream extends InputStream {
     return read(target, 0, target.length);
   }
 
-  /** Reads as much as there is room or the file has left, waiting for it; -1 at the end. */
+  /**
+   * Reads as much as there is room or the file has left, waiting for it; -1 at the end.
+   *
+   * @throws InterruptedIOException when the thread is interrupted while it waits, with the bytes
+   *     that were read before; the next read goes on behind them
+   */
   @Override
   public final int read(byte[] target, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, target.length);
     int count = 0;
-    while (count < length && more()) {
-      int part = Math.min(length - count, slice.remaining());
-      slice.get(target, offset + count, part);
-      count += part;
+    try {
+      while (count < length && more()) {
+        int part = Math.min(length - count, slice.remaining());
+        slice.get(target, offset + count, part);
+        count += part;
+      }
+    } catch (InterruptedIOException e) {
+      e.bytesTransferred = count;
+      throw e;
     }
     return count == 0 && length > 0 ? -1 : count;
   }

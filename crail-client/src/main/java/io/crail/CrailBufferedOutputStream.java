@@ -2,6 +2,7 @@
 package io.crail;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.util.Objects;
@@ -52,18 +53,27 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
     write(source, 0, source.length);
   }
 
+  /**
+   * Writes bytes, waiting for room.
+   *
+   * @throws InterruptedIOException when the thread is interrupted while it waits, with the bytes
+   *     that were written before
+   */
   @Override
   public final void write(byte[] source, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, source.length);
-    int at = offset;
-    int left = length;
-    while (left > 0) {
-      ByteBuffer slice = room();
-      int count = Math.min(left, slice.remaining());
-      slice.put(source, at, count);
-      at += count;
-      left -= count;
-      filled();
+    int done = 0;
+    try {
+      while (done < length) {
+        ByteBuffer slice = room();
+        int count = Math.min(length - done, slice.remaining());
+        slice.put(source, offset + done, count);
+        done += count;
+        filled();
+      }
+    } catch (InterruptedIOException e) {
+      e.bytesTransferred = done;
+      throw e;
     }
   }
 

@@ -52,7 +52,8 @@ final class Heartbeat {
 
   /** Maps the file of a datanode, for somebody else. */
   static Heartbeat open(Path directory) throws IOException {
-    return map(directory.resolve(RegionDirectory.HEARTBEAT_FILE));
+    Path file = directory.resolve(RegionDirectory.HEARTBEAT_FILE);
+    return Uninterrupted.run(() -> map(file));
   }
 
   /** The present beat of the datanode of a directory, 0 when it has none. */

@@ -81,7 +81,8 @@ public final class MappedEndpoint implements StorageEndpoint {
     String expected = uuid.toString();
     return Files.isRegularFile(file)
         && Files.size(file) == expected.length()
-        && Files.readString(file, StandardCharsets.US_ASCII).equals(expected);
+        && Uninterrupted.run(() -> Files.readString(file, StandardCharsets.US_ASCII))
+            .equals(expected);
   }
 
   @Override

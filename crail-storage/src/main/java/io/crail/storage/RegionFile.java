@@ -7,7 +7,6 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Extent;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -93,24 +92,14 @@ final class RegionFile implements AutoCloseable {
   }
 
   private void write(int offset, ByteBuffer bytes) throws IOException {
-    boolean interrupted = false;
-    try {
-      while (bytes.hasRemaining()) {
-        int at = offset + bytes.position();
-        try {
-          open().write(bytes, at);
-        } catch (ClosedChannelException e) {
-          // An interrupt of this thread or of another one closes the channel; that is no reason for
-          // the store to lose a write.
-          interrupted |= Thread.interrupted();
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
-    int end = offset + bytes.limit();
+    int end =
+        Uninterrupted.run(
+            () -> {
+              while (bytes.hasRemaining()) {
+                open().write(bytes, offset + bytes.position());
+              }
+              return offset + bytes.limit();
+            });
     Arrays.fill(grown, offset >>> UNIT_SHIFT, (end - 1 >>> UNIT_SHIFT) + 1, (byte) 1);
   }
 

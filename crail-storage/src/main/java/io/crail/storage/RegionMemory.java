@@ -67,7 +67,7 @@ public final class RegionMemory implements AutoCloseable {
       throw new IOException(
           file + " has " + length + " bytes and " + cellsLength + " bytes of generations");
     }
-    return map(directory, index, (int) length);
+    return Uninterrupted.run(() -> map(directory, index, (int) length));
   }
 
   /** Creates region {@code index} in memory of this process. */
