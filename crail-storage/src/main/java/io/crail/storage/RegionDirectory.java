@@ -9,6 +9,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -49,6 +50,7 @@ public final class RegionDirectory implements AutoCloseable {
 
   private static final String LOCK_FILE = "lock";
   private static final long PROOF_MILLIS = 1500;
+  private static final int CREATE_ATTEMPTS = 1000;
   private static final Logger LOG = LoggerFactory.getLogger(RegionDirectory.class);
 
   private final Path path;
@@ -78,20 +80,27 @@ public final class RegionDirectory implements AutoCloseable {
   public static RegionDirectory create(
       Path dataPath, UUID uuid, List<Integer> lengths, boolean preallocate) throws IOException {
     Path parent = dataPath.toAbsolutePath().normalize();
-    try {
-      Files.createDirectories(parent);
-    } catch (IOException e) {
-      throw new IOException("cannot create the data path " + parent + ": " + e, e);
-    }
-    removeLeftovers(parent);
-    checkSpace(parent, lengths);
     Path path = parent.resolve(uuid.toString());
-    FileChannel lockChannel = null;
-    List<RegionMemory> regions = new ArrayList<>();
+    removeLeftovers(parent);
+    createWithParent(path);
     boolean created = false;
     try {
-      // With its parent, which another one that ends may just have removed.
-      Files.createDirectories(path);
+      checkSpace(parent, lengths);
+      RegionDirectory directory = fill(path, uuid, lengths, preallocate);
+      created = true;
+      return directory;
+    } finally {
+      if (!created) {
+        delete(path);
+      }
+    }
+  }
+
+  private static RegionDirectory fill(Path path, UUID uuid, List<Integer> lengths, boolean preallocate) throws IOException {
+    FileChannel lockChannel = null;
+    List<RegionMemory> regions = new ArrayList<>();
+    boolean filled = false;
+    try {
       lockChannel =
           FileChannel.open(
               path.resolve(LOCK_FILE), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
@@ -106,17 +115,16 @@ public final class RegionDirectory implements AutoCloseable {
       }
       // Last, for it is what says that the rest is there.
       Files.writeString(path.resolve(ID_FILE), uuid.toString(), StandardOpenOption.CREATE_NEW);
-      created = true;
+      filled = true;
       return new RegionDirectory(path, lockChannel, heartbeat, List.copyOf(regions));
     } catch (IOException e) {
       throw new IOException("cannot create the regions in " + path + ": " + e, e);
     } finally {
-      if (!created) {
+      if (!filled) {
         regions.forEach(RegionMemory::close);
         if (lockChannel != null) {
           lockChannel.close();
         }
-        delete(path);
       }
     }
   }
@@ -154,6 +162,25 @@ public final class RegionDirectory implements AutoCloseable {
     }
   }
 
+  /**
+   * Creates the directory, with its parent, which another datanode that ends removes when it is
+   * empty. From then on nobody does.
+   */
+  private static void createWithParent(Path path) throws IOException {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        Files.createDirectories(path);
+        return;
+      } catch (NoSuchFileException e) {
+        if (attempt == CREATE_ATTEMPTS) {
+          throw new IOException("cannot create the data path " + path.getParent() + ": " + e, e);
+        }
+      } catch (IOException e) {
+        throw new IOException("cannot create the data path " + path.getParent() + ": " + e, e);
+      }
+    }
+  }
+
   private static void checkSpace(Path parent, List<Integer> lengths) throws IOException {
     long needed = 0;
     for (int length : lengths) {
@@ -177,6 +204,9 @@ public final class RegionDirectory implements AutoCloseable {
           silent.put(entry, beat);
         }
       }
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      // Nothing can be left there; whether it can be made is seen next.
+      return;
     }
     if (silent.isEmpty()) {
       return;

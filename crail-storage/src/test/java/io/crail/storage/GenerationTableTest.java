@@ -85,7 +85,7 @@ class GenerationTableTest {
         writers.add(
             executor.submit(
                 () -> {
-                  barrier.await(10, TimeUnit.SECONDS);
+                  barrier.await(60, TimeUnit.SECONDS);
                   long adopted = 0;
                   for (int round = 0; round < 20_000; round++) {
                     int at = random.nextInt(LENGTH);
@@ -104,7 +104,7 @@ class GenerationTableTest {
           executor.submit(
               () -> {
                 long[] last = new long[LENGTH / UNIT];
-                barrier.await(10, TimeUnit.SECONDS);
+                barrier.await(60, TimeUnit.SECONDS);
                 while (!done.get()) {
                   for (int unit = 0; unit < last.length; unit++) {
                     long now = table.generation(unit * UNIT);
@@ -118,7 +118,7 @@ class GenerationTableTest {
         assertTrue(writer.get(60, TimeUnit.SECONDS) > 0);
       }
       done.set(true);
-      watcher.get(10, TimeUnit.SECONDS);
+      watcher.get(60, TimeUnit.SECONDS);
     } finally {
       done.set(true);
       executor.shutdownNow();
@@ -139,7 +139,7 @@ class GenerationTableTest {
         writers.add(
             executor.submit(
                 () -> {
-                  barrier.await(10, TimeUnit.SECONDS);
+                  barrier.await(60, TimeUnit.SECONDS);
                   for (int round = 0; round < rounds; round++) {
                     long generation = generations.incrementAndGet();
                     boolean adopted = table.adopt(0, 1, generation) == ErrorCode.OK;
@@ -168,7 +168,6 @@ class GenerationTableTest {
     AtomicLong current = new AtomicLong(1);
     region.write(0, filled(length, 1), 0, length, 1);
     ExecutorService executor = Executors.newSingleThreadExecutor();
-    AtomicBoolean done = new AtomicBoolean();
     try {
       Future<?> writer =
           executor.submit(
@@ -179,11 +178,10 @@ class GenerationTableTest {
                   assertEquals(ErrorCode.OK, region.write(0, bytes, 0, length, generation));
                   current.set(generation);
                 }
-                done.set(true);
               });
       ByteBuffer target = ByteBuffer.allocateDirect(length);
       long confirmed = 0;
-      while (!done.get() || confirmed == 0) {
+      while (!writer.isDone() || confirmed == 0) {
         long generation = current.get();
         ErrorCode code = region.read(0, target, 0, length, generation);
         if (code == ErrorCode.OK) {
