@@ -64,13 +64,17 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
    * @param waitNanos the longest time to wait; negative: do not wait
    */
   void poll(long waitNanos) {
+    initialize();
+    waiting.nanos = waitNanos;
+    handler.run(waiting);
+    runTasks();
+  }
+
+  private void initialize() {
     if (!initialized) {
       initialized = true;
       handler.initialize();
     }
-    waiting.nanos = waitNanos;
-    handler.run(waiting);
-    runTasks();
   }
 
   /** Runs the tasks that are due. By the driver. */
@@ -93,6 +97,8 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
 
   /** Closes all channels and ends the loop. By the driver. */
   void destroy() {
+    // A loop may end before its first poll, and io_uring refuses to end what was not begun.
+    initialize();
     runTasks();
     handler.prepareToDestroy();
     cancelScheduledTasks();

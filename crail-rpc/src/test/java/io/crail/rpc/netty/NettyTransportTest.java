@@ -337,6 +337,19 @@ class NettyTransportTest {
   }
 
   @Test
+  void aLoopMayEndBeforeItHasBegun() throws Exception {
+    for (NettyKeys.Io io : available()) {
+      try (NettyTransport transport = new NettyTransport(values(io).build())) {
+        for (int i = 0; i < 50; i++) {
+          NettyClientLoop loop = (NettyClientLoop) transport.newClientLoop("test");
+          loop.close();
+          assertTrue(loop.eventLoop().isTerminated(), io + " did not end cleanly");
+        }
+      }
+    }
+  }
+
+  @Test
   void reportsAFailedAttemptOnce() throws Exception {
     try (NettyTransport transport = new NettyTransport(values(NettyKeys.Io.AUTO).build());
         NettyClientLoop loop = (NettyClientLoop) transport.newClientLoop("test")) {
