@@ -171,12 +171,6 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     return buffer == null ? 0 : buffer.totalPendingWriteBytes() - buffer.currentProgress();
   }
 
-  /** Closes the connection because the server ends. */
-  void end() {
-    closed = true;
-    context.close();
-  }
-
   private void close(String why) {
     if (!closed) {
       closed = true;

@@ -17,8 +17,11 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.uring.IoUringSocketChannel;
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -46,6 +49,8 @@ final class TcpStorageServer implements StorageServer {
 
   private final Configuration configuration;
   private final RateLimitedLog droppedLog = new RateLimitedLog(LOG, Clock.SYSTEM);
+  private final ChannelGroup channels =
+      new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true);
   private final AtomicInteger connections = new AtomicInteger();
   private final int connectionLimit;
   private final long writeTimeoutNanos;
@@ -179,12 +184,7 @@ final class TcpStorageServer implements StorageServer {
     DatanodeConnection connection = new DatanodeConnection(this, straight);
     channel.config().setRecvByteBufAllocator(connection.receiver());
     channel.pipeline().addLast(connection);
-  }
-
-  private static void closeAll(List<DatanodeConnection> members) {
-    for (DatanodeConnection connection : List.copyOf(members)) {
-      connection.end();
-    }
+    channels.add(channel);
   }
 
   private static void sweep(List<DatanodeConnection> members) {
@@ -276,8 +276,11 @@ final class TcpStorageServer implements StorageServer {
       listener.close().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS);
     }
     if (group != null) {
-      // Explicitly: a loop that is told to end between two looks at its state closes no channel.
-      loops.forEach((executor, members) -> executor.execute(() -> closeAll(members)));
+      // Each to its end first: an event loop that ends with pending I/O leaves it behind, and with
+      // it a connection whose client would wait for its deadline.
+      if (!channels.close().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS)) {
+        LOG.warn("the datanode's connections did not end within {} ms", CLOSE_TIMEOUT_MILLIS);
+      }
       group.shutdownGracefully(0, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
       if (!group.terminationFuture().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS)) {
         LOG.warn("the datanode's event loops did not end within {} ms", CLOSE_TIMEOUT_MILLIS);

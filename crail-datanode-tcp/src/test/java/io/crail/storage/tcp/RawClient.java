@@ -23,8 +23,10 @@ final class RawClient implements AutoCloseable {
   private final DataInputStream in;
 
   RawClient(InetSocketAddress address) throws IOException {
-    socket.connect(address, 5_000);
-    socket.setSoTimeout(10_000);
+    // The window is negotiated before the connection is there.
+    socket.setReceiveBufferSize(256 << 10);
+    socket.connect(address, 20_000);
+    socket.setSoTimeout(20_000);
     socket.setTcpNoDelay(true);
     out = socket.getOutputStream();
     in = new DataInputStream(socket.getInputStream());
@@ -99,7 +101,8 @@ final class RawClient implements AutoCloseable {
   boolean isClosedWithin(int millis) throws IOException {
     socket.setSoTimeout(millis);
     try {
-      while (in.read() >= 0) {
+      byte[] bytes = new byte[64 << 10];
+      while (in.read(bytes) >= 0) {
         // An answer that was on its way.
       }
       return true;

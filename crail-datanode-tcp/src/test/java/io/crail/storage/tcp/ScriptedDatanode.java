@@ -119,6 +119,8 @@ final class ScriptedDatanode implements AutoCloseable {
 
   ScriptedDatanode(Script script) throws IOException {
     this.script = script;
+    // So that a large write does not fit, however much a tuned kernel would take.
+    listener.setReceiveBufferSize(256 << 10);
     Thread thread = new Thread(this::accept, "scripted-datanode");
     thread.setDaemon(true);
     thread.start();

@@ -31,13 +31,13 @@ import org.junit.jupiter.api.Test;
 /** The client's endpoint against datanodes that are slow, silent, or lie. */
 class TcpStorageEndpointTest {
   private static final long MILLIS = 1_000_000;
-  private static final long PATIENCE = 10_000 * MILLIS;
+  private static final long PATIENCE = 30_000 * MILLIS;
   private static final Extent EXTENT = new Extent(0, 1, 0, 1 << 20, 1, 0);
   private static final byte UNTOUCHED = 17;
 
   private final Configuration configuration =
       Configuration.builder()
-          .set(TcpStorageKeys.CONNECT_TIMEOUT, "300ms")
+          .set(TcpStorageKeys.CONNECT_TIMEOUT, "20s")
           .set(TcpStorageKeys.QUEUE_DEPTH, 4)
           .build();
   private final NettyTransport transport = new NettyTransport(configuration);
@@ -60,9 +60,13 @@ class TcpStorageEndpointTest {
   }
 
   private StorageEndpoint endpoint(InetSocketAddress address) throws Exception {
+    return endpoint(configuration, address);
+  }
+
+  private StorageEndpoint endpoint(Configuration values, InetSocketAddress address)
+      throws Exception {
     StorageClient client =
-        new TcpStorageTier()
-            .createClient(new StorageClient.Context(configuration, transport, loop));
+        new TcpStorageTier().createClient(new StorageClient.Context(values, transport, loop));
     StorageEndpoint endpoint =
         client.connect(
             new DatanodeDescription(UUID.randomUUID(), "tcp", address, 0, true, "", Map.of()));
@@ -107,13 +111,15 @@ class TcpStorageEndpointTest {
     long start = System.nanoTime();
     assertEquals(ErrorCode.TIMED_OUT, end(begin(endpoint, true, buffer(100), 400 * MILLIS)));
     long took = System.nanoTime() - start;
-    assertTrue(took >= 400 * MILLIS && took < 3000 * MILLIS, () -> "took " + took);
+    assertTrue(took >= 400 * MILLIS && took < PATIENCE, () -> "took " + took);
   }
 
   @Test
   void aDatanodeThatNeverGreetsIsUnavailable() throws Exception {
     ScriptedDatanode silent = datanode((number, peer) -> peer.awaitEnd());
-    StorageEndpoint endpoint = endpoint(silent.address());
+    Configuration hasty =
+        configuration.toBuilder().set(TcpStorageKeys.CONNECT_TIMEOUT, "300ms").build();
+    StorageEndpoint endpoint = endpoint(hasty, silent.address());
     assertEquals(ErrorCode.UNAVAILABLE, end(begin(endpoint, true, buffer(100), PATIENCE)));
     assertTrue(silent.accepted() > 1, "it was asked only once");
   }
@@ -180,14 +186,14 @@ class TcpStorageEndpointTest {
             });
     StorageEndpoint endpoint = endpoint(datanode.address());
     assertEquals(ErrorCode.OK, end(begin(endpoint, true, buffer(10), PATIENCE)));
-    Transfer abandoned = begin(endpoint, true, buffer(500_000), 200 * MILLIS);
+    Transfer abandoned = begin(endpoint, true, buffer(500_000), 1000 * MILLIS);
     ByteBuffer target = buffer(300);
     Transfer innocent = begin(endpoint, false, target, PATIENCE);
     assertEquals(ErrorCode.TIMED_OUT, end(abandoned));
     // The read behind it goes over another connection.
     assertEquals(ErrorCode.OK, end(innocent));
     expect((byte) 6, target);
-    assertTrue(ended.await(10, TimeUnit.SECONDS), "the connection is still open");
+    assertTrue(ended.await(30, TimeUnit.SECONDS), "the connection is still open");
     assertEquals(2, datanode.accepted());
   }
 
@@ -209,7 +215,7 @@ class TcpStorageEndpointTest {
                 // Half of it in time, the rest when the reader has gone.
                 int half = answer.length / 2;
                 peer.send(java.util.Arrays.copyOf(answer, half));
-                assertTrue(over.await(10, TimeUnit.SECONDS));
+                assertTrue(over.await(30, TimeUnit.SECONDS));
                 peer.send(java.util.Arrays.copyOfRange(answer, half, answer.length));
                 peer.serve((byte) 8);
               });
@@ -217,7 +223,13 @@ class TcpStorageEndpointTest {
       // So that the connection is there and the next request is certainly sent.
       assertEquals(ErrorCode.OK, end(begin(endpoint, false, buffer(10), PATIENCE)));
       ByteBuffer late = buffer(length);
+      long began = System.nanoTime();
       assertEquals(ErrorCode.TIMED_OUT, end(begin(endpoint, false, late, 300 * MILLIS)));
+      if (System.nanoTime() - began > 900 * MILLIS) {
+        // On a machine that stood still the datanode was silent for too long to be kept.
+        over.countDown();
+        continue;
+      }
       for (int i = 0; i < length; i++) {
         late.put(i, UNTOUCHED);
       }
