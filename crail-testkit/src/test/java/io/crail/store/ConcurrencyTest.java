@@ -4,6 +4,7 @@ package io.crail.store;
 import static io.crail.store.Bytes.create;
 import static io.crail.store.Bytes.createFile;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -26,13 +27,18 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What several clients see of each other on the same nodes. */
 class ConcurrencyTest {
+  /** Threads run for so long, or longer until they have done enough to mean something. */
   private static final long RUN_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
+
+  private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(30);
+  private static final int ENOUGH = 20;
   private static final int RECORD = 1_000;
 
   private final AtomicReference<Throwable> problem = new AtomicReference<>();
@@ -56,9 +62,17 @@ class ConcurrencyTest {
     thread.start();
   }
 
+  private boolean goesOn(long began, BooleanSupplier enough) {
+    long passed = System.nanoTime() - began;
+    return problem.get() == null
+        && passed < MOST_NANOS
+        && (passed < RUN_NANOS || !enough.getAsBoolean());
+  }
+
   private void join() throws InterruptedException {
     for (Thread thread : threads) {
-      thread.join(30_000);
+      thread.join(TimeUnit.NANOSECONDS.toMillis(2 * MOST_NANOS));
+      assertFalse(thread.isAlive(), "a thread hangs");
     }
     Throwable found = problem.get();
     if (found != null) {
@@ -78,14 +92,14 @@ class ConcurrencyTest {
       AtomicInteger puts = new AtomicInteger();
       AtomicInteger reads = new AtomicInteger();
       AtomicInteger stale = new AtomicInteger();
-      long end = System.nanoTime() + RUN_NANOS;
+      long began = System.nanoTime();
       for (int t = 0; t < 4; t++) {
         Random random = new Random(seed + t);
         CrailStore store = cluster.newStore();
         boolean writes = t < 2;
         thread(
             () -> {
-              while (System.nanoTime() < end && problem.get() == null) {
+              while (goesOn(began, () -> puts.get() > ENOUGH && reads.get() > ENOUGH)) {
                 int key = random.nextInt(3);
                 if (writes) {
                   put(store, key, random, puts);
@@ -96,7 +110,7 @@ class ConcurrencyTest {
             });
       }
       join();
-      assertTrue(puts.get() > 20 && reads.get() > 20, puts + " puts, " + reads + " reads");
+      assertTrue(puts.get() > ENOUGH && reads.get() > ENOUGH, puts + " puts, " + reads + " reads");
       System.out.println(puts + " puts, " + reads + " reads, " + stale + " stale");
     }
   }
@@ -166,13 +180,13 @@ class ConcurrencyTest {
         new AtomicInteger(), new AtomicInteger(), new AtomicInteger()
       };
       AtomicInteger refused = new AtomicInteger();
-      long end = System.nanoTime() + RUN_NANOS;
+      long began = System.nanoTime();
       for (int t = 0; t < acknowledged.length; t++) {
         int writer = t;
         CrailStore store = cluster.newStore();
         thread(
             () -> {
-              while (System.nanoTime() < end && problem.get() == null) {
+              while (goesOn(began, () -> sum(acknowledged) > ENOUGH)) {
                 if (!append(store, writer, acknowledged[writer])) {
                   refused.incrementAndGet();
                 }
@@ -191,9 +205,13 @@ class ConcurrencyTest {
       for (int writer = 0; writer < next.length; writer++) {
         assertEquals(acknowledged[writer].get(), next[writer]);
       }
-      assertTrue(next[0] + next[1] + next[2] > 20, Arrays.toString(next) + ", refused " + refused);
+      assertTrue(sum(acknowledged) > ENOUGH, Arrays.toString(next) + ", refused " + refused);
       assertNull(problem.get());
     }
+  }
+
+  private static int sum(AtomicInteger[] numbers) {
+    return Arrays.stream(numbers).mapToInt(AtomicInteger::get).sum();
   }
 
   private static boolean append(CrailStore store, int writer, AtomicInteger acknowledged)

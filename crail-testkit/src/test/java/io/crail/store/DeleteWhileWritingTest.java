@@ -55,7 +55,7 @@ class DeleteWhileWritingTest {
   /** 1 when the delete found the node, 0 when it was gone before. */
   private static int deleted(Upcoming<CrailNode> delete) throws Exception {
     try {
-      delete.get(5, TimeUnit.SECONDS);
+      delete.get(30, TimeUnit.SECONDS);
       return 1;
     } catch (ExecutionException e) {
       CrailException cause = assertInstanceOf(CrailException.class, e.getCause());

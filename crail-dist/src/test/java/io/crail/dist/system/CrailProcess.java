@@ -111,7 +111,7 @@ final class CrailProcess implements AutoCloseable {
     if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
       throw new AssertionError(name + " still runs\n" + out.text() + err.text());
     }
-    Await.until("output of " + name, Duration.ofSeconds(5), () -> out.isAtEnd() && err.isAtEnd());
+    Await.until("output of " + name, Duration.ofSeconds(60), () -> out.isAtEnd() && err.isAtEnd());
     return process.exitValue();
   }
 
@@ -140,7 +140,7 @@ final class CrailProcess implements AutoCloseable {
     if (signal.equals("STOP")) {
       // The signal is only sent; each thread stops when it is scheduled next.
       Await.until(
-          "all threads of " + name + " stand still", Duration.ofSeconds(10), this::isStopped);
+          "all threads of " + name + " stand still", Duration.ofSeconds(60), this::isStopped);
     }
   }
 
@@ -173,7 +173,7 @@ final class CrailProcess implements AutoCloseable {
   @Override
   public void close() throws Exception {
     process.destroy();
-    if (!process.waitFor(20, TimeUnit.SECONDS)) {
+    if (!process.waitFor(60, TimeUnit.SECONDS)) {
       kill();
       throw new AssertionError(name + " did not end on SIGTERM\n" + out.text() + err.text());
     }

@@ -173,7 +173,7 @@ class GarbageSystemTest {
   /** Sends bytes and waits until the server has closed the connection. */
   private static void assertCloses(InetSocketAddress port, byte[] bytes) throws IOException {
     try (Socket socket = new Socket(port.getAddress(), port.getPort())) {
-      socket.setSoTimeout(10_000);
+      socket.setSoTimeout(30_000);
       try {
         socket.getOutputStream().write(bytes);
         InputStream in = socket.getInputStream();

@@ -18,7 +18,9 @@ import java.util.stream.Stream;
 
 /** Namenodes and datanodes, each a process of its own, on ports that happen to be free. */
 final class ProcessCluster implements AutoCloseable {
-  static final Duration PATIENCE = Duration.ofSeconds(30);
+  static final Duration PATIENCE = Duration.ofSeconds(90);
+
+  private static final long ENOUGH_BYTES = 512 << 20;
 
   private final Path directory;
   private final Path dataPath;
@@ -34,9 +36,9 @@ final class ProcessCluster implements AutoCloseable {
     this.settings.putAll(settings);
     directory = Files.createTempDirectory("crail-system-test");
     Path memory = Path.of("/dev/shm");
-    dataPath =
-        Files.createTempDirectory(
-            Files.isWritable(memory) ? memory : directory, "crail-system-test");
+    // A container often has no more than 64 MiB there, which is less than the datanodes lend.
+    boolean isRoomy = Files.isWritable(memory) && memory.toFile().getUsableSpace() >= ENOUGH_BYTES;
+    dataPath = Files.createTempDirectory(isRoomy ? memory : directory, "crail-system-test");
   }
 
   /** Starts a cluster on 127.0.0.1. */

@@ -588,11 +588,12 @@ public abstract class TierContract {
     Extent extent = extent(0, 0, BLOCK);
     ByteBuffer buffer = randomBuffer(BLOCK);
     write(endpoint, buffer, extent, 0);
-    long timeoutNanos = TimeUnit.SECONDS.toNanos(4);
+    long timeoutNanos = 3 * PATIENCE_NANOS / 2;
     List<Transfer> transfers = new ArrayList<>();
     for (int i = 0; i < 50; i++) {
       transfers.add(begin(endpoint, i % 2 == 0, buffer, 0, BLOCK, extent, 0, timeoutNanos));
     }
+    long startNanos = loop.clock().nanoTime();
     server.close();
     for (Transfer transfer : transfers) {
       CrailException failure = await(transfer).failure();
@@ -602,14 +603,16 @@ public abstract class TierContract {
               || failure.code() == ErrorCode.TIMED_OUT,
           String.valueOf(failure));
     }
-    long startNanos = loop.clock().nanoTime();
     long patience = noticeNanos();
     Transfer last = await(begin(endpoint, false, buffer, 0, BLOCK, extent, 0, timeoutNanos));
     while (last.failure() == null && loop.clock().nanoTime() - startNanos < patience) {
       last = await(begin(endpoint, false, buffer, 0, BLOCK, extent, 0, timeoutNanos));
     }
     fail(last, ErrorCode.UNAVAILABLE, ErrorCode.TIMED_OUT);
-    assertTrue(loop.clock().nanoTime() - startNanos < 2 * timeoutNanos, "noticed too late");
+    if (isThreaded()) {
+      // Said by the datanode or by its host, and not found out at a deadline.
+      assertTrue(loop.clock().nanoTime() - startNanos < PATIENCE_NANOS, "noticed too late");
+    }
   }
 
   @Test
