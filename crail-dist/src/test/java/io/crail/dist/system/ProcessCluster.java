@@ -20,7 +20,8 @@ import java.util.stream.Stream;
 final class ProcessCluster implements AutoCloseable {
   static final Duration PATIENCE = Duration.ofSeconds(90);
 
-  private static final long ENOUGH_BYTES = 512 << 20;
+  /** What a datanode of these tests lends, and some more. */
+  private static final long ENOUGH_BYTES = 68 << 20;
 
   private final Path directory;
   private final Path dataPath;
@@ -36,7 +37,7 @@ final class ProcessCluster implements AutoCloseable {
     this.settings.putAll(settings);
     directory = Files.createTempDirectory("crail-system-test");
     Path memory = Path.of("/dev/shm");
-    // A container often has no more than 64 MiB there, which is less than the datanodes lend.
+    // A container often has no more than 64 MiB there.
     boolean isRoomy = Files.isWritable(memory) && memory.toFile().getUsableSpace() >= ENOUGH_BYTES;
     dataPath = Files.createTempDirectory(isRoomy ? memory : directory, "crail-system-test");
   }
