@@ -15,32 +15,40 @@ final class AllocationList extends NodeSpace {
   AllocationList(Allocation first, Allocation second) {
     items = new Allocation[] {first, second};
     count = 2;
+    commit(first.size());
   }
 
-  private AllocationList(Allocation[] items) {
+  private AllocationList(Allocation[] items, long size) {
     this.items = items;
     this.count = items.length;
+    commit(size);
   }
 
-  /** The first {@code count} extents of {@code space}; null when that is none. */
+  /**
+   * The first {@code count} extents of {@code space}, which hold all committed bytes; null when
+   * that is none.
+   */
   static NodeSpace prefix(NodeSpace space, int count) {
     if (count == 0) {
       return null;
     }
     if (count == 1) {
-      return space.at(0);
+      Allocation only = space.at(0);
+      only.commit(space.size());
+      return only;
     }
     Allocation[] items = new Allocation[count];
     for (int i = 0; i < count; i++) {
       items[i] = space.at(i);
     }
-    return new AllocationList(items);
+    return new AllocationList(items, space.size());
   }
 
   /** The extents of {@code space} with another one in the place of the last. */
   static NodeSpace withLast(NodeSpace space, Allocation last) {
     int count = space.count();
     if (count == 1) {
+      last.commit(space.size());
       return last;
     }
     Allocation[] items = new Allocation[count];
@@ -48,7 +56,7 @@ final class AllocationList extends NodeSpace {
       items[i] = space.at(i);
     }
     items[count - 1] = last;
-    return new AllocationList(items);
+    return new AllocationList(items, space.size());
   }
 
   @Override

@@ -54,12 +54,8 @@ final class ExtentFinder {
       throw ErrorCode.OUT_OF_RANGE.exception(node + ": position " + position);
     }
     int most = Math.min(in.getShort(request + MAX_EXTENTS) & 0xffff, FindExtents.MAX_EXTENTS);
-    // The size before the extents: they only grow with it, and shrink behind it.
-    long size = node.size();
     NodeSpace space = node.space();
-    if (space == null && size > 0) {
-      throw ErrorCode.STALE_NODE.exception("node " + node.id());
-    }
+    long size = space == null ? 0 : space.size();
     int first = 0;
     int count = 0;
     if (space != null && position < size) {

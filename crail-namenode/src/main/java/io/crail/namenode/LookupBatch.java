@@ -223,12 +223,12 @@ final class LookupBatch {
       return;
     }
     NodeSpace space = found.space();
-    long size = found.size();
+    long size = space == null ? 0 : space.size();
     int extents = space == null ? 0 : visible(size, space);
     int length = Lookup.Response.LAYOUT.fixedLength() + extents * Extent.WIRE_LENGTH;
     int body = responses.begin(length);
     ByteBuffer out = responses.buffer();
-    found.encode(out, body + Lookup.Response.NODE);
+    found.encode(size, out, body + Lookup.Response.NODE);
     out.putShort(body + Lookup.Response.EXTENTS_COUNT, (short) extents);
     if (extents > 0) {
       space.encode(0, extents, size, out, body + Lookup.Response.LAYOUT.fixedLength());

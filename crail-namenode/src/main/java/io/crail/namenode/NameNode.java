@@ -131,9 +131,9 @@ final class NameNode {
       throw ErrorCode.OUT_OF_RANGE.exception(
           node + ": " + request.length() + " bytes from " + request.position());
     }
-    long size = node.size();
-    long end = Math.min(size, request.position() + Math.min(request.length(), size));
     NodeSpace space = node.space();
+    long size = space == null ? 0 : space.size();
+    long end = Math.min(size, request.position() + Math.min(request.length(), size));
     if (space == null || request.position() >= end) {
       return new Locations.Response(size, List.of());
     }

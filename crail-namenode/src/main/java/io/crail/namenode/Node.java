@@ -9,13 +9,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A node of the tree. There are millions of them, so every field counts: 96 bytes an object with
- * compressed references, and what few nodes need (extents, a long name, a write lease) hangs off
- * it.
+ * A node of the tree. There are millions of them, so every field counts: 88 bytes an object with
+ * compressed references, and what few nodes need (extents and size, a long name, a write lease)
+ * hangs off it.
  *
  * <p>Name, parent and sequence change only in a rename, under the lock of both parents and within
- * the {@link RenameSequence}; whoever reads them without a lock checks that sequence. Extents, size
- * and lease change under the node's own monitor and are read by anybody.
+ * the {@link RenameSequence}; whoever reads them without a lock checks that sequence. Extents and
+ * lease change under the node's own monitor and are read by anybody.
  */
 class Node {
   /** What a table puts where a node was; equals no name and no id. */
@@ -36,7 +36,6 @@ class Node {
   private volatile Container parent;
   private long sequence;
 
-  private volatile long size;
   private volatile long modifiedMillis;
   private volatile NodeSpace space;
   private WriteLease lease;
@@ -225,14 +224,15 @@ class Node {
     removed = true;
   }
 
-  /** Bytes that readers see. */
+  /** Bytes that readers see; who wants the extents as well asks {@link #space} for both. */
   final long size() {
-    return size;
+    NodeSpace present = space();
+    return present == null ? 0 : present.size();
   }
 
   /** Makes bytes visible. Under the node's monitor. */
   final void commit(long newSize, long nowMillis) {
-    size = newSize;
+    space.commit(newSize);
     modifiedMillis = nowMillis;
   }
 
@@ -245,8 +245,11 @@ class Node {
     modifiedMillis = nowMillis;
   }
 
-  /** The extents; null when there are none. */
-  final NodeSpace space() {
+  /**
+   * Extents and size; null when there are none. A removed node keeps what it had. Not final, so
+   * that a test can act between two reads.
+   */
+  NodeSpace space() {
     return space;
   }
 
@@ -275,7 +278,7 @@ class Node {
     endedLease = digest(token);
   }
 
-  /** Four bytes of a token, which is random, fill this object up to the 96; 0 is of none. */
+  /** Four bytes of a token, which is random, fill this object up to the 88; 0 is of none. */
   private static int digest(long token) {
     int digest = Long.hashCode(token);
     return digest == 0 ? 1 : digest;
@@ -289,11 +292,11 @@ class Node {
   /** What clients are told. */
   final NodeInfo info() {
     return new NodeInfo(
-        id, size, modifiedMillis, childCount(), storageClass(), type(), flags & 0xff);
+        id, size(), modifiedMillis, childCount(), storageClass(), type(), flags & 0xff);
   }
 
-  /** Writes what clients are told. */
-  final void encode(ByteBuffer out, int offset) {
+  /** Writes what clients are told, with a size that was taken from {@link #space}. */
+  final void encode(long size, ByteBuffer out, int offset) {
     NodeInfo.encode(
         out,
         offset,

@@ -5,17 +5,34 @@ import io.crail.protocol.Extent;
 import java.nio.ByteBuffer;
 
 /**
- * The extents of a node, in the order of their file offsets and without gaps. Most nodes have one,
- * so one {@link Allocation} is a list by itself. Changed under the node's monitor, read by anybody.
+ * The extents of a node, in the order of their file offsets and without gaps, and how many of their
+ * bytes are committed. Most nodes have one, so one {@link Allocation} is a list by itself. Changed
+ * under the node's monitor, read by anybody.
+ *
+ * <p>Size and extents belong together: where an extent is sealed, the bytes behind the seal come to
+ * lie elsewhere. So a node gets another object then, and the size of the one before stays at what
+ * it was: whoever takes size and extents from one object has the whole truth of one moment.
  */
 abstract class NodeSpace {
+  private volatile long size;
+
+  /** The number of bytes that readers see. */
+  final long size() {
+    return size;
+  }
+
+  /** Makes bytes visible. Under the node's monitor. */
+  final void commit(long newSize) {
+    size = newSize;
+  }
+
   /** The number of extents. */
   abstract int count();
 
   /** The extent of an index below {@link #count()}. */
   abstract Allocation at(int index);
 
-  /** These extents and one more. */
+  /** These extents and one more, with the same size. */
   abstract NodeSpace with(Allocation next);
 
   /** The position behind the last byte of the last extent. */
@@ -40,12 +57,12 @@ abstract class NodeSpace {
 
   /**
    * Writes the extents {@code from} (inclusive) to {@code to} (exclusive), as on the wire, for
-   * readers: nothing from {@code size} on, for that may come to lie elsewhere.
+   * readers: nothing from {@code committed} on, for that may come to lie elsewhere.
    */
-  final void encode(int from, int to, long size, ByteBuffer out, int offset) {
+  final void encode(int from, int to, long committed, ByteBuffer out, int offset) {
     int at = offset;
     for (int i = from; i < to; i++) {
-      at(i).encode(size, out, at);
+      at(i).encode(committed, out, at);
       at += Extent.WIRE_LENGTH;
     }
   }

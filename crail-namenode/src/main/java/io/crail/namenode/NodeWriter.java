@@ -184,14 +184,14 @@ final class NodeWriter {
     }
   }
 
-  /** Takes a node's lease and space away, for good. */
+  /** Takes a node's lease and space away, for good; once for each node. */
   void destroy(Node node) {
     synchronized (node) {
       node.markRemoved();
       WriteLease lease = node.lease();
       NodeSpace space = node.space();
       if (space != null) {
-        node.space(null);
+        // The node keeps it: who found the node before sees what was there, not an empty one.
         release(space, 0, lease != null, lease == null ? 0 : lease.endNanos());
       }
       if (lease != null) {
