@@ -17,8 +17,10 @@ public interface CrailFile extends CrailNode {
   /**
    * Opens a stream that appends from the caller's buffers.
    *
-   * @param writeHint position up to which bytes will be written; space up to there is asked for
-   *     ahead of the writes, in whole blocks when it is that much
+   * @param writeHint position up to which bytes will be written, 0 when nobody knows; space is
+   *     asked for ahead of the writes up to there, in whole blocks when it is that much: one at
+   *     first, then more the more is written. What lies wholly behind the end goes back with the
+   *     close
    * @throws Exception a {@code WriteLeaseHeldException} when another stream is open, from this
    *     handle or anywhere
    */

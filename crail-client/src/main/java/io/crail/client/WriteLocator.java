@@ -14,18 +14,23 @@ import java.util.List;
 /**
  * Space for a writer. A location is good as long as the write lease, which the stream watches.
  * Space is added at its end, so one request is under way at a time.
+ *
+ * <p>A hint is believed as far as it has come true: first it gets a block, then, whenever half of
+ * what is there ahead is used up, as much again as there was in all. Many writers that announce
+ * much and write little leave space for others, and one that goes on soon has enough ahead.
  */
 final class WriteLocator extends Locator {
   private static final long NEVER = Long.MAX_VALUE / 2;
 
   /** A writer that goes at the speed of memory needs a block every few tens of microseconds. */
-  private static final int BLOCKS_AHEAD = 16;
+  private static final int MAX_BLOCKS_AHEAD = 16;
 
   private final LoopContext context;
   private final long id;
   private final long token;
   private final String path;
   private final long hint;
+  private final long firstEnd;
   private volatile boolean asksAhead;
 
   // Changed in the loop.
@@ -56,7 +61,8 @@ final class WriteLocator extends Locator {
     this.token = token;
     this.path = path;
     this.hint = hint;
-    this.allocatedEnd = first.isEmpty() ? start : first.get(first.size() - 1).fileEnd();
+    this.firstEnd = first.isEmpty() ? start : first.get(first.size() - 1).fileEnd();
+    this.allocatedEnd = firstEnd;
   }
 
   @Override
@@ -82,7 +88,8 @@ final class WriteLocator extends Locator {
   }
 
   private long aheadBytes() {
-    return (long) BLOCKS_AHEAD * context.blockBytes(id);
+    long block = context.blockBytes(id);
+    return Math.min(Math.max(allocatedEnd - firstEnd, block), MAX_BLOCKS_AHEAD * block);
   }
 
   private void askAhead(long position) {

@@ -96,7 +96,8 @@ public final class RegionDirectory implements AutoCloseable {
     }
   }
 
-  private static RegionDirectory fill(Path path, UUID uuid, List<Integer> lengths, boolean preallocate) throws IOException {
+  private static RegionDirectory fill(
+      Path path, UUID uuid, List<Integer> lengths, boolean preallocate) throws IOException {
     FileChannel lockChannel = null;
     List<RegionMemory> regions = new ArrayList<>();
     boolean filled = false;
