@@ -87,6 +87,8 @@ abstract class InterruptContract {
       target.limit(target.position() + PART);
       Thread.currentThread().interrupt();
       Future<CrailResult> read = input.read(target);
+      // This thread drives the loop, and finds the way to the datanode.
+      TestCluster.poll("the read", read::isDone);
       assertStillInterrupted();
       assertEquals(PART, read.get().getLen());
     }

@@ -162,6 +162,17 @@ final class TestCluster implements AutoCloseable {
     }
   }
 
+  /** As {@link #await}, for a thread that is interrupted. */
+  static void poll(String what, Callable<Boolean> condition) throws Exception {
+    long deadline = System.nanoTime() + PATIENCE_NANOS;
+    while (!condition.call()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new AssertionError("not within its time: " + what);
+      }
+      Thread.yield();
+    }
+  }
+
   @Override
   public void close() throws Exception {
     while (!open.isEmpty()) {
