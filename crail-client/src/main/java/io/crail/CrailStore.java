@@ -61,7 +61,8 @@ public abstract class CrailStore implements AutoCloseable {
   public abstract Upcoming<CrailNode> rename(String source, String target) throws Exception;
 
   /**
-   * Removes a node. Output streams that this store has open on it are ended first.
+   * Removes a node. Output streams that this store has open on it, or below it, are ended when it
+   * is gone, and fail with a {@code StaleNodeException}; a delete that fails leaves them alone.
    *
    * @param recursive whether a container with children is removed with all of them
    * @return the removed node; a missing one is a {@code NodeNotFoundException}, a container with

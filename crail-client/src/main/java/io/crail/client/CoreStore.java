@@ -23,7 +23,6 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodePath;
 import io.crail.protocol.NodeType;
-import io.crail.protocol.Remove;
 import io.crail.protocol.Rename;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
@@ -302,6 +301,11 @@ public final class CoreStore extends CrailStore {
     }
   }
 
+  /** The open output streams; a view. */
+  Set<DirectOutput> outputs() {
+    return outputs;
+  }
+
   /** Forgets a closed output stream. */
   void unregister(DirectOutput output) {
     outputs.remove(output);
@@ -414,60 +418,9 @@ public final class CoreStore extends CrailStore {
     Utf8 wirePath = NodePath.parse(path);
     LoopContext context = context();
     context.throttle();
-    String name = wirePath.toString();
-    List<DirectOutput> affected = outputsAt(name, recursive);
-    Remove.Request request = new Remove.Request(recursive, wirePath);
-    NodeCall<Remove.Request, Remove.Response> call =
-        new NodeCall<>(
-            context,
-            NameNodeOperations.REMOVE,
-            name,
-            response -> CoreNode.of(this, name, response.node(), List.of(), 0));
-    call.prepare(
-        context.namenodes().route(NameNodeOperations.REMOVE, request),
-        request,
-        context.namenodes().newDeadlineNanos() + endDeadlineNanos(affected));
-    endOutputs(affected, name, call::submit);
+    DeleteCall call = new DeleteCall(this, context, wirePath, recursive);
+    call.submit();
     return call;
-  }
-
-  /**
-   * The open output streams on a node, and below it when it is deleted with all its children; a
-   * container that still has children is not deleted otherwise.
-   */
-  private List<DirectOutput> outputsAt(String path, boolean recursive) {
-    List<DirectOutput> affected = new ArrayList<>();
-    for (DirectOutput output : outputs) {
-      String written = output.file().getPath();
-      if (written.equals(path) || (recursive && isWithin(written, path))) {
-        affected.add(output);
-      }
-    }
-    return affected;
-  }
-
-  /** What the end of open streams may add to the time of a delete. */
-  private long endDeadlineNanos(List<DirectOutput> affected) {
-    return affected.isEmpty() ? 0 : rpcTimeoutNanos + dataTimeoutNanos;
-  }
-
-  /** Ends output streams, and then goes on. */
-  private static void endOutputs(List<DirectOutput> affected, String path, Runnable then) {
-    if (affected.isEmpty()) {
-      then.run();
-      return;
-    }
-    CountDown left = new CountDown(affected.size(), then);
-    CrailException why = ErrorCode.STALE_NODE.exception(path + " was deleted by this store");
-    for (DirectOutput output : affected) {
-      output.end(why, left);
-    }
-  }
-
-  private static boolean isWithin(String path, String container) {
-    return path.startsWith(container)
-        && path.length() > container.length()
-        && path.charAt(container.length()) == '/';
   }
 
   @Override

@@ -125,7 +125,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       throw ErrorCode.CLOSED.exception("output stream of " + file().getPath());
     }
     file().store().checkOpen();
-    CrailException before = failure;
+    CrailException before = writeFailure();
     if (before != null) {
       throw before.rethrown();
     }
@@ -196,7 +196,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
 
   /**
    * Refuses further writes and gives the lease back when those in flight have ended. For the store,
-   * when the node is deleted or the store is closed.
+   * when the node was deleted or the store is closed.
    *
    * @param why what writes and syncs fail with from now on
    * @param then runs when nothing of this stream is under way any more; it must not block
@@ -220,6 +220,23 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     if (inFlight.get() == 0) {
       runWhenIdle();
     }
+  }
+
+  /** As {@link #end}, for a node that this store has removed. */
+  void nodeRemoved(CrailException why, Runnable then) {
+    // Its space rests as long as the lease was good for when the node went, and no longer.
+    lease.close();
+    end(why, then);
+  }
+
+  /** The node. */
+  long id() {
+    return id;
+  }
+
+  /** True when the store has ended the stream. */
+  boolean isEnded() {
+    return ended != null;
   }
 
   /**
@@ -359,7 +376,8 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       file().store().statistics().outputClosed(counters);
     }
     CrailException first = failure;
-    if (first != null) {
+    // That a write missed a node which this store has removed is what was asked for.
+    if (first != null && !(isEnded() && first.code() == ErrorCode.STALE_NODE)) {
       throw first.rethrown();
     }
     if (cause != null) {

@@ -107,6 +107,7 @@ final class WriteLeases implements ClientLoop.Sweepable {
     private final long openedNanos;
     private volatile long validUntilNanos;
     private volatile boolean lost;
+    private boolean closed;
 
     private Held(AtNamenode namenode, long openedNanos, long validUntilNanos) {
       this.namenode = namenode;
@@ -139,7 +140,7 @@ final class WriteLeases implements ClientLoop.Sweepable {
 
     /** The namenode has renewed what was sent to it at a time. */
     private synchronized void renewed(long sentNanos, long leaseNanos, long nowNanos) {
-      if (expires(nowNanos)) {
+      if (closed || expires(nowNanos)) {
         return;
       }
       long until = sentNanos + leaseNanos;
@@ -157,9 +158,15 @@ final class WriteLeases implements ClientLoop.Sweepable {
       }
     }
 
-    /** The stream is closed; called once. */
+    /** The lease is renewed no more; the stream is closed, or its node removed. */
     @Override
     public void close() {
+      synchronized (this) {
+        if (closed) {
+          return;
+        }
+        closed = true;
+      }
       namenode.held.remove(this);
       namenode.open.decrementAndGet();
       open.decrementAndGet();

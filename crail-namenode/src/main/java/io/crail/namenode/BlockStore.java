@@ -161,6 +161,19 @@ final class BlockStore {
    * @param leaseEndNanos when that lease ends or ended; ignored without one
    */
   void release(Allocation extent, boolean leased, long leaseEndNanos) {
+    release(extent, leased, leaseEndNanos, null);
+  }
+
+  /**
+   * Takes back an extent of a removed node.
+   *
+   * @param lease the node's write lease, or null; once it is returned no writes are on their way
+   */
+  void release(Allocation extent, WriteLease lease) {
+    release(extent, lease != null, lease == null ? 0 : lease.endNanos(), lease);
+  }
+
+  private void release(Allocation extent, boolean leased, long leaseEndNanos, WriteLease lease) {
     DatanodeSpace datanode = extent.region().datanode();
     boolean lost = datanode.state() == DatanodeSpace.State.DEAD;
     if (lost || (datanode.checksGeneration() && !leased && !extent.isSealed())) {
@@ -174,7 +187,9 @@ final class BlockStore {
       ready = leaseEndNanos;
     }
     datanode.await(extent);
-    quarantine.add(extent, ready + options.freeMarginNanos());
+    // A sealed extent may be hit by an earlier writer, and unchecked ones be read by anybody.
+    boolean own = datanode.checksGeneration() && !extent.isSealed();
+    quarantine.add(extent, ready + options.freeMarginNanos(), own ? lease : null);
   }
 
   /** Gives extents back that have waited long enough; how many. */

@@ -111,6 +111,9 @@ final class NameNode {
   }
 
   NodeInfo setSize(SetSize.Request request) throws CrailException {
+    if (request.close() == SetSize.END && leases.returnOrphan(request.id(), request.token())) {
+      store.reclaim();
+    }
     Node node = tree.require(request.id());
     writer.setSize(node, request);
     return node.info();

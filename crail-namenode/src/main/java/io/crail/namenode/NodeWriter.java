@@ -192,10 +192,16 @@ final class NodeWriter {
       NodeSpace space = node.space();
       if (space != null) {
         // The node keeps it: who found the node before sees what was there, not an empty one.
-        release(space, 0, lease != null, lease == null ? 0 : lease.endNanos());
+        for (int i = space.count() - 1; i >= 0; i--) {
+          store.release(space.at(i), lease);
+        }
       }
       if (lease != null) {
-        leases.end(lease);
+        if (space == null) {
+          leases.end(lease);
+        } else {
+          leases.orphan(lease);
+        }
         node.lease(null);
       }
     }

@@ -12,17 +12,23 @@ final class Quarantine {
 
   private Allocation[] extents = new Allocation[FIRST_CAPACITY];
   private long[] readyNanos = new long[FIRST_CAPACITY];
+  private WriteLease[] leases = new WriteLease[FIRST_CAPACITY];
   private int first;
   private int count;
 
-  /** Takes an extent whose datanode counts it as waiting. */
-  synchronized void add(Allocation extent, long readyAtNanos) {
+  /**
+   * Takes an extent whose datanode counts it as waiting.
+   *
+   * @param lease ends the rest earlier when it is returned; null when nothing does
+   */
+  synchronized void add(Allocation extent, long readyAtNanos, WriteLease lease) {
     if (count == extents.length) {
       grow();
     }
     int index = (first + count) & (extents.length - 1);
     extents[index] = extent;
     readyNanos[index] = readyAtNanos;
+    leases[index] = lease;
     count++;
   }
 
@@ -59,15 +65,18 @@ final class Quarantine {
     }
     Allocation extent = extents[first];
     boolean lost = extent.region().datanode().state() == DatanodeSpace.State.DEAD;
-    if (!lost && nowNanos - readyNanos[first] < 0) {
+    boolean returned = leases[first] != null && leases[first].isReturned();
+    if (!lost && !returned && nowNanos - readyNanos[first] < 0) {
       return null;
     }
     extents[first] = null;
+    leases[first] = null;
     first = (first + 1) & (extents.length - 1);
     count--;
     if (count == 0 && extents.length > FIRST_CAPACITY) {
       extents = new Allocation[FIRST_CAPACITY];
       readyNanos = new long[FIRST_CAPACITY];
+      leases = new WriteLease[FIRST_CAPACITY];
       first = 0;
     }
     return extent;
@@ -76,13 +85,16 @@ final class Quarantine {
   private void grow() {
     Allocation[] newExtents = new Allocation[count * 2];
     long[] newReadyNanos = new long[count * 2];
+    WriteLease[] newLeases = new WriteLease[count * 2];
     for (int i = 0; i < count; i++) {
       int index = (first + i) & (extents.length - 1);
       newExtents[i] = extents[index];
       newReadyNanos[i] = readyNanos[index];
+      newLeases[i] = leases[index];
     }
     extents = newExtents;
     readyNanos = newReadyNanos;
+    leases = newLeases;
     first = 0;
   }
 }

@@ -238,6 +238,30 @@ class LeaseTest {
   }
 
   @Test
+  void theSpaceOfARemovedNodeRestsUntilItsWriterSaysFarewell() throws Exception {
+    long id = store.create(NodeType.DATAFILE, "/f", 9).id();
+    long other = store.create(NodeType.DATAFILE, "/g", 8).id();
+    store.extend(id, 9, 0, 2 * BLOCK);
+    store.extend(other, 8, 0, BLOCK);
+    store.remove("/f", false);
+    assertEquals(2 * BLOCK, store.usage(0).waitingBytes(), "writes may be on their way");
+    // Neither who has no such lease, nor who does not know of his writes.
+    refused(ErrorCode.STALE_NODE, () -> store.setSize(id, 7, 0, SetSize.END));
+    refused(ErrorCode.STALE_NODE, () -> store.setSize(id, 9, 0, SetSize.EXPIRE));
+    refused(ErrorCode.STALE_NODE, () -> store.setSize(id, 9, 0, SetSize.KEEP));
+    assertEquals(2 * BLOCK, store.usage(0).waitingBytes());
+    store.namenode.verify();
+    refused(ErrorCode.STALE_NODE, () -> store.setSize(id, 9, 0, SetSize.END));
+    assertEquals(0, store.usage(0).waitingBytes());
+    store.remove("/g", false);
+    pass(16_100);
+    assertEquals(0, store.usage(0).waitingBytes(), "nothing is said, and time has passed");
+    refused(ErrorCode.STALE_NODE, () -> store.setSize(other, 8, 0, SetSize.END));
+    assertEquals(0, store.namenode.leases().size());
+    store.namenode.verify();
+  }
+
+  @Test
   void renewingKeepsAllLeasesOfAClient() throws Exception {
     long f = store.create(NodeType.DATAFILE, "/f", 9).id();
     long g = store.create(NodeType.DATAFILE, "/g", 8).id();

@@ -4,6 +4,8 @@ package io.crail.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailFile;
 import io.crail.CrailLocationClass;
@@ -14,14 +16,19 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.CrailTimeoutException;
 import io.crail.common.error.NodeNotFoundException;
+import io.crail.common.error.StaleNodeException;
+import io.crail.common.error.UnavailableException;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Deletes of a file whose writes are still on their way. */
+/** Deletes of files that are being written. */
 class DeleteWhileWritingTest {
   @Test
   void everyDeleteIsAnswered() throws Exception {
@@ -61,6 +68,109 @@ class DeleteWhileWritingTest {
       CrailException cause = assertInstanceOf(CrailException.class, e.getCause());
       assertInstanceOf(NodeNotFoundException.class, cause);
       return 0;
+    }
+  }
+
+  private static void assertEnded(CrailOutputStream output) throws Exception {
+    assertThrows(StaleNodeException.class, () -> output.write(Bytes.buffer(new byte[1])));
+    assertThrows(ExecutionException.class, () -> output.sync().get());
+    output.close();
+  }
+
+  /** Writes on, behind the ten bytes that are there. */
+  private static void assertLives(CrailOutputStream output, CrailStore store, String path)
+      throws Exception {
+    output.write(Bytes.buffer(new byte[10])).get();
+    output.close();
+    assertEquals(20, store.lookup(path).get().getCapacity());
+  }
+
+  private static CrailOutputStream begin(CrailStore store, String path) throws Exception {
+    CrailOutputStream output = Bytes.createFile(store, path).getDirectOutputStream(0);
+    output.write(Bytes.buffer(new byte[10])).get();
+    return output;
+  }
+
+  private static void assertMissing(CrailStore store, String path) {
+    ExecutionException failed =
+        assertThrows(ExecutionException.class, () -> store.delete(path, true).get());
+    assertInstanceOf(NodeNotFoundException.class, failed.getCause());
+  }
+
+  @Test
+  void aStreamGoesWithItsNodeAndNotWithAPath() throws Exception {
+    try (TestCluster cluster = TestCluster.start(2, 1)) {
+      CrailStore store = cluster.newStore();
+      for (String top : new String[] {"/a", "/b", "/c", "/d"}) {
+        // Nodes at both namenodes.
+        Bytes.create(store, top, CrailNodeType.DIRECTORY);
+        CrailOutputStream renamed = begin(store, top + "/old");
+        store.rename(top + "/old", top + "/new").get();
+        assertMissing(store, top + "/old");
+        CrailOutputStream second = begin(store, top + "/old");
+        store.delete(top + "/old", false).get();
+        assertEnded(second);
+        assertLives(renamed, store, top + "/new");
+        CrailOutputStream gone = begin(store, top + "/x");
+        store.rename(top + "/x", top + "/y").get();
+        store.delete(top + "/y", false).get();
+        assertEnded(gone);
+      }
+    }
+  }
+
+  @Test
+  void theStreamsBelowADirectoryGoWithIt() throws Exception {
+    try (TestCluster cluster = TestCluster.start()) {
+      CrailStore store = cluster.newStore();
+      for (String path : new String[] {"/d", "/d/out", "/in", "/d/deep", "/d/deep/er", "/other"}) {
+        Bytes.create(store, path, CrailNodeType.DIRECTORY);
+      }
+      final CrailOutputStream out = begin(store, "/d/out/f");
+      final CrailOutputStream in = begin(store, "/in/f");
+      final CrailOutputStream deep = begin(store, "/d/deep/er/f");
+      final CrailOutputStream other = begin(store, "/other/f");
+      List<CrailOutputStream> many = new ArrayList<>();
+      for (int i = 0; i < 100; i++) {
+        many.add(begin(store, (i % 2 == 0 ? "/d/" : "/other/") + i));
+      }
+      store.rename("/d/out", "/e").get();
+      store.rename("/in", "/d/in").get();
+      store.delete("/d", true).get();
+      assertEnded(in);
+      assertEnded(deep);
+      assertLives(out, store, "/e/f");
+      assertLives(other, store, "/other/f");
+      for (int i = 0; i < many.size(); i++) {
+        if (i % 2 == 0) {
+          assertEnded(many.get(i));
+        } else {
+          assertLives(many.get(i), store, "/other/" + i);
+        }
+      }
+    }
+  }
+
+  @Test
+  void aDeleteThatFailsEndsNoStream() throws Exception {
+    long seed = Bytes.seed("failing delete");
+    try (SimulatedCluster cluster = new SimulatedCluster(seed, "crail.rpctimeout=30s")) {
+      CrailStore store = cluster.newStore("client");
+      Bytes.create(store, "/d", CrailNodeType.DIRECTORY);
+      CrailOutputStream file = begin(store, "/f");
+      CrailOutputStream below = begin(store, "/d/f");
+      cluster.network().silence("client", SimulatedCluster.NAMENODE);
+      List<Upcoming<CrailNode>> deletes =
+          List.of(store.delete("/f", false), store.delete("/d", true));
+      for (Upcoming<CrailNode> delete : deletes) {
+        ExecutionException failed = assertThrows(ExecutionException.class, delete::get);
+        assertTrue(
+            failed.getCause() instanceof CrailTimeoutException
+                || failed.getCause() instanceof UnavailableException,
+            () -> failed.toString());
+      }
+      assertLives(file, store, "/f");
+      assertLives(below, store, "/d/f");
     }
   }
 }

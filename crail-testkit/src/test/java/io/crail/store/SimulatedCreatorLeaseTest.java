@@ -3,6 +3,7 @@ package io.crail.store;
 
 import static io.crail.store.Bytes.createFile;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -20,6 +21,7 @@ import io.crail.client.CoreStore;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailTimeoutException;
 import io.crail.common.error.NodeNotFoundException;
+import io.crail.common.error.StaleNodeException;
 import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.namenode.NameNodeServer;
 import io.crail.testkit.sim.SimulatedNetwork;
@@ -204,7 +206,7 @@ class SimulatedCreatorLeaseTest {
           CrailFile file = createGivenBackLate("/f");
           long start = now();
           CrailOutputStream output = file.getDirectOutputStream(0);
-          assertTrue(now() - start >= SLOW.toNanos() / 2);
+          assertTrue(now() - start >= SLOW.toNanos());
           assertNotEquals(0, file.getToken());
           CrailFile elsewhere = lookup(other, "/f");
           assertThrows(WriteLeaseHeldException.class, () -> elsewhere.getDirectOutputStream(0));
@@ -221,7 +223,7 @@ class SimulatedCreatorLeaseTest {
           CrailFile second = lookup(store, "/f");
           long start = now();
           openAndClose(second);
-          assertTrue(now() - start >= SLOW.toNanos() / 2);
+          assertTrue(now() - start >= SLOW.toNanos());
         });
   }
 
@@ -235,7 +237,7 @@ class SimulatedCreatorLeaseTest {
           CrailFile second = lookup(store, "/f");
           long start = now();
           openAndClose(second);
-          assertTrue(now() - start >= SLOW.toNanos() / 2);
+          assertTrue(now() - start >= SLOW.toNanos());
           openAndClose(created.get().asFile());
         });
   }
@@ -418,13 +420,28 @@ class SimulatedCreatorLeaseTest {
         () -> {
           CrailFile file = createFile(store, "/f");
           CrailOutputStream output = file.getDirectOutputStream(0);
-          long start = now();
           latency(SLOW);
           Upcoming<CrailNode> deleted = store.delete("/f", false);
-          latency(PROMPT);
+          while (!isEnded(output)) {
+            deleted.isDone();
+            network.runFor(PROMPT);
+          }
+          // The delete is answered, and the lease on its way back.
+          assertFalse(deleted.isDone());
+          long start = now();
           output.close();
           assertTrue(now() - start >= SLOW.toNanos());
           deleted.get();
         });
+  }
+
+  private static boolean isEnded(CrailOutputStream output) throws Exception {
+    try {
+      output.sync().get();
+      return false;
+    } catch (ExecutionException e) {
+      assertInstanceOf(StaleNodeException.class, e.getCause());
+      return true;
+    }
   }
 }

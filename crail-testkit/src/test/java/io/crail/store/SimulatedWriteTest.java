@@ -104,6 +104,24 @@ class SimulatedWriteTest {
   }
 
   @Test
+  void aWriteToADeletedNodeEndsWithTheLeaseThatItHadThen() throws Exception {
+    final CrailOutputStream stays = begin("/stays", new byte[10]);
+    CrailOutputStream goes = begin("/goes", new byte[10]);
+    final long start = cluster.nanoTime();
+    cluster.tier().latency(SLOW, SLOW);
+    Future<CrailResult> write = goes.write(Bytes.buffer(new byte[100]));
+    store.delete("/goes", false).get();
+    // The renewals for the other stream are none for this one, whose space may be another's soon.
+    assertLost(write, "/goes");
+    long took = cluster.nanoTime() - start;
+    assertTrue(took <= LEASE.toNanos() + 100_000_000, took + " ns");
+    assertThrows(CrailException.class, goes::close);
+    cluster.tier().latency(FAST, FAST);
+    stays.write(Bytes.buffer(new byte[10])).get();
+    stays.close();
+  }
+
+  @Test
   void noPieceBeginsBehindTheEndOfTheLease() throws Exception {
     // So short that the connection is not taken for dead within it.
     cluster.close();
