@@ -2,7 +2,15 @@
 package io.crail;
 
 /**
- * A value in a table. When its key is put again, whoever still holds this one gets a {@code
- * StaleNodeException} at the next access to its bytes.
+ * A value in a table. To put one is to create its key, write the bytes and close the stream. The
+ * last put wins, and puts are ordered by their creates: a create takes the old value away for
+ * everybody at once, and the new one grows, from nothing, as files do.
+ *
+ * <p>When the key is put again, or deleted, whoever still holds this value gets a {@code
+ * StaleNodeException}: a reader at the next access to its bytes, a writer when it needs more space,
+ * with {@code sync()}, and in any case with {@code close()}; writes into space that it has already
+ * still succeed. For a put that means that a later one has taken its place: nobody will read these
+ * bytes, and who only wants some value under the key is done. Who needs this very value to be there
+ * puts it again, from the create on. The stream is closed and its space is free all the same.
  */
 public interface CrailKeyValue extends CrailFile {}

@@ -159,21 +159,10 @@ final class BlockStore {
    * @param leased whether somebody holds the node's write lease, or it ended without a farewell, so
    *     that writes may be on their way
    * @param leaseEndNanos when that lease ends or ended; ignored without one
+   * @param writer the holder of that lease, if it can still say that no write is on its way; else
+   *     null
    */
-  void release(Allocation extent, boolean leased, long leaseEndNanos) {
-    release(extent, leased, leaseEndNanos, null);
-  }
-
-  /**
-   * Takes back an extent of a removed node.
-   *
-   * @param lease the node's write lease, or null; once it is returned no writes are on their way
-   */
-  void release(Allocation extent, WriteLease lease) {
-    release(extent, lease != null, lease == null ? 0 : lease.endNanos(), lease);
-  }
-
-  private void release(Allocation extent, boolean leased, long leaseEndNanos, WriteLease lease) {
+  void release(Allocation extent, boolean leased, long leaseEndNanos, Quarantine.Writer writer) {
     DatanodeSpace datanode = extent.region().datanode();
     boolean lost = datanode.state() == DatanodeSpace.State.DEAD;
     if (lost || (datanode.checksGeneration() && !leased && !extent.isSealed())) {
@@ -183,13 +172,23 @@ final class BlockStore {
     long now = clock.nanoTime();
     // Nobody remembers when the lease ended that a sealed extent was written under, but it has.
     long ready = datanode.checksGeneration() ? now : now + options.leaseNanos();
+    // Where readers may hold a location, or somebody wrote before the seal, it knows too little.
+    boolean endsEarly = datanode.checksGeneration() && !extent.isSealed();
     if (leased && leaseEndNanos - ready > 0) {
       ready = leaseEndNanos;
     }
     datanode.await(extent);
-    // A sealed extent may be hit by an earlier writer, and unchecked ones be read by anybody.
-    boolean own = datanode.checksGeneration() && !extent.isSealed();
-    quarantine.add(extent, ready + options.freeMarginNanos(), own ? lease : null);
+    quarantine.add(extent, ready + options.freeMarginNanos(), endsEarly ? writer : null);
+  }
+
+  /** Takes note that the writer of a node that is gone has no write under way, nor begins one. */
+  void letGo(long node, long token) {
+    quarantine.letGo(node, token);
+  }
+
+  /** Writers of nodes that are gone who can let something go; for tests. */
+  int awaitedWriters() {
+    return quarantine.writers();
   }
 
   /** Gives extents back that have waited long enough; how many. */

@@ -31,8 +31,6 @@ final class LeaseTable {
   private final AtomicInteger count = new AtomicInteger();
   // Leases with an end of their own; all last equally long, so they end in this order.
   private final ArrayDeque<WriteLease> ending = new ArrayDeque<>();
-  // Leases of removed nodes whose holders may still write, by node id. Each is in "ending" too.
-  private final ConcurrentHashMap<Long, WriteLease> orphans = new ConcurrentHashMap<>();
   // Touched by tick alone.
   private final ArrayDeque<ClientLeases> gone = new ArrayDeque<>();
 
@@ -70,28 +68,6 @@ final class LeaseTable {
     if (lease.client().remove(lease)) {
       count.decrementAndGet();
     }
-  }
-
-  /**
-   * Ends a lease whose node was removed. For as long as writes of its holder may be on their way,
-   * it can still tell that none is.
-   */
-  void orphan(WriteLease lease) {
-    if (lease.isHeld()) {
-      orphans.put(lease.node().id(), lease);
-      endLater(lease);
-    }
-    end(lease);
-  }
-
-  /** The holder of a lease says farewell to a removed node; false when nobody waits for that. */
-  boolean returnOrphan(long id, long token) {
-    WriteLease lease = orphans.isEmpty() ? null : orphans.get(id);
-    if (lease == null || lease.token() != token || !orphans.remove(id, lease)) {
-      return false;
-    }
-    lease.markReturned();
-    return true;
   }
 
   /** Lets a lease run out a lease time from now, whatever its client renews. */
@@ -148,7 +124,6 @@ final class LeaseTable {
     }
     for (WriteLease lease = pollEnding(now, left); lease != null; lease = pollEnding(now, left)) {
       end(lease);
-      orphans.remove(lease.node().id(), lease);
       expiry.expired(lease);
       left--;
     }

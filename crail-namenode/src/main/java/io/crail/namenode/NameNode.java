@@ -111,8 +111,9 @@ final class NameNode {
   }
 
   NodeInfo setSize(SetSize.Request request) throws CrailException {
-    if (request.close() == SetSize.END && leases.returnOrphan(request.id(), request.token())) {
-      store.reclaim();
+    Node found = tree.find(request.id());
+    if (found == null || tree.isDetached(found)) {
+      writer.farewell(found, request);
     }
     Node node = tree.require(request.id());
     writer.setSize(node, request);

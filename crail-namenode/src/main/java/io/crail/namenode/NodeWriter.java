@@ -129,6 +129,9 @@ final class NodeWriter {
           node + ": size " + request.size() + ", close " + request.close());
     }
     synchronized (node) {
+      if (node.isRemoved()) {
+        farewell(node, request);
+      }
       requirePresent(node);
       WriteLease lease = node.lease();
       if (wasSaid(node, lease, request)) {
@@ -147,6 +150,29 @@ final class NodeWriter {
         leases.endLater(lease);
       }
     }
+  }
+
+  /**
+   * Takes note of what a writer says whose node is gone: if that was its end, all its writes were
+   * acknowledged, and its space need not rest. It is refused all the same, and may say it again.
+   *
+   * @param node null when nobody knows it any more
+   */
+  void farewell(Node node, SetSize.Request request) {
+    if (request.close() != SetSize.END) {
+      return;
+    }
+    if (node != null) {
+      synchronized (node) {
+        WriteLease lease = node.lease();
+        if (lease != null && lease.token() == request.token() && lease.isHeld()) {
+          // The space is still to be taken from the node.
+          leases.end(lease);
+          node.lease(null);
+        }
+      }
+    }
+    store.letGo(request.id(), request.token());
   }
 
   /**
@@ -187,21 +213,20 @@ final class NodeWriter {
   /** Takes a node's lease and space away, for good; once for each node. */
   void destroy(Node node) {
     synchronized (node) {
-      node.markRemoved();
       WriteLease lease = node.lease();
       NodeSpace space = node.space();
       if (space != null) {
         // The node keeps it: who found the node before sees what was there, not an empty one.
-        for (int i = space.count() - 1; i >= 0; i--) {
-          store.release(space.at(i), lease);
-        }
+        boolean mayEnd = lease != null && lease.isHeld();
+        release(
+            space,
+            0,
+            lease != null,
+            lease == null ? 0 : lease.endNanos(),
+            mayEnd ? new Quarantine.Writer(node.id(), lease.token()) : null);
       }
       if (lease != null) {
-        if (space == null) {
-          leases.end(lease);
-        } else {
-          leases.orphan(lease);
-        }
+        leases.end(lease);
         node.lease(null);
       }
     }
@@ -245,12 +270,13 @@ final class NodeWriter {
     }
     int kept = node.size() == 0 ? 0 : space.indexOf(node.size() - 1) + 1;
     node.space(AllocationList.prefix(space, kept));
-    release(space, kept, leased, leaseEndNanos);
+    release(space, kept, leased, leaseEndNanos, null);
   }
 
-  private void release(NodeSpace space, int from, boolean leased, long leaseEndNanos) {
+  private void release(
+      NodeSpace space, int from, boolean leased, long leaseEndNanos, Quarantine.Writer writer) {
     for (int i = space.count() - 1; i >= from; i--) {
-      store.release(space.at(i), leased, leaseEndNanos);
+      store.release(space.at(i), leased, leaseEndNanos, writer);
     }
   }
 

@@ -1,35 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
 /**
- * Freed extents that somebody may still access, in the order of their release, each with the time
- * from which it may be given away. An extent waits for those before it too, so it may rest a little
- * longer than it must, never shorter. Holds at most the store's capacity in smallest extents.
- * Thread-safe.
+ * Freed extents that somebody may still access, each with the time from which it may be given away:
+ * a heap, for waits are of different lengths and none is to hold another up. What rests only since
+ * the writer of a node that is gone might still write is let go as soon as that writer says that it
+ * does not. Holds at most the store's capacity in smallest extents. Thread-safe.
  */
 final class Quarantine {
   private static final int FIRST_CAPACITY = 64;
 
-  private Allocation[] extents = new Allocation[FIRST_CAPACITY];
-  private long[] readyNanos = new long[FIRST_CAPACITY];
-  private WriteLease[] leases = new WriteLease[FIRST_CAPACITY];
-  private int first;
+  /** A writer that had its lease when its node went. Guarded by the quarantine. */
+  static final class Writer {
+    private final long node;
+    private final long token;
+    // Its extents that rest, linked.
+    private Rest first;
+
+    Writer(long node, long token) {
+      this.node = node;
+      this.token = token;
+    }
+  }
+
+  /** An extent that rests. */
+  private static final class Rest {
+    private final Allocation extent;
+    private final long readyNanos;
+    private final Writer writer;
+    private int index;
+    private Rest previous;
+    private Rest next;
+
+    Rest(Allocation extent, long readyNanos, Writer writer) {
+      this.extent = extent;
+      this.readyNanos = readyNanos;
+      this.writer = writer;
+    }
+  }
+
+  private final Map<Long, Writer> writers = new HashMap<>();
+  private Rest[] heap = new Rest[FIRST_CAPACITY];
   private int count;
 
   /**
    * Takes an extent whose datanode counts it as waiting.
    *
-   * @param lease ends the rest earlier when it is returned; null when nothing does
+   * @param writer who can let it go earlier; null for nobody
    */
-  synchronized void add(Allocation extent, long readyAtNanos, WriteLease lease) {
-    if (count == extents.length) {
-      grow();
+  synchronized void add(Allocation extent, long readyAtNanos, Writer writer) {
+    if (count == heap.length) {
+      heap = Arrays.copyOf(heap, count * 2);
     }
-    int index = (first + count) & (extents.length - 1);
-    extents[index] = extent;
-    readyNanos[index] = readyAtNanos;
-    leases[index] = lease;
-    count++;
+    Rest rest = new Rest(extent, readyAtNanos, writer);
+    up(count++, rest);
+    if (writer != null) {
+      rest.next = writer.first;
+      if (writer.first == null) {
+        writers.put(writer.node, writer);
+      } else {
+        writer.first.previous = rest;
+      }
+      writer.first = rest;
+    }
   }
 
   /**
@@ -49,11 +86,23 @@ final class Quarantine {
     return most;
   }
 
+  /** Gives back what rests for the sake of a writer that will not write any more. */
+  void letGo(long node, long token) {
+    for (Allocation extent = poll(node, token); extent != null; extent = poll(node, token)) {
+      extent.region().datanode().giveAwaited(extent);
+    }
+  }
+
+  /** Writers that can let something go; for tests. */
+  synchronized int writers() {
+    return writers.size();
+  }
+
   /** Bytes that wait at a datanode; for tests. */
   synchronized long bytesOf(DatanodeSpace datanode) {
     long bytes = 0;
     for (int i = 0; i < count; i++) {
-      Allocation extent = extents[(first + i) & (extents.length - 1)];
+      Allocation extent = heap[i].extent;
       bytes += extent.region().datanode() == datanode ? extent.allocatedLength() : 0;
     }
     return bytes;
@@ -63,38 +112,83 @@ final class Quarantine {
     if (count == 0) {
       return null;
     }
-    Allocation extent = extents[first];
-    boolean lost = extent.region().datanode().state() == DatanodeSpace.State.DEAD;
-    boolean returned = leases[first] != null && leases[first].isReturned();
-    if (!lost && !returned && nowNanos - readyNanos[first] < 0) {
-      return null;
-    }
-    extents[first] = null;
-    leases[first] = null;
-    first = (first + 1) & (extents.length - 1);
-    count--;
-    if (count == 0 && extents.length > FIRST_CAPACITY) {
-      extents = new Allocation[FIRST_CAPACITY];
-      readyNanos = new long[FIRST_CAPACITY];
-      leases = new WriteLease[FIRST_CAPACITY];
-      first = 0;
-    }
-    return extent;
+    Rest rest = heap[0];
+    boolean lost = rest.extent.region().datanode().state() == DatanodeSpace.State.DEAD;
+    return lost || nowNanos - rest.readyNanos >= 0 ? remove(rest) : null;
   }
 
-  private void grow() {
-    Allocation[] newExtents = new Allocation[count * 2];
-    long[] newReadyNanos = new long[count * 2];
-    WriteLease[] newLeases = new WriteLease[count * 2];
-    for (int i = 0; i < count; i++) {
-      int index = (first + i) & (extents.length - 1);
-      newExtents[i] = extents[index];
-      newReadyNanos[i] = readyNanos[index];
-      newLeases[i] = leases[index];
+  private synchronized Allocation poll(long node, long token) {
+    Writer writer = writers.get(node);
+    return writer == null || writer.token != token ? null : remove(writer.first);
+  }
+
+  private Allocation remove(Rest rest) {
+    Rest last = heap[--count];
+    heap[count] = null;
+    if (last != rest) {
+      boolean earlier = last.readyNanos - rest.readyNanos < 0;
+      if (earlier) {
+        up(rest.index, last);
+      } else {
+        down(rest.index, last);
+      }
     }
-    extents = newExtents;
-    readyNanos = newReadyNanos;
-    leases = newLeases;
-    first = 0;
+    if (count == 0 && heap.length > FIRST_CAPACITY) {
+      heap = new Rest[FIRST_CAPACITY];
+    }
+    if (rest.writer != null) {
+      unlink(rest);
+    }
+    return rest.extent;
+  }
+
+  private void unlink(Rest rest) {
+    Writer writer = rest.writer;
+    if (rest.next != null) {
+      rest.next.previous = rest.previous;
+    }
+    if (rest.previous != null) {
+      rest.previous.next = rest.next;
+    } else {
+      writer.first = rest.next;
+      if (writer.first == null) {
+        writers.remove(writer.node);
+      }
+    }
+  }
+
+  /** Puts what may be ready earlier than those above it at an index or above. */
+  private void up(int from, Rest rest) {
+    int index = from;
+    while (index > 0) {
+      int parent = (index - 1) >>> 1;
+      if (rest.readyNanos - heap[parent].readyNanos >= 0) {
+        break;
+      }
+      set(index, heap[parent]);
+      index = parent;
+    }
+    set(index, rest);
+  }
+
+  /** Puts what may be ready later than those below it at an index or below. */
+  private void down(int from, Rest rest) {
+    int index = from;
+    for (int child = 2 * index + 1; child < count; child = 2 * index + 1) {
+      if (child + 1 < count && heap[child + 1].readyNanos - heap[child].readyNanos < 0) {
+        child++;
+      }
+      if (heap[child].readyNanos - rest.readyNanos >= 0) {
+        break;
+      }
+      set(index, heap[child]);
+      index = child;
+    }
+    set(index, rest);
+  }
+
+  private void set(int index, Rest rest) {
+    heap[index] = rest;
+    rest.index = index;
   }
 }

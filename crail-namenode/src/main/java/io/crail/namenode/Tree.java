@@ -66,7 +66,7 @@ final class Tree {
     this.clock = clock;
     this.hosts = hosts;
     this.writer = writer;
-    this.dismantler = new Dismantler(this::forget, writer::destroy);
+    this.dismantler = new Dismantler(this::forget, this::destroy);
     this.names = new NameTable(new NameHash(random));
     // Above all ids from before a restart: a namenode never makes a million nodes a millisecond.
     long start = clock.currentTimeMillis() << 20;
@@ -97,6 +97,11 @@ final class Tree {
   /** Nodes in the tree, and those of removed subtrees that are still to be taken apart. */
   long size() {
     return nodes.get();
+  }
+
+  /** The node of an id, also one that is gone but has its space yet; null when there is none. */
+  Node find(long id) {
+    return ids.find(id);
   }
 
   /**
@@ -235,7 +240,7 @@ final class Tree {
       info = node.info();
     }
     if (replaced != null) {
-      writer.destroy(replaced);
+      destroy(replaced);
     }
     return info;
   }
@@ -273,7 +278,7 @@ final class Tree {
     } else {
       names.replace(old, node);
       parent.replace(old, node, now);
-      ids.remove(old);
+      old.markRemoved();
     }
     return old;
   }
@@ -310,7 +315,7 @@ final class Tree {
       unlink(node, place.parent);
     }
     NodeInfo info = node.info();
-    writer.destroy(node);
+    destroy(node);
     return info;
   }
 
@@ -351,10 +356,22 @@ final class Tree {
     forget(node);
   }
 
+  /** Takes a node out of the tables; one with bytes is found under its id until it has no space. */
   private void forget(Node node) {
     names.remove(node);
-    ids.remove(node);
+    if (node instanceof Container) {
+      ids.remove(node);
+    } else {
+      node.markRemoved();
+    }
     nodes.decrementAndGet();
+  }
+
+  /** Frees what a node with bytes has, which is marked as removed. */
+  private void destroy(Node node) {
+    writer.destroy(node);
+    // Not before, so that the farewell of its writer always meets either the node or its space.
+    ids.remove(node);
   }
 
   /** Gives a node another name, and perhaps another parent. */

@@ -18,7 +18,6 @@ final class WriteLease {
 
   private boolean ending;
   private long endNanos;
-  private volatile boolean returned;
 
   WriteLease(Node node, long token, ClientLeases client) {
     this.node = node;
@@ -57,15 +56,6 @@ final class WriteLease {
   void endAt(long nanos) {
     ending = true;
     endNanos = nanos;
-  }
-
-  /** True once its holder has said that it writes no more to the node, which was removed. */
-  boolean isReturned() {
-    return returned;
-  }
-
-  void markReturned() {
-    returned = true;
   }
 
   WriteLease previous() {

@@ -346,6 +346,7 @@ class LeaseTest {
     Map<Long, Long> tokens = new HashMap<>();
     Map<Long, Long> committed = new HashMap<>();
     List<Long> ids = new ArrayList<>();
+    List<Long> gone = new ArrayList<>();
     for (int step = 0; step < 20_000; step++) {
       Wire client = clients[random.nextInt(3)];
       if (ids.size() < 30) {
@@ -383,6 +384,13 @@ class LeaseTest {
               String path = store.namenode.tree().require(id).path();
               store.remove(path, false);
               ids.remove(id);
+              gone.add(id);
+            }
+            if (!gone.isEmpty()) {
+              long left = gone.get(random.nextInt(gone.size()));
+              refused(
+                  ErrorCode.STALE_NODE,
+                  () -> store.setSize(left, tokens.get(left), 0, SetSize.END));
             }
             break;
           case 4:

@@ -9,7 +9,10 @@ public final class SetSize {
   /** Close: the write lease goes on. */
   public static final int KEEP = 0;
 
-  /** Close: the write lease ends now; all writes have been acknowledged. */
+  /**
+   * Close: the write lease ends now; all writes have been acknowledged. Of a node that was removed
+   * or replaced it is told that the node is gone, but the space comes back at once.
+   */
   public static final int END = 1;
 
   /**
