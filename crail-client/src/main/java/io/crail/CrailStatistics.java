@@ -6,7 +6,22 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The counters of a store, by provider. Thread-safe. */
+/**
+ * The counters of a store, by provider. Thread-safe.
+ *
+ * <ul>
+ *   <li>{@code core/input}, {@code core/output}: the operations of direct streams and of what is
+ *       below buffered ones, when the streams are closed. {@code totalOps} were issued, {@code
+ *       nonBlockingOps} of them had ended when their issue returned, {@code blockingOps} had not;
+ *       {@code bytes} were moved by {@code totalStreams}. The parts of operations that go to one
+ *       extent: {@code localOps} were copies within this host, {@code remoteOps} went over the
+ *       network, and {@code cached} of both did not wait for their location.
+ *   <li>{@code core/streams}: how many were opened and closed, and {@code maxInput} and {@code
+ *       maxOutput}, how many were open at the same time at most.
+ *   <li>{@code buffered/in}, {@code buffered/out}: the slices of buffered streams.
+ *   <li>{@code cache/buffer}, {@code cache/endpoint}: buffers lent, and datanodes in reach.
+ * </ul>
+ */
 public class CrailStatistics {
   private static final Logger LOG = LoggerFactory.getLogger(CrailStatistics.class);
 

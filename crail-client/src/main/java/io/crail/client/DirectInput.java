@@ -15,13 +15,13 @@ import io.crail.protocol.OperationCall;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Future;
 
 /** Reads a file. Used by one thread at a time. */
 final class DirectInput extends DirectStream implements CrailInputStream {
   private final boolean revalidates;
   private final ReadLocator readLocator;
-  private final StreamCounters counters = new StreamCounters();
   private long hint;
   private long position;
   private boolean closed;
@@ -67,6 +67,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
 
   @Override
   public Future<CrailResult> read(CrailBuffer buffer) throws Exception {
+    Objects.requireNonNull(buffer, "buffer");
     int offset = buffer.position();
     StreamOperation operation = read(memoryOf(buffer), offset, buffer.remaining());
     buffer.position(offset + (int) operation.getLen());
@@ -105,7 +106,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
       new Revalidation(operation).submit();
     }
     operation.advance(now);
-    counters.operation(length, operation.isComplete());
+    counters().operation(length, operation.isComplete());
     return operation;
   }
 
@@ -177,7 +178,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
   void release() {
     if (!closed) {
       closed = true;
-      file().store().statistics().inputClosed(counters);
+      file().store().statistics().inputClosed(counters());
     }
   }
 }

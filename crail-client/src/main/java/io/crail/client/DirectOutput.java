@@ -15,6 +15,7 @@ import io.crail.protocol.SetSize;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,7 +30,6 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   private final long token;
   private final long writeHint;
   private final WriteLeases.Held lease;
-  private final StreamCounters counters = new StreamCounters();
   private final AtomicInteger inFlight = new AtomicInteger();
   private final AtomicReference<Runnable> whenIdle = new AtomicReference<>();
   private volatile CrailException ended;
@@ -90,6 +90,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
 
   @Override
   public Future<CrailResult> write(CrailBuffer buffer) throws Exception {
+    Objects.requireNonNull(buffer, "buffer");
     int offset = buffer.position();
     StreamOperation operation = write(memoryOf(buffer), offset, buffer.remaining());
     buffer.position(offset + (int) operation.getLen());
@@ -116,7 +117,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     position += length;
     operation.advance(now);
     locator().issuedUpTo(position, now);
-    counters.operation(length, operation.isComplete());
+    counters().operation(length, operation.isComplete());
     return operation;
   }
 
@@ -373,7 +374,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       LeaseReturn last = farewell(inFlight.get() > 0);
       last.begin();
       file().writerClosed(this, last);
-      file().store().statistics().outputClosed(counters);
+      file().store().statistics().outputClosed(counters());
     }
     CrailException first = failure;
     // That a write missed a node which this store has removed is what was asked for.

@@ -15,6 +15,7 @@ abstract class DirectStream {
   private final LoopContext context;
   private final Locator locator;
   private final long timeoutNanos;
+  private final StreamCounters counters = new StreamCounters();
 
   /** Issued and perhaps not ended, oldest first. Only for the thread that uses the stream. */
   private final ArrayDeque<StreamOperation> recent = new ArrayDeque<>();
@@ -36,6 +37,10 @@ abstract class DirectStream {
 
   final Locator locator() {
     return locator;
+  }
+
+  final StreamCounters counters() {
+    return counters;
   }
 
   abstract boolean isWriter();

@@ -14,17 +14,15 @@ final class StoreStatistics {
   private static final int BYTES = 3;
   private static final int STREAMS = 4;
 
-  private static final int OPEN_INPUT = 0;
-  private static final int OPEN_OUTPUT = 1;
-  private static final int CLOSE_INPUT = 2;
-  private static final int CLOSE_OUTPUT = 3;
+  private static final int LOCAL = 5;
+  private static final int REMOTE = 6;
+  private static final int CACHED = 7;
 
   private final CrailStatistics statistics = new CrailStatistics();
   private final boolean enabled;
-  private final CounterGroup input = operations("core/input");
-  private final CounterGroup output = operations("core/output");
-  private final CounterGroup streams =
-      new CounterGroup("core/streams", "openInput", "openOutput", "closeInput", "closeOutput");
+  private final CounterGroup input = pieces("core/input");
+  private final CounterGroup output = pieces("core/output");
+  private final OpenStreams streams = new OpenStreams();
   private final CounterGroup bufferedInput = operations("buffered/in");
   private final CounterGroup bufferedOutput = operations("buffered/out");
 
@@ -46,27 +44,48 @@ final class StoreStatistics {
         provider, "totalOps", "nonBlockingOps", "blockingOps", "bytes", "totalStreams");
   }
 
+  private static CounterGroup pieces(String provider) {
+    return new CounterGroup(
+        provider,
+        "totalOps",
+        "nonBlockingOps",
+        "blockingOps",
+        "bytes",
+        "totalStreams",
+        "localOps",
+        "remoteOps",
+        "cached");
+  }
+
   /** The statistics as the user sees them. */
   CrailStatistics statistics() {
     return statistics;
   }
 
   void inputOpened() {
-    count(streams, OPEN_INPUT);
+    if (enabled) {
+      streams.input.opened();
+    }
   }
 
   void outputOpened() {
-    count(streams, OPEN_OUTPUT);
+    if (enabled) {
+      streams.output.opened();
+    }
   }
 
   void inputClosed(StreamCounters counters) {
-    count(streams, CLOSE_INPUT);
-    add(input, counters);
+    if (enabled) {
+      streams.input.closed();
+      addPieces(input, counters);
+    }
   }
 
   void outputClosed(StreamCounters counters) {
-    count(streams, CLOSE_OUTPUT);
-    add(output, counters);
+    if (enabled) {
+      streams.output.closed();
+      addPieces(output, counters);
+    }
   }
 
   void bufferedInputClosed(StreamCounters counters) {
@@ -77,10 +96,11 @@ final class StoreStatistics {
     add(bufferedOutput, counters);
   }
 
-  private void count(CounterGroup group, int index) {
-    if (enabled) {
-      group.add(index, 1);
-    }
+  private void addPieces(CounterGroup group, StreamCounters counters) {
+    add(group, counters);
+    group.add(LOCAL, counters.localPieces());
+    group.add(REMOTE, counters.remotePieces());
+    group.add(CACHED, counters.cachedPieces());
   }
 
   private void add(CounterGroup group, StreamCounters counters) {

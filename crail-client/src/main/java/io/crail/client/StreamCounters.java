@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
-/** The operations of one stream, counted by the thread that uses it and added up at its close. */
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The operations of one stream, added up at its close. Operations are counted by the thread that
+ * uses the stream, and their pieces by whichever thread issues them.
+ */
 final class StreamCounters {
+  private final AtomicLong localPieces = new AtomicLong();
+  private final AtomicLong remotePieces = new AtomicLong();
+  private final AtomicLong unlocated = new AtomicLong();
   private long operations;
   private long atOnce;
   private long bytes;
@@ -20,6 +28,16 @@ final class StreamCounters {
     }
   }
 
+  /** Counts the part of an operation that goes to one extent. */
+  void piece(boolean local) {
+    (local ? localPieces : remotePieces).getAndIncrement();
+  }
+
+  /** Counts a piece that has to wait for its location. */
+  void unlocated() {
+    unlocated.getAndIncrement();
+  }
+
   long operations() {
     return operations;
   }
@@ -30,5 +48,18 @@ final class StreamCounters {
 
   long bytes() {
     return bytes;
+  }
+
+  long localPieces() {
+    return localPieces.get();
+  }
+
+  long remotePieces() {
+    return remotePieces.get();
+  }
+
+  /** Pieces whose location was known when they were to begin. */
+  long cachedPieces() {
+    return Math.max(0, localPieces() + remotePieces() - unlocated.get());
   }
 }

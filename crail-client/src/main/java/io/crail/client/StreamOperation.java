@@ -171,6 +171,7 @@ final class StreamOperation extends Completion
     LoopContext context = stream.context();
     Located located = stream.locator().find(next(), context.nanoTime());
     if (located == null) {
+      stream.counters().unlocated();
       stream.locator().locate(this, next());
     } else {
       context.endpoints().resolve(located.extent().datanode(), this);
@@ -204,6 +205,7 @@ final class StreamOperation extends Completion
     piece.prepare(memory, memoryOffset + issued, pieceLength, extent, extentOffset, deadlineNanos);
     issued += pieceLength;
     partBegun();
+    stream.counters().piece(endpoint.isLocal());
     if (stream.isWriter()) {
       endpoint.write(piece);
     } else {

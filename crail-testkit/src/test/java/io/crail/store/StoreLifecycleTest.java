@@ -434,9 +434,23 @@ class StoreLifecycleTest {
           store.getStatistics().describe("core/output"));
       assertTrue(store.getStatistics().describe("core/input").contains("bytes 10000"));
       assertEquals(
-          "openInput 1, openOutput 1, closeInput 1, closeOutput 1",
+          "openInput 1, openOutput 1, closeInput 1, closeOutput 1, maxInput 1, maxOutput 1",
           store.getStatistics().describe("core/streams"));
       assertTrue(store.getStatistics().describe("cache/endpoint").contains("size 1"));
+      // New space, and extents that the lookup told; here and over the network.
+      assertTrue(store.getStatistics().describe("core/output").contains("localOps 1, remoteOps 0"));
+      assertTrue(store.getStatistics().describe("core/output").contains("cached 0"));
+      CrailStore remote = cluster.newStore("crail.storage.localmap=false");
+      CrailFile there = remote.lookup("/counted").get().asFile();
+      final CrailInputStream idle = there.getDirectInputStream(0);
+      assertArrayEquals(bytes, Bytes.read(there));
+      String counters = remote.getStatistics().describe("core/input");
+      assertTrue(counters.contains("localOps 0, remoteOps 1, cached 1"), counters);
+      remote.getStatistics().reset();
+      assertEquals(
+          "openInput 0, openOutput 0, closeInput 0, closeOutput 0, maxInput 1, maxOutput 0",
+          remote.getStatistics().describe("core/streams"));
+      idle.close();
       store.getStatistics().print("test");
       store.getStatistics().reset();
       assertTrue(store.getStatistics().describe("core/input").contains("totalOps 0"));
