@@ -6,8 +6,9 @@ import java.util.Iterator;
 /** A node with children. */
 public interface CrailContainer extends CrailNode {
   /**
-   * The number of children now, those that are not enumerable included. Asks the store; an error
-   * comes as {@link java.io.UncheckedIOException}.
+   * The number of children now. Those that are not enumerable are included, so there may be more of
+   * them than listings show. Asks the store; an error comes as {@link
+   * java.io.UncheckedIOException}.
    */
   int files();
 
@@ -16,6 +17,9 @@ public interface CrailContainer extends CrailNode {
    * child that is there from beginning to end is listed once; one that comes or goes meanwhile may
    * be listed or not. With {@code crail.directoryrandomize} the order within a page is random. The
    * iterator throws {@link java.io.UncheckedIOException}.
+   *
+   * @throws Exception a {@code StaleNodeException} when the container was removed or renamed: the
+   *     paths that this handle would give lead nowhere
    */
   Iterator<String> listEntries() throws Exception;
 

@@ -3,6 +3,7 @@ package io.crail;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.Objects;
 
 /**
  * The host that a node's bytes should lie on, if it has room. A host is named by its name; the
@@ -31,6 +32,7 @@ public final class CrailLocationClass {
    * @throws IllegalArgumentException when it is empty or has more than 255 bytes
    */
   public static CrailLocationClass of(String host) {
+    Objects.requireNonNull(host, "host");
     String name = host.toLowerCase(Locale.ROOT);
     int length = name.getBytes(StandardCharsets.UTF_8).length;
     if (length == 0 || length > 255) {

@@ -3,6 +3,7 @@ package io.crail;
 
 import io.crail.client.CoreStore;
 import io.crail.conf.CrailConfiguration;
+import java.util.Objects;
 
 /**
  * A client of a Crail cluster. Thread-safe. Several stores, with the same or different
@@ -19,6 +20,7 @@ public abstract class CrailStore implements AutoCloseable {
    * @throws Exception a {@code ConfigException} that names the key that cannot be used
    */
   public static CrailStore newInstance(CrailConfiguration configuration) throws Exception {
+    Objects.requireNonNull(configuration, "configuration");
     return CoreStore.create(configuration.toConfiguration());
   }
 

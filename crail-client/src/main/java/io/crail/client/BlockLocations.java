@@ -154,6 +154,11 @@ final class BlockLocations {
 
     @Override
     public int[] getStorageTypes() {
+      return getStorageClasses();
+    }
+
+    @Override
+    public int[] getStorageClasses() {
       return holders.stream().mapToInt(Holder::storageClass).toArray();
     }
 

@@ -144,9 +144,23 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
     return new Listing(store(), store().context(), this, info().id(), randomize);
   }
 
+  /**
+   * As {@link #list}, with paths that lead to the children.
+   *
+   * @throws CrailException with STALE_NODE when the container has another path by now
+   */
+  private Listing listHere(boolean randomize) throws CrailException, InterruptedException {
+    // The first page is on its way meanwhile.
+    Listing nodes = list(randomize);
+    if (!isRoot()) {
+      present();
+    }
+    return nodes;
+  }
+
   @Override
   public final Iterator<String> listEntries() throws Exception {
-    Listing nodes = list(store().randomizesListings());
+    Listing nodes = listHere(store().randomizesListings());
     return new Iterator<>() {
       @Override
       public boolean hasNext() {
@@ -162,6 +176,6 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
 
   @Override
   public final Iterator<CrailNode> listStatus() throws Exception {
-    return list(false);
+    return listHere(false);
   }
 }

@@ -38,6 +38,7 @@ import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -313,6 +314,7 @@ public final class CoreStore extends CrailStore {
 
   @Override
   public Upcoming<CrailNode> lookup(String path) throws Exception {
+    Objects.requireNonNull(path, "path");
     checkOpen();
     LoopContext context = context();
     context.throttle();
@@ -332,6 +334,10 @@ public final class CoreStore extends CrailStore {
       CrailLocationClass locationClass,
       boolean enumerable)
       throws Exception {
+    Objects.requireNonNull(path, "path");
+    Objects.requireNonNull(type, "type");
+    Objects.requireNonNull(storageClass, "storageClass");
+    Objects.requireNonNull(locationClass, "locationClass");
     checkOpen();
     Utf8 wirePath = NodePath.parse(path);
     NodeType nodeType = NodeType.of(type.getLabel());
@@ -386,6 +392,8 @@ public final class CoreStore extends CrailStore {
 
   @Override
   public Upcoming<CrailNode> rename(String source, String target) throws Exception {
+    Objects.requireNonNull(source, "source");
+    Objects.requireNonNull(target, "target");
     checkOpen();
     Utf8 from = NodePath.parse(source);
     Utf8 to = NodePath.parse(target);
@@ -414,6 +422,7 @@ public final class CoreStore extends CrailStore {
 
   @Override
   public Upcoming<CrailNode> delete(String path, boolean recursive) throws Exception {
+    Objects.requireNonNull(path, "path");
     checkOpen();
     Utf8 wirePath = NodePath.parse(path);
     LoopContext context = context();
@@ -431,6 +440,7 @@ public final class CoreStore extends CrailStore {
 
   @Override
   public void freeBuffer(CrailBuffer buffer) throws Exception {
+    Objects.requireNonNull(buffer, "buffer");
     pool.freeBuffer(buffer);
   }
 

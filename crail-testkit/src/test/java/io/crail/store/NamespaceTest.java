@@ -16,6 +16,7 @@ import io.crail.CrailFile;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
@@ -23,6 +24,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.CrossNamenodeException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.InvalidPathException;
+import io.crail.common.error.StaleNodeException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -42,6 +44,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -219,6 +222,64 @@ class NamespaceTest {
     create(store, "/rename/d", CrailNodeType.DIRECTORY);
     assertEquals(ErrorCode.CYCLE, failure(store.rename("/rename/d", "/rename/d/e")));
     assertNotNull(lookup("/rename/d"));
+  }
+
+  @Test
+  void aHandleOfARenamedContainerGivesNoPathsThatLeadNowhere() throws Exception {
+    for (CrailNodeType type : List.of(CrailNodeType.DIRECTORY, CrailNodeType.MULTIFILE)) {
+      create(store, "/before", type);
+      Bytes.write(store, "/before/f", new byte[5]);
+      CrailContainer old = lookup("/before").asContainer();
+      assertEquals("/before/f", old.listEntries().next());
+      CrailContainer renamed = store.rename("/before", "/after").get().asContainer();
+      for (boolean occupied : new boolean[] {false, true}) {
+        assertThrows(StaleNodeException.class, old::listEntries);
+        assertThrows(StaleNodeException.class, old::listStatus);
+        if (!occupied) {
+          create(store, "/before", type);
+        }
+      }
+      assertEquals("/after/f", renamed.listEntries().next());
+      assertEquals("/after/f", renamed.listStatus().next().getPath());
+      if (type == CrailNodeType.MULTIFILE) {
+        // Bytes are found by their node.
+        assertEquals(5, old.asMultiFile().getMultiStream(1).readAllBytes().length);
+      }
+      store.delete("/before", true).get();
+      store.delete("/after", true).get();
+    }
+  }
+
+  @Test
+  void missingArgumentsAreNamed() throws Exception {
+    CrailNodeType file = CrailNodeType.DATAFILE;
+    CrailStorageClass tier = CrailStorageClass.DEFAULT;
+    CrailLocationClass host = CrailLocationClass.DEFAULT;
+    assertNamed("path", () -> store.lookup(null));
+    assertNamed("path", () -> store.delete(null, true));
+    assertNamed("source", () -> store.rename(null, "/x"));
+    assertNamed("target", () -> store.rename("/x", null));
+    assertNamed("path", () -> store.create(null, file, tier, host, true));
+    assertNamed("type", () -> store.create("/x", null, tier, host, true));
+    assertNamed("storageClass", () -> store.create("/x", file, null, host, true));
+    assertNamed("locationClass", () -> store.create("/x", file, tier, null, true));
+    assertNamed("host", () -> CrailLocationClass.of(null));
+    assertNamed("buffer", () -> store.freeBuffer(null));
+    assertNamed("configuration", () -> CrailStore.newInstance(null));
+    CrailFile named = createFile(store, "/named");
+    assertNamed("buffer", () -> named.getDirectInputStream(0).read(null));
+    CrailOutputStream output = named.getDirectOutputStream(0);
+    assertNamed("buffer", () -> output.write(null));
+    output.close();
+    for (int value : new int[] {-7, -2, 256}) {
+      IllegalArgumentException refused =
+          assertThrows(IllegalArgumentException.class, () -> CrailStorageClass.get(value));
+      assertEquals("storage class must be -1 to 255, not " + value, refused.getMessage());
+    }
+  }
+
+  private static void assertNamed(String parameter, Executable call) {
+    assertEquals(parameter, assertThrows(NullPointerException.class, call).getMessage());
   }
 
   @Test
