@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench;
 
+import io.crail.common.Printable;
+import io.crail.common.error.CrailException;
+import io.crail.protocol.NodePath;
 import java.security.SecureRandom;
 import java.util.Locale;
 import java.util.Optional;
@@ -122,6 +125,11 @@ record BenchOptions(
     if (path.isBlank()) {
       throw new UsageException("-f: a path is expected");
     }
+    try {
+      NodePath.parse(path);
+    } catch (CrailException e) {
+      throw new UsageException("-f: " + e.getMessage());
+    }
     BenchOptions options =
         new BenchOptions(
             type,
@@ -185,7 +193,8 @@ record BenchOptions(
 
   /** The command line as it was understood, in one line. */
   String describe() {
-    StringBuilder line = new StringBuilder(type.label()).append(", filename ").append(path);
+    StringBuilder line = new StringBuilder(type.label());
+    line.append(", filename ").append(Printable.line(path));
     if (type.usesSize()) {
       line.append(", size ").append(size);
     }

@@ -9,6 +9,7 @@ import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.Printable;
 import io.crail.memory.OffHeapBuffer;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
@@ -31,7 +32,7 @@ record BenchRun(BenchOptions options, CrailStore store, boolean embedded, PrintS
 
   /** Says something that is no figure. */
   void notice(String text) {
-    notices.println(text);
+    notices.println(Printable.line(text));
   }
 
   /** A buffer of the size of an operation, every page of it touched. */

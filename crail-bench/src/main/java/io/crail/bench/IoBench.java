@@ -3,6 +3,7 @@ package io.crail.bench;
 
 import io.crail.CrailStore;
 import io.crail.client.ClientKeys;
+import io.crail.common.Printable;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
@@ -26,7 +27,7 @@ public final class IoBench {
   /** Exit code: the cluster, or what is on it, did not allow to measure. */
   public static final int FAILED = 1;
 
-  /** Exit code: the command line is none. */
+  /** Exit code: the command line or the configuration is none. */
   public static final int USAGE = 2;
 
   private static final int HELP_WIDTH = 100;
@@ -52,7 +53,7 @@ public final class IoBench {
     try {
       options = BenchOptions.parse(args);
     } catch (UsageException e) {
-      context.err().println("iobench: " + e.getMessage());
+      context.err().println("iobench: " + Printable.line(e.getMessage()));
       context.err().println("crail iobench --help explains options and types");
       return USAGE;
     }
@@ -66,8 +67,11 @@ public final class IoBench {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       context.err().println("iobench: interrupted");
-    } catch (BenchException | ConfigException | IOException e) {
-      context.err().println("iobench: " + e.getMessage());
+    } catch (ConfigException e) {
+      context.err().println("iobench: " + Printable.line(e.getMessage()));
+      return USAGE;
+    } catch (BenchException | IOException e) {
+      context.err().println("iobench: " + Printable.line(e.getMessage()));
     } catch (Exception e) {
       // Whatever the store throws by its signature: told whole, since it should not happen.
       context.err().println("iobench: " + e);

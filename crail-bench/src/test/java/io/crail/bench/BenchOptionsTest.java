@@ -101,6 +101,7 @@ class BenchOptionsTest {
     "-t write --seed x, --seed x",
     "-t write -k, k",
     "-t write extra, extra",
+    "-t write -f /a/../b, ..",
     "-t write -z 1, -z"
   })
   void badLinesNameWhatIsWrong(String line, String named) {

@@ -28,7 +28,7 @@ public class CrailConfiguration {
    *
    * @throws IllegalArgumentException when CRAIL_HOME is not set, and as {@link
    *     #createConfigurationFromFile(String)}
-   * @throws IOException when the file cannot be read
+   * @throws IOException never; programs for Apache Crail expect it
    */
   public static CrailConfiguration createConfigurationFromFile() throws IOException {
     String home = System.getenv("CRAIL_HOME");
@@ -42,8 +42,9 @@ public class CrailConfiguration {
    * Reads a file: one key and value a line, {@code #} begins a comment, {@code $NAME} is replaced
    * from the environment.
    *
-   * @throws ConfigException an IllegalArgumentException that names file, line and what is wrong
-   * @throws IOException when the file cannot be read
+   * @throws ConfigException an IllegalArgumentException that names file, line and what is wrong,
+   *     also for a file that cannot be read
+   * @throws IOException never; programs for Apache Crail expect it
    */
   public static CrailConfiguration createConfigurationFromFile(String path) throws IOException {
     return of(Configuration.builder().load(Path.of(path), System::getenv).build());

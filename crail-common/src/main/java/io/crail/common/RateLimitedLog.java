@@ -3,39 +3,57 @@ package io.crail.common;
 
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /**
- * A log line that a hostile or broken peer cannot turn into a flood: at most one in an interval,
- * with the number of those that were left out. Thread-safe.
+ * A log line that a hostile or broken peer cannot turn into a flood: so many at once, then one a
+ * second, with the number of those that were left out. Thread-safe.
  */
 public final class RateLimitedLog {
   private static final long INTERVAL_NANOS = 1_000_000_000L;
 
   private final Logger logger;
   private final Clock clock;
-  private final AtomicLong nextNanos;
+  private final long burstNanos;
+  // When all lines so far have been paid for, at one a second.
+  private final AtomicLong paidNanos;
   private final AtomicLong suppressed = new AtomicLong();
 
   /** Creates a limiter of one line a second over {@code logger}. */
   public RateLimitedLog(Logger logger, Clock clock) {
-    this.logger = logger;
-    this.clock = clock;
-    this.nextNanos = new AtomicLong(clock.nanoTime());
+    this(logger, clock, 1);
   }
 
-  /** Logs at WARN, unless a line was logged within the last second. */
+  /** Creates a limiter of {@code burst} lines at once, and one a second in the long run. */
+  public RateLimitedLog(Logger logger, Clock clock, int burst) {
+    this.logger = logger;
+    this.clock = clock;
+    this.burstNanos = (burst - 1) * INTERVAL_NANOS;
+    this.paidNanos = new AtomicLong(clock.nanoTime());
+  }
+
+  /** Logs at WARN, unless there were too many lines of late. */
   public void warn(String message) {
+    log(Level.WARN, message);
+  }
+
+  /** Logs at INFO, unless there were too many lines of late. */
+  public void info(String message) {
+    log(Level.INFO, message);
+  }
+
+  private void log(Level level, String message) {
     long now = clock.nanoTime();
-    long next = nextNanos.get();
-    if (now - next < 0 || !nextNanos.compareAndSet(next, now + INTERVAL_NANOS)) {
+    long paid = paidNanos.get();
+    long begin = paid - now < 0 ? now : paid;
+    if (begin - now > burstNanos || !paidNanos.compareAndSet(paid, begin + INTERVAL_NANOS)) {
       suppressed.incrementAndGet();
       return;
     }
     long left = suppressed.getAndSet(0);
-    if (left == 0) {
-      logger.warn("{}", message);
-    } else {
-      logger.warn("{} ({} similar lines left out)", message, left);
-    }
+    String line = Printable.line(message);
+    logger
+        .atLevel(level)
+        .log("{}", left == 0 ? line : line + " (" + left + " similar lines left out)");
   }
 }

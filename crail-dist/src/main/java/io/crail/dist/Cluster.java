@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import io.crail.common.Addresses;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.Hello;
@@ -64,22 +65,12 @@ final class Cluster implements AutoCloseable {
 
   /** Names namenode {@code index} for a user. */
   String name(int index) {
-    return "namenode " + index + " at " + text(addresses.get(index));
-  }
-
-  /** Host and port as a user writes them. */
-  static String text(InetSocketAddress address) {
-    return text(address.getHostString(), address.getPort());
+    return "namenode " + index + " at " + Addresses.text(addresses.get(index));
   }
 
   /** Where a server listens: its numeric address and its port. */
   static String served(InetSocketAddress address) {
-    return text(address.getAddress().getHostAddress(), address.getPort());
-  }
-
-  /** Host and port as a user writes them; an IPv6 address stands in brackets. */
-  static String text(String host, int port) {
-    return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
+    return Addresses.text(address.getAddress().getHostAddress(), address.getPort());
   }
 
   /** Asks namenode {@code index} and waits for the answer. */

@@ -4,7 +4,8 @@ package io.crail.dist;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
-import java.io.IOException;
+import io.crail.storage.StorageKeys;
+import io.crail.storage.StorageTier;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,16 +67,18 @@ final class CommandContext {
    * Reads the configuration: defaults, then the file, then the options.
    *
    * @throws ConfigException that names the bad key or value and where it was set
-   * @throws IOException when the file cannot be read
    */
-  Configuration configuration() throws IOException {
+  Configuration configuration() {
     Configuration.Builder builder = Configuration.builder();
     Path file = file();
     if (file != null && (options.file() != null || Files.exists(file))) {
       builder.load(file, environment);
     }
     options.settings().forEach((key, value) -> builder.set(key, value, "the command line"));
-    return builder.build();
+    Configuration configuration = builder.build();
+    // Here, not with the key: a program may have no tier on its class path but those it uses.
+    configuration.get(StorageKeys.TYPES).forEach(StorageTier::find);
+    return configuration;
   }
 
   /** True when file or options say where the namenodes are. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import io.crail.common.Addresses;
+import io.crail.common.Printable;
 import io.crail.protocol.DescribeDatanode;
 import io.crail.protocol.ListDatanodes;
 import io.crail.protocol.NameNodeOperations;
@@ -44,11 +46,13 @@ final class DatanodesCommand extends OptionsCommand {
                 .printf(
                     format,
                     uuid,
-                    row.description.tier(),
+                    Printable.line(row.description.tier().toString()),
                     row.description.storageClass(),
                     ByteText.of(row.bytes),
                     row.description.online() ? "online" : "offline",
-                    Cluster.text(row.description.host().toString(), row.description.port())));
+                    Printable.line(
+                        Addresses.text(
+                            row.description.host().toString(), row.description.port()))));
     return 0;
   }
 

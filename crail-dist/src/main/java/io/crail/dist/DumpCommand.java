@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import io.crail.common.Printable;
 import io.crail.protocol.Dump;
 import io.crail.protocol.NameNodeOperations;
 import org.apache.commons.cli.CommandLine;
@@ -20,7 +21,7 @@ final class DumpCommand extends OptionsCommand {
         do {
           Dump.Response page =
               cluster.ask(index, NameNodeOperations.DUMP, new Dump.Request(cursor));
-          context.out().print(page.text());
+          context.out().print(Printable.lines(page.text().toString()));
           cursor = page.next();
         } while (cursor != -1);
       }

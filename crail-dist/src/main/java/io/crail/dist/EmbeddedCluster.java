@@ -20,7 +20,7 @@ final class EmbeddedCluster implements AutoCloseable {
    * True when the command is to have a cluster in this process: because it was told so, or because
    * nothing says where another one is.
    */
-  static boolean isWanted(CommandContext context) throws IOException {
+  static boolean isWanted(CommandContext context) {
     return context.options().embedded() || !context.namesCluster(context.configuration());
   }
 

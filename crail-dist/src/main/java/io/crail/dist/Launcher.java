@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import io.crail.common.Printable;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintStream;
-import java.nio.file.NoSuchFileException;
 import java.util.List;
-import java.util.Properties;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
@@ -34,7 +32,8 @@ final class Launcher {
           new DatanodesCommand(),
           new RemoveDatanodeCommand(),
           new DumpCommand(),
-          new GetconfCommand());
+          new GetconfCommand(),
+          new VersionCommand());
 
   private final PrintStream out;
   private final PrintStream err;
@@ -62,9 +61,8 @@ final class Launcher {
       case "-h", "--help", "help" -> {
         return help(arguments);
       }
-      case "-v", "--version", "version" -> {
-        out.println("crail " + version() + ", Java " + Runtime.version());
-        return 0;
+      case "-v", "--version" -> {
+        return run(find("version"), arguments.subList(1, arguments.size()));
       }
       default -> {
         Command command = find(word);
@@ -76,6 +74,9 @@ final class Launcher {
   }
 
   private int help(List<String> arguments) {
+    if (arguments.size() > 2) {
+      return refuse(null, "unexpected argument '" + arguments.get(2) + "'");
+    }
     Command command = arguments.size() < 2 ? null : find(arguments.get(1));
     if (arguments.size() > 1 && command == null) {
       return refuse(null, "there is no command '" + arguments.get(1) + "'");
@@ -100,7 +101,7 @@ final class Launcher {
       return refuse(command, e.getMessage());
     } catch (ConfigException e) {
       trace(e, verbose);
-      err.println("crail: " + e.getMessage());
+      err.println("crail: " + Printable.line(e.getMessage()));
       return USAGE;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -122,20 +123,17 @@ final class Launcher {
   /** A failure in one line: operating errors speak for themselves, others need their type. */
   private static String oneLine(Throwable failure) {
     String message = failure.getMessage();
-    if (failure instanceof NoSuchFileException) {
-      return "no such file: " + message;
-    }
     boolean speaks =
         message != null
             && (failure instanceof CrailException
                 || failure.getClass() == IOException.class
                 || failure instanceof TimeoutException);
-    return speaks ? message : failure.toString() + " (--verbose shows where)";
+    return Printable.line(speaks ? message : failure + " (--verbose shows where)");
   }
 
   private int refuse(Command command, String message) {
     String name = command == null ? "crail" : "crail " + command.name();
-    err.println(name + ": " + message);
+    err.println(name + ": " + Printable.line(message));
     err.println("Try: " + name + " --help");
     return USAGE;
   }
@@ -174,18 +172,7 @@ final class Launcher {
     for (Command command : COMMANDS) {
       text.append(String.format("  %-16s %s%n", command.name(), command.sentence()));
     }
-    text.append(String.format("  %-16s %s%n", "version", "prints the version"));
     text.append("\n'crail <command> --help' explains a command.\n\n");
     return text.append(CommonOptions.help(null)).toString();
-  }
-
-  private static String version() {
-    Properties properties = new Properties();
-    try (InputStream in = Launcher.class.getResourceAsStream("version.properties")) {
-      properties.load(in);
-    } catch (IOException e) {
-      throw new AssertionError("version.properties is broken", e);
-    }
-    return properties.getProperty("version");
   }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import io.crail.common.Addresses;
 import io.crail.common.Utf8;
 import io.crail.common.error.UnknownDatanodeException;
 import io.crail.protocol.NameNodeOperations;
@@ -48,7 +49,7 @@ final class RemoveDatanodeCommand extends OptionsCommand {
         .out()
         .println(
             "datanode "
-                + Cluster.text(host, port)
+                + Addresses.text(host, port)
                 + " is being removed; "
                 + ByteText.of(used)
                 + " on it are still in use");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
+import io.crail.common.Addresses;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
@@ -8,7 +9,9 @@ import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.rpc.TransportProvider;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** The keys that every process of a cluster reads. */
 public final class ClusterKeys implements ConfigKeys {
@@ -21,7 +24,8 @@ public final class ClusterKeys implements ConfigKeys {
               "Addresses of the namenodes, separated by commas, in the same order everywhere; a"
                   + " node's first path component decides which of them owns it.")
           .check(list -> list.isEmpty() ? "must name a namenode" : null)
-          .check(list -> list.size() > 256 ? "must name at most 256 namenodes" : null);
+          .check(list -> list.size() > 256 ? "must name at most 256 namenodes" : null)
+          .check(ClusterKeys::refuseTwice);
 
   /** The cluster's name. */
   public static final ConfigKey<String> CLUSTER_NAME =
@@ -55,6 +59,17 @@ public final class ClusterKeys implements ConfigKeys {
                   value.toMillis() < 10 || value.toMillis() > 3_600_000
                       ? "must be between 10 ms and 1 hour"
                       : null);
+
+  /** Port 0 is any free one, so it may stand there for several. */
+  private static String refuseTwice(List<InetSocketAddress> addresses) {
+    Set<InetSocketAddress> seen = new HashSet<>();
+    for (InetSocketAddress address : addresses) {
+      if (address.getPort() != 0 && !seen.add(address)) {
+        return "must name each namenode once, but names " + Addresses.text(address) + " twice";
+      }
+    }
+    return null;
+  }
 
   @Override
   public String title() {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
+import io.crail.common.Addresses;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -156,7 +157,7 @@ public final class NameNodeClient {
     @Override
     protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
       Hello.Response hello = Hello.Response.CODEC.decode(in, offset, length);
-      String address = peers[index].address().toString();
+      String address = Addresses.text(peers[index].address());
       if (!hello.cluster().toString().equals(identity.cluster())) {
         throw ErrorCode.INVALID_ARGUMENT.exception(
             address

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
+import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
@@ -51,7 +52,7 @@ public class OperationCall<Q, R> extends RpcCall {
     long patience = deadlineNanos() + 1_000_000_000L;
     if (!peer().loop().await(this, patience)) {
       throw io.crail.common.error.ErrorCode.TIMED_OUT.exception(
-          operation + " at " + peer().address());
+          operation + " at " + Addresses.text(peer().address()));
     }
     CrailException failure = failure();
     if (failure != null) {

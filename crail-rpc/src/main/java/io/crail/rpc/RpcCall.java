@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc;
 
+import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
@@ -77,7 +78,7 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
   /** For the loop: it was closed before the call could be sent. */
   @Override
   public final void rejected() {
-    end(ErrorCode.CLOSED.exception("connection to " + peer.address()));
+    end(ErrorCode.CLOSED.exception("connection to " + Addresses.text(peer.address())));
   }
 
   /** Ends the call with the answer's bytes. In the loop. */
@@ -88,7 +89,8 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
       end(e);
       return false;
     } catch (RuntimeException e) {
-      CrailException malformed = ErrorCode.PROTOCOL.exception("answer of " + peer.address());
+      CrailException malformed =
+          ErrorCode.PROTOCOL.exception("answer of " + Addresses.text(peer.address()));
       malformed.initCause(e);
       end(malformed);
       return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc;
 
+import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.net.InetSocketAddress;
@@ -73,6 +74,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
 
   private final ClientLoop loop;
   private final InetSocketAddress address;
+  private final String addressText;
   private final Function<RpcPeer, RpcCall> handshake;
   private final Options options;
   private final RpcCall[] slots;
@@ -113,6 +115,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       Options options) {
     this.loop = loop;
     this.address = address;
+    this.addressText = Addresses.text(address);
     this.handshake = handshake;
     this.options = options;
     // Slot 0 is the handshake's, so that it never waits behind other calls.
@@ -138,7 +141,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       loop.refresh();
     }
     if (state == State.CLOSED) {
-      call.end(ErrorCode.CLOSED.exception("connection to " + address));
+      call.end(ErrorCode.CLOSED.exception("connection to " + addressText));
       return;
     }
     if (!registered) {
@@ -148,14 +151,15 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     int bodyLength = call.bodyLength();
     if (bodyLength > Frame.MAX_BODY_LENGTH) {
       call.end(
-          ErrorCode.LIMIT_EXCEEDED.exception("request of " + bodyLength + " bytes to " + address));
+          ErrorCode.LIMIT_EXCEEDED.exception(
+              "request of " + bodyLength + " bytes to " + addressText));
       return;
     }
     if (state == State.READY && firstQueued == null && trySend(call)) {
       return;
     }
     if (queued >= options.maxQueued) {
-      call.end(ErrorCode.LIMIT_EXCEEDED.exception(queued + " requests wait for " + address));
+      call.end(ErrorCode.LIMIT_EXCEEDED.exception(queued + " requests wait for " + addressText));
       return;
     }
     enqueue(call);
@@ -176,7 +180,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     abandonLink("closed by this side");
     List<RpcCall> ending = new ArrayList<>(takeInFlight());
     ending.addAll(takeQueued());
-    endAll(ending, ErrorCode.CLOSED.exception("connection to " + address));
+    endAll(ending, ErrorCode.CLOSED.exception("connection to " + addressText));
   }
 
   @Override
@@ -213,8 +217,8 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     try {
       call.encode(out, offset + Frame.HEADER_LENGTH);
     } catch (RuntimeException e) {
-      LOG.error("a request to {} could not be written", address, e);
-      call.end(ErrorCode.INTERNAL.exception("request to " + address));
+      LOG.error("a request to {} could not be written", addressText, e);
+      call.end(ErrorCode.INTERNAL.exception("request to " + addressText));
       return Sent.FAILED;
     }
     Frame.write(out, offset, length, call.opcode(), Frame.KIND_REQUEST, correlationId);
@@ -272,7 +276,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       call.whenComplete(() -> handshakeEnded(this, call));
       loop.operationBegun();
       if (write(call, HANDSHAKE_SLOT) == Sent.NO_ROOM) {
-        call.end(ErrorCode.UNAVAILABLE.exception(address + ": no room for a handshake"));
+        call.end(ErrorCode.UNAVAILABLE.exception(addressText + ": no room for a handshake"));
       }
     }
 
@@ -384,7 +388,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       // A server that hangs up before its first answer must not be asked again without a pause.
       ending.addAll(attemptFailed(cause));
     }
-    endAll(ending, ErrorCode.UNAVAILABLE.exception(address + ": " + cause));
+    endAll(ending, ErrorCode.UNAVAILABLE.exception(addressText + ": " + cause));
   }
 
   /** Counts a failed attempt; gives the calls that have waited for too many of them. */
@@ -441,7 +445,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       abandonLink(why);
       lost(why);
     }
-    endAll(expired, ErrorCode.TIMED_OUT.exception("no answer from " + address));
+    endAll(expired, ErrorCode.TIMED_OUT.exception("no answer from " + addressText));
   }
 
   private void drainQueue() {
@@ -473,7 +477,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       }
     }
     String why = lastError.isEmpty() ? "" : " (" + lastError + ")";
-    endAll(expired, ErrorCode.TIMED_OUT.exception("waited for " + address + why));
+    endAll(expired, ErrorCode.TIMED_OUT.exception("waited for " + addressText + why));
   }
 
   private void enqueue(RpcCall call) {

@@ -5,6 +5,7 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import java.util.List;
+import java.util.Set;
 
 /** The keys that all tiers share. */
 public final class StorageKeys implements ConfigKeys {
@@ -16,7 +17,8 @@ public final class StorageKeys implements ConfigKeys {
               "tcp",
               "Storage tiers by short name, the preferred one first; a tier's position is the"
                   + " storage class that its datanodes serve unless they are told another.")
-          .check(list -> list.isEmpty() ? "must name a tier" : null);
+          .check(list -> list.isEmpty() ? "must name a tier" : null)
+          .check(list -> list.size() > Set.copyOf(list).size() ? "must name each tier once" : null);
 
   /** Whether clients map regions. */
   public static final ConfigKey<Boolean> LOCAL_MAP =

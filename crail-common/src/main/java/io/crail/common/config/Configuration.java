@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.config;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.Reader;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -107,21 +110,14 @@ public final class Configuration {
      * Reads a file.
      *
      * @param environment gives a variable's value, or null when it is not set
-     * @throws ConfigException for a line that is none, a variable that is not set, or a key twice
-     * @throws IOException when the file cannot be read
+     * @throws ConfigException for a file that cannot be read or is not UTF-8, a line that is none,
+     *     a variable that is not set, or a key twice
      */
-    public Builder load(Path file, Function<String, String> environment) throws IOException {
-      try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
-        return load(reader, file.toString(), environment);
-      }
-    }
-
-    private Builder load(Reader source, String origin, Function<String, String> environment)
-        throws IOException {
-      BufferedReader reader = new BufferedReader(source);
+    public Builder load(Path file, Function<String, String> environment) {
+      String origin = file.toString();
       Map<String, Integer> seen = new HashMap<>();
       int number = 0;
-      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+      for (String line : read(file).lines().toList()) {
         number++;
         String stripped = line.strip();
         if (stripped.isEmpty() || stripped.startsWith("#")) {
@@ -139,6 +135,29 @@ public final class Configuration {
         set(name, expand(value, place, environment), place);
       }
       return this;
+    }
+
+    private static String read(Path file) {
+      byte[] bytes;
+      try {
+        bytes = Files.readAllBytes(file);
+      } catch (NoSuchFileException e) {
+        throw new ConfigException("no such file: " + file, e);
+      } catch (AccessDeniedException e) {
+        throw new ConfigException(file + ": may not be read by this user", e);
+      } catch (IOException e) {
+        throw new ConfigException(
+            file + (Files.isDirectory(file) ? " is a directory" : ": cannot be read: " + e), e);
+      }
+      CharBuffer text = CharBuffer.allocate(bytes.length);
+      CoderResult result =
+          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes), text, true);
+      text.flip();
+      if (result.isError()) {
+        long line = 1 + text.chars().filter(character -> character == '\n').count();
+        throw new ConfigException(file + ":" + line + ": is not UTF-8");
+      }
+      return text.toString();
     }
 
     private static String expand(String value, String place, Function<String, String> environment) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
+import io.crail.common.Printable;
 import java.io.IOException;
 
 /**
@@ -15,7 +16,7 @@ public class CrailException extends IOException {
 
   /** Creates an exception; use {@link ErrorCode#exception(String)} to get the right subclass. */
   protected CrailException(ErrorCode code, String detail) {
-    super(detail.isEmpty() ? code.text() : code.text() + ": " + detail);
+    super(detail.isEmpty() ? code.text() : code.text() + ": " + Printable.line(detail));
     this.code = code;
     this.detail = detail;
   }
@@ -25,7 +26,7 @@ public class CrailException extends IOException {
     return code;
   }
 
-  /** What it happened to, may be empty. */
+  /** What it happened to, as it is, so a path in it may hold any character; may be empty. */
   public final String detail() {
     return detail;
   }

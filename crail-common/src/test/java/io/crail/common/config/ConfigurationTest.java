@@ -7,9 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -131,10 +132,24 @@ class ConfigurationTest {
   @Test
   void missingFileIsNamed() {
     Path missing = directory.resolve("missing.conf");
-    NoSuchFileException refusal =
-        assertThrows(
-            NoSuchFileException.class, () -> Configuration.builder().load(missing, name -> null));
-    assertEquals(missing.toString(), refusal.getFile());
+    assertEquals("no such file: " + missing, refusedFile(missing).getMessage());
+    assertEquals(directory + " is a directory", refusedFile(directory).getMessage());
+  }
+
+  private static ConfigException refusedFile(Path file) {
+    return assertThrows(
+        ConfigException.class, () -> Configuration.builder().load(file, name -> null));
+  }
+
+  @Test
+  void aFileThatIsNotUtf8IsNamedWithItsLine() throws IOException {
+    Path file = directory.resolve("latin.conf");
+    Files.write(file, "# \u00e4 is good\n# \n".getBytes(StandardCharsets.UTF_8));
+    Files.write(
+        file, "# \u00e4 is not\n".getBytes(StandardCharsets.ISO_8859_1), StandardOpenOption.APPEND);
+    assertEquals(file + ":3: is not UTF-8", refusedFile(file).getMessage());
+    Files.write(file, new byte[] {'#', (byte) 0xc3});
+    assertEquals(file + ":1: is not UTF-8", refusedFile(file).getMessage());
   }
 
   @Test

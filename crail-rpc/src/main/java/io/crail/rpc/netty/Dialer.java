@@ -126,12 +126,14 @@ public final class Dialer {
                 (int) Math.min(Integer.MAX_VALUE, Math.max(MIN_ATTEMPT_MILLIS, millis)))
             .handler(initializer)
             .connect(new InetSocketAddress(host, address.getPort()));
-    attempt.addListener((ChannelFuture future) -> attempted(future));
+    attempt.addListener((ChannelFuture future) -> attempted(host, future));
   }
 
-  private void attempted(ChannelFuture future) {
+  private void attempted(InetAddress host, ChannelFuture future) {
     if (!future.isSuccess()) {
-      tryNext(future.cause() == null ? "cancelled" : NettyServer.text(future.cause()));
+      String why = future.cause() == null ? "cancelled" : NettyServer.text(future.cause());
+      boolean named = !host.getHostAddress().equals(address.getHostString());
+      tryNext(named ? why + " (" + host.getHostAddress() + ")" : why);
     } else if (done) {
       future.channel().close();
     } else {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.netty;
 
+import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.Configuration;
@@ -10,6 +11,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -18,17 +20,22 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A listening server: event loops with disjoint sets of connections. Thread-safe. */
 final class NettyServer implements Transport.ServerEndpoint {
   private static final Logger LOG = LoggerFactory.getLogger(NettyServer.class);
+  private static final Pattern SYSTEM_CALL =
+      Pattern.compile("\\w+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: (.*)");
   private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
 
   private final String name;
@@ -72,7 +79,8 @@ final class NettyServer implements Transport.ServerEndpoint {
         });
     ChannelFuture bound = bootstrap.bind(address).awaitUninterruptibly();
     if (!bound.isSuccess()) {
-      throw new IOException("cannot listen on " + address + ": " + text(bound.cause()));
+      throw new IOException(
+          "cannot listen on " + Addresses.text(address) + ": " + text(bound.cause()));
     }
     listener = bound.channel();
     long period = Math.min(1_000_000_000L, Math.min(handshakeTimeoutNanos, stallTimeoutNanos) / 4);
@@ -160,7 +168,7 @@ final class NettyServer implements Transport.ServerEndpoint {
   private void accepted(Channel channel) {
     if (connections.incrementAndGet() > connectionLimit) {
       connections.decrementAndGet();
-      dropped(String.valueOf(channel.remoteAddress()), "there are " + connectionLimit + " already");
+      dropped(peer(channel), "there are " + connectionLimit + " already");
       channel.close();
       return;
     }
@@ -169,7 +177,7 @@ final class NettyServer implements Transport.ServerEndpoint {
       connection = new ServerConnection(this, loops.get(channel.eventLoop()));
     } catch (OutOfMemoryError e) {
       connections.decrementAndGet();
-      dropped(String.valueOf(channel.remoteAddress()), "no memory for its buffers: " + text(e));
+      dropped(peer(channel), "no memory for its buffers: " + text(e));
       channel.close();
       return;
     }
@@ -178,8 +186,31 @@ final class NettyServer implements Transport.ServerEndpoint {
     channels.add(channel);
   }
 
-  /** A sentence for people from any exception. */
+  /** The other side of a channel, for messages. */
+  static String peer(Channel channel) {
+    return channel.remoteAddress() instanceof InetSocketAddress address
+        ? Addresses.text(address.getAddress().getHostAddress(), address.getPort())
+        : String.valueOf(channel.remoteAddress());
+  }
+
+  /**
+   * A sentence for people from any exception: what the system says of a socket, without the name of
+   * the system call and without an address, which the caller tells.
+   */
   static String text(Throwable cause) {
-    return cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    if (cause instanceof ConnectTimeoutException) {
+      return "no connection in time";
+    }
+    // Netty wraps what the system said to add the address.
+    boolean annotated = cause instanceof SocketException && cause.getCause() instanceof IOException;
+    Throwable said = annotated ? cause.getCause() : cause;
+    if (said.getMessage() == null) {
+      return said.toString();
+    }
+    Matcher matcher = SYSTEM_CALL.matcher(said.getMessage());
+    String text = matcher.matches() ? matcher.group(1) : said.getMessage();
+    return said instanceof IOException && text.length() > 1 && Character.isLowerCase(text.charAt(1))
+        ? Character.toLowerCase(text.charAt(0)) + text.substring(1)
+        : text;
   }
 }

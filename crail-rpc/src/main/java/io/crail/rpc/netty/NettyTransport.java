@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.netty;
 
+import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
@@ -74,7 +75,7 @@ public final class NettyTransport implements Transport {
             ? new InetSocketAddress(address.getHostString(), address.getPort())
             : address;
     if (resolved.isUnresolved()) {
-      throw new IOException("cannot listen on " + address + ": unknown host");
+      throw new IOException("cannot listen on " + Addresses.text(address) + ": unknown host");
     }
     int cores = configuration.get(NettyKeys.CORES);
     EventLoopGroup group =

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common;
+
+/**
+ * Text from outside, such as a path, as it may stand in a log or on a terminal: what would end a
+ * line or command the terminal is written as an escape. Applied twice it is the same as once.
+ * Stateless.
+ */
+public final class Printable {
+  private Printable() {}
+
+  /** The text in one line: {@code \n}, {@code \t} and {@code \u001b} for what is no character. */
+  public static String line(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      if (isControl(text.charAt(i))) {
+        return escape(text, i, false);
+      }
+    }
+    return text;
+  }
+
+  /** The same for a text of several lines, which stay. */
+  public static String lines(String text) {
+    return escape(text, 0, true);
+  }
+
+  /** True when the text stays as it is in a line. */
+  public static boolean isPrintable(String text) {
+    return text.chars().noneMatch(character -> isControl((char) character));
+  }
+
+  private static String escape(String text, int from, boolean keepLines) {
+    StringBuilder escaped = new StringBuilder(text.length() + 16).append(text, 0, from);
+    for (int i = from; i < text.length(); i++) {
+      char character = text.charAt(i);
+      if (!isControl(character) || (keepLines && character == '\n')) {
+        escaped.append(character);
+        continue;
+      }
+      switch (character) {
+        case '\n' -> escaped.append("\\n");
+        case '\r' -> escaped.append("\\r");
+        case '\t' -> escaped.append("\\t");
+        default -> escaped.append(String.format("\\u%04x", (int) character));
+      }
+    }
+    return escaped.toString();
+  }
+
+  /** Also separators of lines, and marks that turn the direction of what follows. */
+  private static boolean isControl(char character) {
+    return character < 0x20
+        || (character >= 0x7f && character <= 0x9f)
+        || (character >= 0x2028 && character <= 0x202e)
+        || (character >= 0x2066 && character <= 0x2069);
+  }
+}
