@@ -90,7 +90,7 @@ public final class NettyKeys implements ConfigKeys {
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "60s",
               "A server closes a connection whose peer has taken nothing of a waiting answer for"
-                  + " this time.")
+                  + " this time, or has begun a request and not ended it.")
           .check(value -> value.toMillis() < 10 ? "must be at least 10 ms" : null);
 
   /** The most bytes that wait for a slow peer. */

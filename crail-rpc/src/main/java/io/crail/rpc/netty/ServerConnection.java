@@ -27,7 +27,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
   private RequestBatch batch;
   private boolean paused;
   private boolean closed;
-  private boolean served;
+  private long servedBytes;
+  private long sweptBytes;
+  private long partialSinceNanos;
   private long openedNanos;
   private long untakenBytes;
   private long untakenSinceNanos;
@@ -51,7 +53,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelActive(ChannelHandlerContext ignored) {
-    session = new Session(String.valueOf(context.channel().remoteAddress()));
+    session = new Session(NettyServer.peer(context.channel()));
     batch = new RequestBatch(session);
     openedNanos = server.clock().nanoTime();
     loop.add(this);
@@ -94,8 +96,16 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
 
   /** Looks at the deadlines. */
   void sweep(long nowNanos) {
-    if (!served && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
+    if (servedBytes == 0 && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
       close("no handshake in time");
+      return;
+    }
+    // The frame at the front is the same one as long as nothing is served.
+    if (input.length() == 0 || paused || servedBytes != sweptBytes) {
+      sweptBytes = servedBytes;
+      partialSinceNanos = nowNanos;
+    } else if (nowNanos - partialSinceNanos >= server.stallTimeoutNanos()) {
+      close("does not end a request that it has begun");
       return;
     }
     long untaken = output.untakenBytes();
@@ -157,7 +167,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
         pause();
       }
     }
-    served |= offset > 0;
+    servedBytes += offset;
     return offset;
   }
 

@@ -252,6 +252,24 @@ public abstract class TcpTransportContract extends TransportContract {
   }
 
   @Test
+  void closesAConnectionWhoseRequestDoesNotEnd() throws Exception {
+    try (Transport strict = newTransport(NEVER_MILLIS, STALL_MILLIS);
+        Transport.ServerEndpoint server = strict.listen("contract", anyAddress(), service())) {
+      try (Socket idle = open(server);
+          Socket half = open(server)) {
+        for (Socket socket : List.of(idle, half)) {
+          socket.getOutputStream().write(request(EchoService.HELLO, 0, 1));
+          assertEquals(1, readAnswer(socket, 0));
+        }
+        half.getOutputStream().write(request(EchoService.ECHO, 100, 2), 0, 50);
+        expectEnd(half);
+        idle.getOutputStream().write(request(EchoService.ECHO, 100, 2));
+        assertEquals(2, readAnswer(idle, 100));
+      }
+    }
+  }
+
+  @Test
   void closesAConnectionWithoutAHandshake() throws Exception {
     try (Transport strict = newTransport(HANDSHAKE_MILLIS, NEVER_MILLIS);
         Transport.ServerEndpoint server = strict.listen("contract", anyAddress(), service())) {
