@@ -2,6 +2,7 @@
 package io.crail.namenode;
 
 import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -37,6 +38,8 @@ final class BlockStore {
   static final int MAX_DATANODES = 1 << 16;
 
   private static final Logger LOG = LoggerFactory.getLogger(BlockStore.class);
+  // Lines about datanodes at once: a cluster that starts has them all at the same time.
+  private static final int LOG_BURST = 64;
   private static final int RECLAIM_BATCH = 4096;
   // Regions of an answer, so that it stays within a frame with the longest strings.
   private static final int MAX_REGIONS_LENGTH = 60_000;
@@ -57,6 +60,7 @@ final class BlockStore {
   private final NameNodeOptions options;
   private final Clock clock;
   private final HostNames hosts;
+  private final RateLimitedLog datanodeLog;
   private final Quarantine quarantine = new Quarantine();
   private final int[][] classOrders;
   private final BlockSelection[] selections;
@@ -72,6 +76,7 @@ final class BlockStore {
   BlockStore(NameNodeOptions options, Clock clock, RandomGenerator random, HostNames hosts) {
     this.options = options;
     this.clock = clock;
+    this.datanodeLog = new RateLimitedLog(LOG, clock, LOG_BURST);
     this.hosts = hosts;
     this.classOrders = new int[options.storageClasses()][];
     this.selections = new BlockSelection[options.storageClasses()];
@@ -228,7 +233,7 @@ final class BlockStore {
     byId.put(datanode.id(), datanode);
     byUuid.put(uuid, datanode);
     rebuild();
-    LOG.info("{} registered", datanode);
+    datanodeLog.info(datanode + " registered");
     return datanode.id();
   }
 
@@ -253,13 +258,13 @@ final class BlockStore {
     }
     datanode.seen(clock.nanoTime());
     if (reportedOffline.remove(id) != null) {
-      LOG.info("{} is back", datanode);
+      datanodeLog.info(datanode + " is back");
     }
     boolean drained = datanode.state() == DatanodeSpace.State.DRAINING && datanode.isEmpty();
     if (drained && !datanode.isStopped()) {
       // Known a little longer, so that it is told again should this answer get lost.
       datanode.markStopped();
-      LOG.info("{} may end", datanode);
+      datanodeLog.info(datanode + " may end");
     }
     return new KeepAlive.Response(
         datanode.isStopped(), datanode.freeBlocks(), datanode.totalBlocks());
@@ -275,7 +280,7 @@ final class BlockStore {
     if (datanode.state() == DatanodeSpace.State.ACTIVE) {
       datanode.drain();
       rebuild();
-      LOG.info("{} is being removed", datanode);
+      datanodeLog.info(datanode + " is being removed");
     }
     DatanodeSpace.Accounts accounts = datanode.accounts(false);
     return new RemoveDatanode.Response(datanode.id(), accounts.used() + accounts.waiting());
@@ -375,13 +380,14 @@ final class BlockStore {
         // It is told to end, should it come back, for nobody waits for its data any more.
         datanode.markStopped();
         datanode.die();
-        LOG.warn("{} fell silent while it was being removed; what it held is lost", datanode);
+        datanodeLog.warn(
+            datanode + " fell silent while it was being removed; what it held is lost");
       } else if (!datanode.isOnline(now, options.forgottenNanos()) && datanode.dieIfEmpty()) {
         // Another one registered, if it comes back; else every restart would leave a ghost.
         forgotten.add(datanode);
-        LOG.info("{} is forgotten", datanode);
+        datanodeLog.info(datanode + " is forgotten");
       } else if (!online && reportedOffline.put(datanode.id(), true) == null) {
-        LOG.warn("{} is offline", datanode);
+        datanodeLog.warn(datanode + " is offline");
       }
     }
     if (!forgotten.isEmpty()) {
@@ -471,9 +477,9 @@ final class BlockStore {
       return;
     }
     if (contested.add(predecessor.id())) {
-      LOG.warn("{} is alive, but another process registers with its address", predecessor);
+      datanodeLog.warn(predecessor + " is alive, but another process registers with its address");
     }
-    throw ErrorCode.INVALID_ARGUMENT.exception(
+    throw ErrorCode.ADDRESS_TAKEN.exception(
         request.host() + ":" + request.port() + " is the address of " + predecessor);
   }
 
@@ -482,7 +488,7 @@ final class BlockStore {
     contested.remove(datanode.id());
     byUuid.remove(uuid(datanode), datanode);
     reportedOffline.remove(datanode.id());
-    LOG.warn("{} was replaced by another process; what it held is lost", datanode);
+    datanodeLog.warn(datanode + " was replaced by another process; what it held is lost");
   }
 
   private int newId() {

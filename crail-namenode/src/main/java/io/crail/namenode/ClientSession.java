@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import io.crail.protocol.Hello;
+
 /**
  * What the namenode keeps with a connection after its handshake.
  *
+ * @param role {@link Hello#ROLE_CLIENT} or {@link Hello#ROLE_DATANODE}
  * @param clientId who is at the other end, the owner of write leases
  * @param lookups scratch memory of lookups
  */
-record ClientSession(long clientId, LookupBatch lookups) {}
+record ClientSession(int role, long clientId, LookupBatch lookups) {}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import io.crail.common.Printable;
 import io.crail.common.Utf8;
 import io.crail.protocol.ClassUsage;
 import io.crail.protocol.Dump;
@@ -47,7 +48,7 @@ final class NameNodeDump {
   private void summary(StringBuilder text, OperationServer server) {
     NameNodeOptions options = namenode.options();
     text.append("namenode ").append(options.index()).append(" of ").append(options.count());
-    text.append(", cluster ").append(options.cluster());
+    text.append(", cluster ").append(Printable.line(options.cluster()));
     text.append(", nodes ").append(namenode.tree().size());
     text.append(", write leases ").append(namenode.leases().size()).append('\n');
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
@@ -117,7 +118,7 @@ final class NameNodeDump {
   private static String describe(Node node) {
     NodeSpace space = node.space();
     StringBuilder line = new StringBuilder();
-    line.append(node.type()).append(' ').append(node.path());
+    line.append(node.type()).append(' ').append(Printable.line(node.path().toString()));
     line.append(" id ").append(node.id());
     line.append(" size ").append(node.size());
     line.append(" class ").append(node.storageClass());

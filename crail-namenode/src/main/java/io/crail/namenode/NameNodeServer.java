@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
@@ -63,7 +64,7 @@ public final class NameNodeServer implements AutoCloseable {
         transport.listen(name, bind, NameNodeService.create(namenode));
     NameNodeServer server = new NameNodeServer(namenode, endpoint, name);
     server.timer.start();
-    LOG.info("namenode {} of {} serves on {}", index, count, server.address());
+    LOG.info("namenode {} of {} serves on {}", index, count, Addresses.text(server.address()));
     return server;
   }
 

@@ -61,13 +61,23 @@ final class NameNodeService {
             .handle(NameNodeOperations.LOCATIONS, (request, session) -> namenode.locations(request))
             .handle(
                 NameNodeOperations.REGISTER_DATANODE,
-                (request, session) -> new RegisterDatanode.Response(store.register(request)))
+                (request, session) -> {
+                  Admission.requireDatanode(attachment(session));
+                  Admission.check(request);
+                  return new RegisterDatanode.Response(store.register(request));
+                })
             .handle(
                 NameNodeOperations.REGISTER_REGION,
-                (request, session) -> new RegisterRegion.Response(store.register(request)))
+                (request, session) -> {
+                  Admission.requireDatanode(attachment(session));
+                  return new RegisterRegion.Response(store.register(request));
+                })
             .handle(
                 NameNodeOperations.KEEP_ALIVE,
-                (request, session) -> store.keepAlive(request.datanode()))
+                (request, session) -> {
+                  Admission.requireDatanode(attachment(session));
+                  return store.keepAlive(request.datanode());
+                })
             .handle(NameNodeOperations.REMOVE_DATANODE, (request, session) -> store.remove(request))
             .handle(
                 NameNodeOperations.DESCRIBE_DATANODE, (request, session) -> store.describe(request))
@@ -91,6 +101,7 @@ final class NameNodeService {
     NameNodeOptions options = namenode.options();
     session.attach(
         new ClientSession(
+            request.role(),
             request.clientId(),
             new LookupBatch(namenode.tree(), options.index(), options.count())));
     return response;

@@ -18,6 +18,7 @@ import io.crail.protocol.KeepAlive;
 import io.crail.protocol.ListDatanodes;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeType;
+import io.crail.protocol.RegisterDatanode;
 import io.crail.protocol.RegisterRegion;
 import io.crail.protocol.RemoveDatanode;
 import io.crail.protocol.SetSize;
@@ -279,7 +280,7 @@ class DatanodeTest {
     int id = store.datanode(1, "host", 0, true, 4L << 20);
     for (int i = 0; i < 20; i++) {
       refused(
-          ErrorCode.INVALID_ARGUMENT,
+          ErrorCode.ADDRESS_TAKEN,
           "host:1001",
           () ->
               store.call(
@@ -358,5 +359,58 @@ class DatanodeTest {
     store.namenode.verify();
     assertEquals(8L << 20, store.usage(0).capacityBytes());
     refused(ErrorCode.UNKNOWN_DATANODE, () -> describe(store, old));
+  }
+
+  @Test
+  void onlyWhoSaidSoIsADatanode() throws Exception {
+    TestStore store = new TestStore();
+    int id = store.datanode(BLOCK);
+    refused(
+        ErrorCode.INVALID_ARGUMENT,
+        "only a datanode",
+        () ->
+            store.wire.call(
+                NameNodeOperations.REGISTER_DATANODE, registration(2, "host", 1002, 0, true)));
+    refused(
+        ErrorCode.INVALID_ARGUMENT,
+        "only a datanode",
+        () ->
+            store.wire.call(
+                NameNodeOperations.REGISTER_REGION,
+                new RegisterRegion.Request(id, 1, BLOCK, 0, 0)));
+    refused(
+        ErrorCode.INVALID_ARGUMENT,
+        "only a datanode",
+        () -> store.wire.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id)));
+    assertEquals(List.of(id), ids(store));
+    assertEquals(BLOCK, store.usage(0).capacityBytes());
+  }
+
+  @Test
+  void textsOfADatanodeCanBeShown() throws Exception {
+    TestStore store = new TestStore();
+    for (String host : List.of("a b", "a\n", "\u001b[2J", "a;b", "\u00e4", "%eth0", "a/b")) {
+      refused(ErrorCode.INVALID_ARGUMENT, "host '", () -> register(store, "tcp", host, "/data"));
+    }
+    for (String tier : List.of("TCP", "t\n", "a b", "\u001b")) {
+      refused(ErrorCode.INVALID_ARGUMENT, "tier '", () -> register(store, tier, "host", "/data"));
+    }
+    for (String path : List.of("data", "/a\nb", "/\u001b")) {
+      refused(ErrorCode.INVALID_ARGUMENT, "directory '", () -> register(store, "tcp", "a", path));
+    }
+    assertEquals(List.of(), ids(store));
+    register(store, "nvmf-2", "node-1.example.org", "/mnt/my data");
+    register(store, "tcp", "10.0.0.1", "");
+    register(store, "tcp", "fe80::1%eth0.2", "/");
+    assertEquals(3, ids(store).size());
+  }
+
+  private static void register(TestStore store, String tier, String host, String path)
+      throws Exception {
+    long uuid = store.clock.nanoTime() + host.hashCode();
+    store.call(
+        NameNodeOperations.REGISTER_DATANODE,
+        new RegisterDatanode.Request(
+            uuid, 1, 0, 1000, true, Utf8.of(tier), Utf8.of(host), Utf8.of(path)));
   }
 }

@@ -4,6 +4,7 @@ package io.crail.namenode;
 import com.sun.management.ThreadMXBean;
 import io.crail.common.Utf8;
 import io.crail.protocol.Create;
+import io.crail.protocol.Hello;
 import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeType;
@@ -60,7 +61,8 @@ final class LookupSpeed {
     Random random = new Random(1);
     RequestBatch[] batches = new RequestBatch[BATCHES];
     Session session = new Session("speed");
-    session.attach(new ClientSession(1, new LookupBatch(store.namenode.tree(), 0, 1)));
+    session.attach(
+        new ClientSession(Hello.ROLE_CLIENT, 1, new LookupBatch(store.namenode.tree(), 0, 1)));
     for (int b = 0; b < BATCHES; b++) {
       batches[b] = batch(session, perBatch, names, directory.toString(), random);
     }

@@ -153,7 +153,8 @@ class ServiceTest {
     store.mkdir("/d");
     int count = 64;
     Session session = new Session("test");
-    session.attach(new ClientSession(1, new LookupBatch(store.namenode.tree(), 0, 1)));
+    session.attach(
+        new ClientSession(Hello.ROLE_CLIENT, 1, new LookupBatch(store.namenode.tree(), 0, 1)));
     RequestBatch lookups = new RequestBatch(session);
     RequestBatch finds = new RequestBatch(session);
     ByteBuffer in = ByteBuffer.allocateDirect(1 << 16).order(ByteOrder.LITTLE_ENDIAN);

@@ -9,6 +9,7 @@ import io.crail.protocol.Create;
 import io.crail.protocol.Extend;
 import io.crail.protocol.Extent;
 import io.crail.protocol.FindExtents;
+import io.crail.protocol.Hello;
 import io.crail.protocol.ListNodes;
 import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
@@ -35,6 +36,7 @@ final class TestStore {
   final NameNode namenode;
   final OperationServer server;
   final Wire wire;
+  final Wire datanodeWire;
 
   TestStore(String... settings) throws CrailException {
     this(new ManualClock(), 0, 1, settings);
@@ -50,6 +52,7 @@ final class TestStore {
         new NameNode(NameNodeOptions.of(builder.build(), index, count), clock, new Random(1));
     this.server = NameNodeService.create(namenode);
     this.wire = Wire.connect(server, CLIENT);
+    this.datanodeWire = Wire.connect(server, Hello.ROLE_DATANODE, CLIENT + 1);
   }
 
   /** The seed of a random test: the given one, or the system property, or a new one; printed. */
@@ -60,7 +63,11 @@ final class TestStore {
   }
 
   <Q, R> R call(Operation<Q, R> operation, Q request) throws CrailException {
-    return wire.call(operation, request);
+    boolean datanodes =
+        operation == NameNodeOperations.REGISTER_DATANODE
+            || operation == NameNodeOperations.REGISTER_REGION
+            || operation == NameNodeOperations.KEEP_ALIVE;
+    return (datanodes ? datanodeWire : wire).call(operation, request);
   }
 
   static Create.Request creation(NodeType type, String path, long token) {

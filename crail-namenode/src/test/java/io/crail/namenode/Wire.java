@@ -51,11 +51,15 @@ final class Wire {
 
   /** A connection that has said hello as a client. */
   static Wire connect(OperationServer server, long clientId) throws CrailException {
+    return connect(server, Hello.ROLE_CLIENT, clientId);
+  }
+
+  /** A connection that has said hello in a role. */
+  static Wire connect(OperationServer server, int role, long clientId) throws CrailException {
     Wire wire = new Wire(server);
     wire.call(
         NameNodeOperations.HELLO,
-        new Hello.Request(
-            Hello.MAGIC, Frame.VERSION, Frame.VERSION, Hello.ROLE_CLIENT, clientId, Utf8.EMPTY));
+        new Hello.Request(Hello.MAGIC, Frame.VERSION, Frame.VERSION, role, clientId, Utf8.EMPTY));
     return wire;
   }
 

@@ -63,7 +63,9 @@ public enum ErrorCode {
   /** The datanode lost the data, for it was restarted since they were written. */
   DATA_LOST(26, "data is lost", DataLostException::new),
   /** The operation is known but not served by this peer. */
-  UNSUPPORTED(27, "not supported", UnsupportedOperationByPeerException::new);
+  UNSUPPORTED(27, "not supported", UnsupportedOperationByPeerException::new),
+  /** Another datanode is alive at that address; it may be gone soon. */
+  ADDRESS_TAKEN(28, "address is taken", AddressTakenException::new);
 
   private static final ErrorCode[] BY_NUMBER = byNumber();
 

@@ -43,7 +43,8 @@ class ErrorCodeTest {
       "LIMIT_EXCEEDED",
       "ROOT",
       "DATA_LOST",
-      "UNSUPPORTED"
+      "UNSUPPORTED",
+      "ADDRESS_TAKEN"
     };
     for (int number = 0; number < given.length; number++) {
       assertEquals(given[number], ErrorCode.of(number).name());

@@ -47,6 +47,11 @@ final class CrailProcess implements AutoCloseable {
       command.add(home + "/bin/crail");
     } else {
       command.addAll(java());
+      Path logging = directory.resolve("log4j2-server.xml");
+      if (Files.exists(logging) && List.of("namenode", "datanode").contains(arguments[0])) {
+        // As bin/crail does.
+        command.add("-Dlog4j2.configurationFile=" + logging);
+      }
       command.add("io.crail.dist.Main");
     }
     command.addAll(List.of(arguments));

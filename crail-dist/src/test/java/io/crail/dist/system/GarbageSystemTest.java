@@ -2,6 +2,8 @@
 package io.crail.dist.system;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBufferedInputStream;
@@ -11,6 +13,7 @@ import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.Printable;
 import io.crail.conf.CrailConfiguration;
 import io.crail.protocol.Hello;
 import io.crail.rpc.Frame;
@@ -25,7 +28,6 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -47,7 +49,7 @@ class GarbageSystemTest {
 
   @BeforeAll
   static void start() throws Exception {
-    cluster = ProcessCluster.start(1, 1, Map.of());
+    cluster = ProcessCluster.startLogging(1, 1);
   }
 
   @AfterAll
@@ -168,6 +170,40 @@ class GarbageSystemTest {
             }
           }
         });
+  }
+
+  @Test
+  void liesLeaveNothingBehind() throws Exception {
+    long seed = Long.getLong("crail.seed", System.nanoTime());
+    System.out.println("-Dcrail.seed=" + seed);
+    Lies lies = new Lies(new Random(seed));
+    int before = cluster.namenode(0).stderr().split("\n").length;
+    withServedClient(
+        () -> {
+          for (int i = 0; i < 20; i++) {
+            int role = i % 2 == 0 ? Hello.ROLE_CLIENT : Hello.ROLE_DATANODE;
+            lies.tell(cluster.namenodeAddress(0), role, 200);
+          }
+        });
+    String log = cluster.namenode(0).stderr();
+    int lines = log.split("\n").length - before;
+    assertTrue(lines < 50, () -> lines + " lines\n" + log);
+    assertFalse(log.lines().anyMatch(line -> line.contains(" ERROR ")), log);
+    for (String command : List.of("df", "datanodes", "dump")) {
+      CrailProcess shown = cluster.run(command);
+      assertEquals(0, shown.awaitExit(ProcessCluster.PATIENCE), shown.stderr());
+      assertPrintable(shown.stdout() + shown.stderr());
+      assertFalse(shown.stdout().lines().anyMatch(line -> line.startsWith("ERROR")));
+    }
+    assertPrintable(log);
+    assertTrue(cluster.run("df").stdout().contains("1 of 1 datanodes online"));
+    assertEquals(2, cluster.run("datanodes").stdout().lines().count());
+  }
+
+  private static void assertPrintable(String text) {
+    for (String line : text.split("\n")) {
+      assertTrue(Printable.isPrintable(line), () -> Printable.line(line));
+    }
   }
 
   /** Sends bytes and waits until the server has closed the connection. */

@@ -48,12 +48,26 @@ final class ProcessCluster implements AutoCloseable {
     return start("127.0.0.1", namenodes, datanodes, settings);
   }
 
+  /** Starts a cluster on 127.0.0.1 whose servers log to stderr as they do by default. */
+  static ProcessCluster startLogging(int namenodes, int datanodes) throws Exception {
+    return start(
+        new ProcessCluster("127.0.0.1", Map.of()), namenodes, datanodes, Path.of("..", "conf"));
+  }
+
   /** Starts a cluster on a loopback address. */
   static ProcessCluster start(
       String host, int namenodes, int datanodes, Map<String, String> settings) throws Exception {
-    ProcessCluster cluster = new ProcessCluster(host, settings);
+    return start(new ProcessCluster(host, settings), namenodes, datanodes, null);
+  }
+
+  private static ProcessCluster start(
+      ProcessCluster cluster, int namenodes, int datanodes, Path logging) throws Exception {
     boolean started = false;
     try {
+      if (logging != null) {
+        String file = "log4j2-server.xml";
+        Files.copy(logging.resolve(file), cluster.directory.resolve(file));
+      }
       cluster.startNamenodes(namenodes);
       for (int i = 0; i < datanodes; i++) {
         cluster.startDatanode("64m", -1);
