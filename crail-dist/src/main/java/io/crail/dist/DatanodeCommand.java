@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import io.crail.common.Addresses;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.namenode.NameNodeKeys;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.Region;
 import io.crail.rpc.Transport;
@@ -31,7 +34,11 @@ final class DatanodeCommand extends OptionsCommand {
         has been removed ('crail removeDatanode'), or by SIGTERM or SIGINT; its data are gone then.
         """,
         valued("t", "tier", "tier", "storage tier, by default the first of crail.storage.types"),
-        valued("c", "class", "class", "storage class, by default the tier's place in that list"));
+        valued(
+            "c",
+            "class",
+            "class",
+            "storage class, below crail.storage.classes; by default the tier's place in that list"));
   }
 
   @Override
@@ -43,7 +50,8 @@ final class DatanodeCommand extends OptionsCommand {
   int run(CommandContext context, CommandLine line) throws Exception {
     Configuration configuration = context.configuration();
     String tierName = line.getOptionValue("t", configuration.get(StorageKeys.TYPES).get(0));
-    int storageClass = line.hasOption("c") ? number(line, "c", 0, 65535) : -1;
+    int classes = configuration.get(NameNodeKeys.STORAGE_CLASSES);
+    int storageClass = line.hasOption("c") ? number(line, "c", 0, classes - 1) : -1;
     List<String> tierArguments = line.getArgList();
     try (ShutdownGate gate = ShutdownGate.open();
         Transport transport = TransportProvider.open(configuration);
@@ -61,7 +69,7 @@ final class DatanodeCommand extends OptionsCommand {
 
   private static int serve(
       CommandContext context, Configuration configuration, Datanode datanode, ShutdownGate gate)
-      throws InterruptedException {
+      throws CrailException, InterruptedException {
     while (!datanode.awaitRegistered(PATIENCE_NANOS)) {
       if (gate.isAsked()) {
         return 0;
@@ -71,7 +79,7 @@ final class DatanodeCommand extends OptionsCommand {
           .println(
               "datanode waits for the namenodes at "
                   + configuration.get(ClusterKeys.NAMENODE_ADDRESS).stream()
-                      .map(Cluster::text)
+                      .map(Addresses::text)
                       .toList());
     }
     long bytes = datanode.server().regions().stream().mapToLong(Region::length).sum();

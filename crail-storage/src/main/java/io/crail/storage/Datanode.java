@@ -3,6 +3,8 @@ package io.crail.storage;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
@@ -41,6 +43,7 @@ public final class Datanode implements AutoCloseable {
   private final Condition changed = lock.newCondition();
   private boolean registered;
   private boolean stopped;
+  private CrailException failure;
   private boolean ended;
   private volatile boolean closed;
   private boolean released;
@@ -174,8 +177,9 @@ public final class Datanode implements AutoCloseable {
    * Waits until every namenode knows this datanode and its regions.
    *
    * @return false when the time passed first, or this was closed
+   * @throws CrailException when a namenode refuses this datanode for good
    */
-  public boolean awaitRegistered(long timeoutNanos) throws InterruptedException {
+  public boolean awaitRegistered(long timeoutNanos) throws CrailException, InterruptedException {
     long remaining = timeoutNanos;
     lock.lock();
     try {
@@ -185,6 +189,7 @@ public final class Datanode implements AutoCloseable {
         }
         remaining = changed.awaitNanos(remaining);
       }
+      throwFailure();
       return registered;
     } finally {
       lock.unlock();
@@ -195,25 +200,34 @@ public final class Datanode implements AutoCloseable {
    * Waits for the end of this datanode; whoever waits closes it afterwards.
    *
    * @return true when the namenodes have told it to end, false when it was closed
+   * @throws CrailException when a namenode refuses this datanode for good
    */
-  public boolean awaitStopped() throws InterruptedException {
+  public boolean awaitStopped() throws CrailException, InterruptedException {
     lock.lock();
     try {
       while (!ended) {
         // The interval has no meaning; a wait without a deadline hides a lost signal for ever.
         changed.await(1, TimeUnit.MINUTES);
       }
+      throwFailure();
       return stopped;
     } finally {
       lock.unlock();
     }
   }
 
+  private void throwFailure() throws CrailException {
+    if (failure != null) {
+      throw failure.rethrown();
+    }
+  }
+
   private void run() {
+    CrailException bug = null;
     try {
-      while (!closed && !registration.isRemoved()) {
+      while (!closed && !registration.isRemoved() && registration.refusal() == null) {
         long dueNanos = registration.step(loop.clock().nanoTime());
-        publish(false);
+        publish(false, null);
         long waitNanos = dueNanos - loop.clock().nanoTime();
         if (waitNanos > 0 && !closed) {
           LockSupport.parkNanos(this, waitNanos);
@@ -221,12 +235,13 @@ public final class Datanode implements AutoCloseable {
       }
     } catch (RuntimeException | AssertionError e) {
       LOG.error("the datanode's thread failed; it is no longer registered", e);
+      bug = ErrorCode.INTERNAL.exception("the datanode's thread failed: " + e);
     } finally {
-      publish(true);
+      publish(true, bug != null ? bug : registration.refusal());
     }
   }
 
-  private void publish(boolean end) {
+  private void publish(boolean end, CrailException why) {
     boolean nowRegistered = registration.isRegistered();
     lock.lock();
     try {
@@ -234,6 +249,7 @@ public final class Datanode implements AutoCloseable {
         registered = nowRegistered;
         stopped = registration.isRemoved();
         ended = end;
+        failure = why;
         changed.signalAll();
       }
     } finally {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage;
 
+import io.crail.common.Addresses;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -22,8 +23,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Makes a datanode known to all namenodes and keeps it known: registers, lends the regions round
  * robin, sends signs of life, and begins again whenever a namenode does not know the datanode any
- * more, for as long as it is asked to. Each namenode has at most one request outstanding and does
- * not hold up the others.
+ * more, for as long as it is asked to. A namenode that refuses it for good ends it, unless all have
+ * known it once: then others have data on it. Each namenode has at most one request outstanding and
+ * does not hold up the others.
  *
  * <p>Owns no thread and reads no clock: {@link #step} does what is due. Used by one thread.
  */
@@ -68,6 +70,8 @@ public final class Registration {
   private final long keepAliveNanos;
   private final Runnable onAnswer;
   private final List<Link> links = new ArrayList<>();
+  private boolean wasRegistered;
+  private CrailException refusal;
 
   /**
    * Creates the registration; nothing is sent before the first {@link #step}.
@@ -108,9 +112,29 @@ public final class Registration {
     return links.stream().allMatch(l -> l.state == State.REGISTERED || l.state == State.REMOVED);
   }
 
+  /** Why a namenode refuses the datanode, for good; null while none does. */
+  public CrailException refusal() {
+    return refusal;
+  }
+
   /** True when every namenode has told the datanode to end. */
   public boolean isRemoved() {
     return links.stream().allMatch(l -> l.state == State.REMOVED);
+  }
+
+  /** True when asking again ends the same way, until somebody changes a configuration. */
+  private static boolean isForGood(ErrorCode code) {
+    return code == ErrorCode.INVALID_ARGUMENT
+        || code == ErrorCode.UNSUPPORTED
+        || code == ErrorCode.WRONG_NAMENODE;
+  }
+
+  private static String describe(ErrorCode code) {
+    return switch (code) {
+      case UNKNOWN_DATANODE -> "does not know this datanode, registering again";
+      case UNAVAILABLE, TIMED_OUT -> "does not answer";
+      default -> "refuses this datanode, asking again";
+    };
   }
 
   /** The way to one namenode. */
@@ -142,7 +166,7 @@ public final class Registration {
         pending = null;
         take(ended, now);
       }
-      if (state != State.REMOVED && (due || now - dueNanos >= 0)) {
+      if (state != State.REMOVED && refusal == null && (due || now - dueNanos >= 0)) {
         due = false;
         pending = send();
         pending.whenComplete(onAnswer);
@@ -209,6 +233,7 @@ public final class Registration {
       if (state == State.LENDING && lent == regions.size()) {
         state = State.REGISTERED;
         due = false;
+        wasRegistered |= isRegistered();
         LOG.info(
             "registered as datanode {} with {} regions at namenode {}",
             datanode,
@@ -224,25 +249,27 @@ public final class Registration {
     }
 
     private void failed(CrailException failure, long now) {
-      boolean forgotten = failure.code() == ErrorCode.UNKNOWN_DATANODE;
-      if (forgotten) {
+      if (failure.code() == ErrorCode.UNKNOWN_DATANODE) {
         state = State.UNKNOWN;
+      }
+      if (!wasRegistered && isForGood(failure.code())) {
+        refusal =
+            failure
+                .code()
+                .exception("namenode " + address() + " refuses this datanode: " + failure.detail());
+        return;
       }
       // One line for each change, however long it lasts.
       if (reported != failure.code()) {
         reported = failure.code();
-        LOG.warn(
-            "namenode {} {}: {}",
-            address(),
-            forgotten ? "does not know this datanode, registering again" : "does not answer well",
-            failure.getMessage());
+        LOG.warn("namenode {} {}: {}", address(), describe(failure.code()), failure.getMessage());
       }
       dueNanos = now + backOffNanos;
       backOffNanos = Math.min(2 * backOffNanos, LAST_BACK_OFF_NANOS);
     }
 
-    private InetSocketAddress address() {
-      return namenodes.peer(index).address();
+    private String address() {
+      return Addresses.text(namenodes.peer(index).address());
     }
   }
 }

@@ -134,12 +134,32 @@ class CommandsSystemTest {
 
   @Test
   void pingFailsWhereNobodyListens() throws Exception {
-    CrailProcess ping =
-        cluster.run(
-            "ping", "--set", "crail.namenode.address=crail://127.0.0.1:1", "-Dcrail.rpctimeout=1s");
+    CrailProcess ping = cluster.run("ping", "--set", "crail.namenode.address=crail://127.0.0.1:1");
     assertEquals(1, ping.awaitExit(PATIENCE));
     assertOneLine(ping.stderr());
-    assertTrue(ping.stderr().contains("127.0.0.1:1"), ping.stderr());
+    assertEquals(
+        "namenode 0 at 127.0.0.1:1 does not answer: not reachable: 127.0.0.1:1:"
+            + " connection refused\n",
+        ping.stderr());
+    for (String io : List.of("epoll", "nio")) {
+      CrailProcess named =
+          cluster.run(
+              "ping", "-Dcrail.tcp.io=" + io, "-Dcrail.namenode.address=crail://localhost:1");
+      assertOneLine(named.stderr());
+      assertTrue(
+          named.stderr().matches(".* localhost:1: connection refused \\([0-9.:]+\\)\n"),
+          named.stderr());
+    }
+  }
+
+  @Test
+  void aDatanodeThatIsRefusedEndsWithTheReason() throws Exception {
+    CrailProcess refused =
+        cluster.run("datanode", "-c", "9", "--set", "crail.storage.classes=10", "--", "-p", "0");
+    assertEquals(1, refused.awaitExit(PATIENCE));
+    assertTrue(refused.stderr().contains("storage class 9, there are 8"), refused.stderr());
+    assertTrue(refused.stderr().contains("127.0.0.1:"), refused.stderr());
+    assertEquals("", refused.stdout());
   }
 
   @Test
@@ -283,6 +303,17 @@ class CommandsSystemTest {
         "namenode -p | p",
         "namenode -i 9 | 9",
         "datanode -c many | many",
+        "datanode -c 999 | between 0 and 7",
+        "version surplus | surplus",
+        "--version surplus | surplus",
+        "help ping surplus | surplus",
+        "ping --conf /nonexistent | no such file: /nonexistent",
+        "ping --conf / | / is a directory",
+        "iobench -t getFile --conf / | / is a directory",
+        "iobench -t getFile -f /a/../b | '..'",
+        "ping --set crail.storage.types=tcp,tcp | once",
+        "ping --set crail.storage.types=tcp,tape | tape",
+        "ping --set crail.namenode.address=a:1,b:2,A:1 | twice",
         "datanode -t flash | flash",
         "datanode -- -x 1 | -x",
         "datanode -- -s lots | lots",
@@ -337,7 +368,8 @@ class CommandsSystemTest {
         "datanodes",
         "removeDatanode",
         "dump",
-        "getconf"
+        "getconf",
+        "version"
       })
   void everyCommandExplainsItself(String command) throws Exception {
     CrailProcess help = cluster.run(command, "--help");

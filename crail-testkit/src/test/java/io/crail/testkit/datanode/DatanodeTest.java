@@ -229,7 +229,7 @@ class DatanodeTest {
         () -> {
           try {
             return datanode.awaitStopped();
-          } catch (InterruptedException e) {
+          } catch (CrailException | InterruptedException e) {
             throw new AssertionError(e);
           }
         });

@@ -3,6 +3,7 @@ package io.crail.testkit.datanode;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
@@ -194,7 +195,7 @@ class RegistrationTest {
   @Test
   void aRefusalIsAskedAgainWithAPause() throws IOException {
     start(1, 1);
-    namenodes.get(0).refusal = ErrorCode.INVALID_ARGUMENT;
+    namenodes.get(0).refusal = ErrorCode.ADDRESS_TAKEN;
     namenodes.get(0).listen();
     pass(Duration.ofSeconds(60));
     assertFalse(registration.isRegistered());
@@ -203,6 +204,35 @@ class RegistrationTest {
     namenodes.get(0).refusal = ErrorCode.OK;
     pass(Duration.ofSeconds(5));
     assertTrue(registration.isRegistered());
+  }
+
+  @Test
+  void aRefusalForGoodEndsItWithTheNamenodesText() throws IOException {
+    start(2, 2);
+    namenodes.get(0).refusal = ErrorCode.INVALID_ARGUMENT;
+    namenodes.forEach(ScriptedNamenode::listen);
+    pass(Duration.ofSeconds(60));
+    assertFalse(registration.isRegistered());
+    assertEquals(1, namenodes.get(0).registrations);
+    assertEquals(
+        "invalid argument: namenode namenode-0:9060 refuses this datanode: no",
+        registration.refusal().getMessage());
+  }
+
+  @Test
+  void aRefusalEndsNoDatanodeThatOthersHaveDataOn() throws IOException {
+    start(2, 2);
+    namenodes.forEach(ScriptedNamenode::listen);
+    pass(Duration.ofSeconds(1));
+    namenodes.get(0).refusal = ErrorCode.INVALID_ARGUMENT;
+    namenodes.get(0).forget();
+    pass(Duration.ofSeconds(60));
+    assertNull(registration.refusal());
+    int before = namenodes.get(1).keepAlives;
+    namenodes.get(0).refusal = ErrorCode.OK;
+    pass(Duration.ofSeconds(5));
+    assertTrue(registration.isRegistered());
+    assertTrue(namenodes.get(1).keepAlives > before);
   }
 
   @Test
