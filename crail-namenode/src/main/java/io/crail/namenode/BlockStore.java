@@ -8,29 +8,30 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.ClassUsage;
 import io.crail.protocol.DescribeDatanode;
-import io.crail.protocol.Generation;
 import io.crail.protocol.KeepAlive;
 import io.crail.protocol.Region;
 import io.crail.protocol.RegisterDatanode;
 import io.crail.protocol.RegisterRegion;
 import io.crail.protocol.RemoveDatanode;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * All space that datanodes lend to this namenode, by storage class. Gives extents to nodes and
- * takes them back; what somebody may still access rests in the {@link Quarantine} first.
+ * takes them back; what somebody may still access rests first: an extent in the {@link Quarantine},
+ * a whole region when another namenode, or the one before a restart, may have given space of it.
  * Thread-safe: allocating takes one datanode's monitor at a time, registering the store's.
  */
 final class BlockStore {
@@ -57,6 +58,9 @@ final class BlockStore {
     }
   }
 
+  /** A region of which no space is given out yet. */
+  private record Resting(RegionSpace region, long readyNanos) {}
+
   private final NameNodeOptions options;
   private final Clock clock;
   private final HostNames hosts;
@@ -64,7 +68,9 @@ final class BlockStore {
   private final Quarantine quarantine = new Quarantine();
   private final int[][] classOrders;
   private final BlockSelection[] selections;
-  private final AtomicLong generation;
+  // Regions that rest, by the time of their end.
+  private final PriorityQueue<Resting> resting =
+      new PriorityQueue<>((a, b) -> Long.signum(a.readyNanos - b.readyNanos));
   private final Map<Integer, DatanodeSpace> byId = new TreeMap<>();
   private final Map<UUID, DatanodeSpace> byUuid = new HashMap<>();
   private final Map<Integer, Boolean> reportedOffline = new HashMap<>();
@@ -86,8 +92,6 @@ final class BlockStore {
       selections[i] = options.blockSelection().create(new Random(random.nextLong()));
       classes[i] = new Members(new DatanodeSpace[0]);
     }
-    // Above all that this namenode gave before a restart: it never gives a million a millisecond.
-    this.generation = new AtomicLong(clock.currentTimeMillis() << Generation.TIME_SHIFT);
     // Anywhere, so that an id from before a restart names nobody rather than somebody else.
     this.nextId = (random.nextInt() >>> 2) / options.count() * options.count() + options.index();
   }
@@ -124,11 +128,7 @@ final class BlockStore {
       }
       if (place != null) {
         return new Allocation(
-            place.region(),
-            place.regionOffset(),
-            fileOffset,
-            generation.incrementAndGet(),
-            place.length());
+            place.region(), place.regionOffset(), fileOffset, place.generation(), place.length());
       }
     }
     return null;
@@ -196,9 +196,57 @@ final class BlockStore {
     return quarantine.writers();
   }
 
-  /** Gives extents back that have waited long enough; how many. */
+  /** Gives extents and regions back that have waited long enough; how many. */
   int reclaim() {
-    return quarantine.reclaim(clock.nanoTime(), RECLAIM_BATCH);
+    long now = clock.nanoTime();
+    return wake(now) + quarantine.reclaim(now, RECLAIM_BATCH);
+  }
+
+  private int wake(long nowNanos) {
+    int count = 0;
+    synchronized (resting) {
+      while (!resting.isEmpty() && nowNanos - resting.peek().readyNanos >= 0) {
+        RegionSpace region = resting.remove().region;
+        region.datanode().wake(region);
+        count++;
+      }
+    }
+    return count;
+  }
+
+  /**
+   * Says what space comes by itself to a node that finds none; may be empty.
+   *
+   * @param storageClass the node's class
+   * @param strict whether it takes no other
+   */
+  String prospect(int storageClass, boolean strict) {
+    long bytes = 0;
+    long last = clock.nanoTime();
+    long now = last;
+    synchronized (resting) {
+      for (Resting each : resting) {
+        if (mayHave(storageClass, strict, each.region.datanode())) {
+          bytes += each.region.region().length();
+          last = each.readyNanos - last > 0 ? each.readyNanos : last;
+        }
+      }
+    }
+    return bytes == 0
+        ? ""
+        : "; "
+            + bytes
+            + " bytes that were in use before this namenode got them come within "
+            + (last - now) / 1_000_000
+            + " ms";
+  }
+
+  private boolean mayHave(int storageClass, boolean strict, DatanodeSpace datanode) {
+    int present = datanode.storageClass();
+    return datanode.state() == DatanodeSpace.State.ACTIVE
+        && (present == storageClass
+            || (!strict
+                && Arrays.stream(classOrders[storageClass]).anyMatch(other -> other == present)));
   }
 
   /** Registers a datanode, or confirms it. */
@@ -226,7 +274,7 @@ final class BlockStore {
     DatanodeSpace predecessor = find(request.host(), request.port());
     if (predecessor != null) {
       requireGone(predecessor, request, now);
-      bury(predecessor);
+      bury(predecessor, "was replaced by another process");
     }
     DatanodeSpace datanode =
         new DatanodeSpace(newId(), hosts.add(request.host()), request, options.blockSize(), now);
@@ -244,9 +292,42 @@ final class BlockStore {
       throw ErrorCode.WRONG_NAMENODE.exception(
           "region " + request.index() + " of datanode " + datanode.id());
     }
+    if (datanode.state() == DatanodeSpace.State.DEAD && !datanode.isStopped()) {
+      throw unknown(datanode.id());
+    }
     Region region = new Region(request.index(), request.length(), request.address(), request.key());
-    datanode.seen(clock.nanoTime());
-    return datanode.register(region);
+    long now = clock.nanoTime();
+    datanode.seen(now);
+    if (!datanode.isStopped() && datanode.wasLentElsewhere(region.index(), request.generation())) {
+      // Whoever had it meanwhile has written over what this namenode knows to be there.
+      bury(datanode, "has lent its space to another namenode meanwhile");
+      rebuild();
+      throw unknown(datanode.id());
+    }
+    RegionSpace space = datanode.register(region, request.generation());
+    if (space != null && request.generation() == 0) {
+      datanode.wake(space);
+    } else if (space != null) {
+      rest(space, now);
+    }
+    return region.length() / options.blockSize();
+  }
+
+  /**
+   * Keeps back a region of which somebody else has given space. From now on the datanode refuses
+   * what begins in the name of an earlier generation; where it cannot, all leases on such space
+   * have to end first.
+   */
+  private void rest(RegionSpace region, long nowNanos) {
+    DatanodeSpace datanode = region.datanode();
+    long leaseNanos = datanode.checksGeneration() ? 0 : options.leaseNanos();
+    long restNanos = leaseNanos + options.freeMarginNanos();
+    synchronized (resting) {
+      resting.add(new Resting(region, nowNanos + restNanos));
+    }
+    if (datanode.restingBytes() == region.region().length()) {
+      LOG.info("{} was in use; its space rests for {} ms", datanode, restNanos / 1_000_000);
+    }
   }
 
   /** Notes a sign of life. */
@@ -415,7 +496,7 @@ final class BlockStore {
       datanode.verify();
       DatanodeSpace.Accounts accounts = datanode.accounts(isOnline(datanode));
       long expectedUsed = used.getOrDefault(datanode, 0L);
-      long expectedWaiting = quarantine.bytesOf(datanode);
+      long expectedWaiting = quarantine.bytesOf(datanode) + datanode.restingBytes();
       if (accounts.used() != expectedUsed
           || accounts.waiting() != expectedWaiting
           || accounts.free() + accounts.used() + accounts.waiting() != accounts.capacity()) {
@@ -483,12 +564,12 @@ final class BlockStore {
         request.host() + ":" + request.port() + " is the address of " + predecessor);
   }
 
-  private void bury(DatanodeSpace datanode) {
+  private void bury(DatanodeSpace datanode, String why) {
     datanode.die();
     contested.remove(datanode.id());
     byUuid.remove(uuid(datanode), datanode);
     reportedOffline.remove(datanode.id());
-    datanodeLog.warn(datanode + " was replaced by another process; what it held is lost");
+    datanodeLog.warn(datanode + " " + why + "; what it held is lost");
   }
 
   private int newId() {

@@ -4,11 +4,14 @@ package io.crail.namenode;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Extent;
+import io.crail.protocol.Generation;
 import io.crail.protocol.Region;
 import io.crail.protocol.RegisterDatanode;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -51,6 +54,9 @@ final class DatanodeSpace {
   private final int blockSize;
   private final int maxOrder;
   private final Map<Integer, RegionSpace> regions = new TreeMap<>();
+  // Regions of which no space is given out yet.
+  private final Set<RegionSpace> resting = new HashSet<>();
+  // The other regions.
   private RegionSpace[] regionArray = {};
   // The regions before this one have no free block.
   private int firstFreeRegion;
@@ -174,7 +180,7 @@ final class DatanodeSpace {
 
   synchronized long totalBlocks() {
     long total = 0;
-    for (RegionSpace region : regionArray) {
+    for (RegionSpace region : regions.values()) {
       total += region.blocks();
     }
     return total;
@@ -182,22 +188,23 @@ final class DatanodeSpace {
 
   /** The regions, by ascending index. */
   synchronized List<Region> regions() {
-    List<Region> list = new ArrayList<>(regionArray.length);
+    List<Region> list = new ArrayList<>(regions.size());
     regions.values().forEach(region -> list.add(region.region()));
     return list;
   }
 
   /**
-   * Takes a region into account, or confirms it.
+   * Takes a region into account, or confirms it. It rests until {@link #wake}.
    *
-   * @return the number of its blocks
+   * @param generation above which its generations begin
+   * @return null when it was known
    * @throws CrailException when it contradicts itself or a region that is known
    */
-  synchronized int register(Region region) throws CrailException {
+  synchronized RegionSpace register(Region region, long generation) throws CrailException {
     RegionSpace known = regions.get(region.index());
     if (known != null) {
       if (known.region().equals(region)) {
-        return known.blocks();
+        return null;
       }
       throw refuse(region, "is known with other values");
     }
@@ -207,25 +214,49 @@ final class DatanodeSpace {
     if (region.length() / blockSize > Integer.MAX_VALUE - 8) {
       throw refuse(region, "is too long");
     }
+    if (generation < 0 || generation > Generation.MAX) {
+      throw refuse(region, "has generation " + generation);
+    }
     if (regions.size() == MAX_REGIONS) {
       throw ErrorCode.LIMIT_EXCEEDED.exception(MAX_REGIONS + " regions of datanode " + id);
     }
-    for (RegionSpace other : regionArray) {
+    for (RegionSpace other : regions.values()) {
       if (overlap(region, other.region())) {
         throw refuse(region, "overlaps region " + other.index());
       }
     }
-    int blocks = (int) (region.length() / blockSize);
-    RegionSpace space = new RegionSpace(this, region, blocks);
+    RegionSpace space =
+        new RegionSpace(this, region, (int) (region.length() / blockSize), generation);
     regions.put(region.index(), space);
-    regionArray = regions.values().toArray(new RegionSpace[0]);
+    resting.add(space);
+    waiting += region.length();
+    return space;
+  }
+
+  /** True when a region has had other owners than this namenode knows, since it was registered. */
+  synchronized boolean wasLentElsewhere(int index, long generation) {
+    RegionSpace known = regions.get(index);
+    return known != null && generation > known.generation();
+  }
+
+  /** Gives out space of a region from now on. */
+  synchronized void wake(RegionSpace region) {
+    resting.remove(region);
+    List<RegionSpace> awake = new ArrayList<>(regions.values());
+    awake.removeAll(resting);
+    regionArray = awake.toArray(new RegionSpace[0]);
     for (int i = 0; i < regionArray.length; i++) {
       regionArray[i].position(i);
     }
     firstFreeRegion = 0;
-    freeBlocks += blocks;
-    free += region.length();
-    return blocks;
+    freeBlocks += region.blocks();
+    waiting -= region.region().length();
+    free += region.region().length();
+  }
+
+  /** Bytes of the regions that rest. */
+  synchronized long restingBytes() {
+    return resting.stream().mapToLong(region -> region.region().length()).sum();
   }
 
   private CrailException refuse(Region region, String why) {
@@ -249,8 +280,8 @@ final class DatanodeSpace {
         && b.address() < a.address() + a.length();
   }
 
-  /** Where a piece of space is. */
-  record Place(RegionSpace region, long regionOffset, int length) {}
+  /** A piece of space and the generation of those who get it. */
+  record Place(RegionSpace region, long regionOffset, int length, long generation) {}
 
   /**
    * Takes an extent.
@@ -307,7 +338,8 @@ final class DatanodeSpace {
   private Place takeBlock() {
     RegionSpace region = regionWithFreeBlock();
     freeBlocks--;
-    return new Place(region, (long) region.takeBlock() * blockSize, blockSize);
+    return new Place(
+        region, (long) region.takeBlock() * blockSize, blockSize, region.nextGeneration());
   }
 
   private Place takePiece(int order) {
@@ -328,7 +360,8 @@ final class DatanodeSpace {
     return new Place(
         block.region(),
         (long) block.block() * blockSize + (long) unit * Extent.MIN_LENGTH,
-        Extent.MIN_LENGTH << order);
+        Extent.MIN_LENGTH << order,
+        block.region().nextGeneration());
   }
 
   private void giveBack(Allocation allocation) {
@@ -406,7 +439,7 @@ final class DatanodeSpace {
 
   /** Counts everything again and compares; for tests. */
   synchronized void verify() {
-    long total = 0;
+    long total = restingBytes();
     long counted = 0;
     long countedBlocks = 0;
     for (RegionSpace region : regionArray) {

@@ -87,7 +87,8 @@ final class NodeWriter {
       throw ErrorCode.NO_SPACE.exception(
           node
               + (node.isStrict() ? ": strictly from storage class " : ": from storage class ")
-              + node.storageClass());
+              + node.storageClass()
+              + store.prospect(node.storageClass(), node.isStrict()));
     }
     return extents;
   }

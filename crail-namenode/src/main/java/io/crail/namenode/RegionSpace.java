@@ -14,6 +14,7 @@ final class RegionSpace {
   private final int blocks;
 
   private int position;
+  private long generation;
 
   // Blocks from here on were never used.
   private int firstFresh;
@@ -21,10 +22,16 @@ final class RegionSpace {
   private int returnedCount;
   private SplitBlock[] split = {};
 
-  RegionSpace(DatanodeSpace datanode, Region region, int blocks) {
+  /**
+   * Creates the space of a region, all free.
+   *
+   * @param generation above which its generations begin
+   */
+  RegionSpace(DatanodeSpace datanode, Region region, int blocks, long generation) {
     this.datanode = datanode;
     this.region = region;
     this.blocks = blocks;
+    this.generation = generation;
   }
 
   DatanodeSpace datanode() {
@@ -43,7 +50,17 @@ final class RegionSpace {
     return blocks;
   }
 
-  /** Where it stands among the regions of its datanode. */
+  /** The last generation that was given out here. */
+  long generation() {
+    return generation;
+  }
+
+  /** The generation of space that is given out now. */
+  long nextGeneration() {
+    return ++generation;
+  }
+
+  /** Where it stands among the regions of its datanode that have space to give. */
   int position() {
     return position;
   }

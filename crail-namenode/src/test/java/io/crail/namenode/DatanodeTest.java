@@ -100,7 +100,7 @@ class DatanodeTest {
   void overlappingRegionsAreRefused() throws Exception {
     TestStore store = new TestStore();
     int id = store.datanode(BLOCK);
-    RegisterRegion.Request first = new RegisterRegion.Request(id, 1, 4 * BLOCK, 1 << 30, 7);
+    RegisterRegion.Request first = new RegisterRegion.Request(id, 1, 4 * BLOCK, 1 << 30, 7, 0);
     store.call(NameNodeOperations.REGISTER_REGION, first);
     for (long address : new long[] {1 << 30, (1 << 30) + 3 * BLOCK, (1 << 30) - BLOCK + 1}) {
       refused(
@@ -109,18 +109,18 @@ class DatanodeTest {
           () ->
               store.call(
                   NameNodeOperations.REGISTER_REGION,
-                  new RegisterRegion.Request(id, 2, BLOCK, address, 7)));
+                  new RegisterRegion.Request(id, 2, BLOCK, address, 7, 0)));
     }
     store.call(
         NameNodeOperations.REGISTER_REGION,
-        new RegisterRegion.Request(id, 2, BLOCK, (1 << 30) + 4 * BLOCK, 7));
+        new RegisterRegion.Request(id, 2, BLOCK, (1 << 30) + 4 * BLOCK, 7, 0));
     refused(
         ErrorCode.INVALID_ARGUMENT,
         "other values",
         () ->
             store.call(
                 NameNodeOperations.REGISTER_REGION,
-                new RegisterRegion.Request(id, 1, 4 * BLOCK, 1 << 29, 7)));
+                new RegisterRegion.Request(id, 1, 4 * BLOCK, 1 << 29, 7, 0)));
   }
 
   @Test
@@ -377,7 +377,7 @@ class DatanodeTest {
         () ->
             store.wire.call(
                 NameNodeOperations.REGISTER_REGION,
-                new RegisterRegion.Request(id, 1, BLOCK, 0, 0)));
+                new RegisterRegion.Request(id, 1, BLOCK, 0, 0, 0)));
     refused(
         ErrorCode.INVALID_ARGUMENT,
         "only a datanode",

@@ -250,22 +250,6 @@ class SpaceTest {
     return 4 - extents;
   }
 
-  @Test
-  void generationsGrowAlsoOverARestart() throws Exception {
-    ManualClock clock = new ManualClock();
-    long last = 0;
-    for (int restart = 0; restart < 3; restart++) {
-      TestStore store = new TestStore(clock, 0, 1);
-      store.datanode(64L << 20);
-      long id = store.create(NodeType.DATAFILE, "/f", 9).id();
-      for (Extent extent : store.extend(id, 9, 0, 40L << 20)) {
-        assertTrue(extent.generation() > last);
-        last = extent.generation();
-      }
-      clock.advanceMillis(1);
-    }
-  }
-
   private static Create.Request placed(String path, int storageClass, boolean strict, String host) {
     return new Create.Request(
         NodeType.DATAFILE, true, strict, storageClass, 9, Utf8.of(path), Utf8.of(host));
@@ -380,7 +364,7 @@ class SpaceTest {
       capacity += 3L << 20;
     }
     Map<String, List<Extent>> files = new HashMap<>();
-    Map<Long, Long> generations = new HashMap<>();
+    Map<List<Long>, Long> generations = new HashMap<>();
     for (int step = 0; step < 4000; step++) {
       String path = "/f" + random.nextInt(200);
       if (files.containsKey(path)) {
@@ -430,7 +414,8 @@ class SpaceTest {
     return extents;
   }
 
-  private static void checkNoOverlap(Map<String, List<Extent>> files, Map<Long, Long> generations) {
+  private static void checkNoOverlap(
+      Map<String, List<Extent>> files, Map<List<Long>, Long> generations) {
     TreeMap<Long, Extent> byPlace = new TreeMap<>();
     for (List<Extent> extents : files.values()) {
       for (Extent extent : extents) {
@@ -441,8 +426,10 @@ class SpaceTest {
         assertEquals(0, extent.regionOffset() % extent.length(), "aligned");
         Extent other = byPlace.put(place, extent);
         assertEquals(null, other, "two extents in one place");
-        Long owner = generations.put(extent.generation(), place);
-        assertTrue(owner == null || owner == place, "a generation given twice");
+        List<Long> key =
+            List.of((long) extent.datanode(), (long) extent.region(), extent.generation());
+        Long owner = generations.put(key, place);
+        assertTrue(owner == null || owner == place, "a generation given twice in a region");
       }
     }
     long end = Long.MIN_VALUE;

@@ -43,13 +43,17 @@ final class TestStore {
   }
 
   TestStore(ManualClock clock, int index, int count, String... settings) throws CrailException {
+    this(new Random(1), clock, index, count, settings);
+  }
+
+  TestStore(Random random, ManualClock clock, int index, int count, String... settings)
+      throws CrailException {
     Configuration.Builder builder = Configuration.builder();
     for (int i = 0; i < settings.length; i += 2) {
       builder.set(settings[i], settings[i + 1], "a test");
     }
     this.clock = clock;
-    this.namenode =
-        new NameNode(NameNodeOptions.of(builder.build(), index, count), clock, new Random(1));
+    this.namenode = new NameNode(NameNodeOptions.of(builder.build(), index, count), clock, random);
     this.server = NameNodeService.create(namenode);
     this.wire = Wire.connect(server, CLIENT);
     this.datanodeWire = Wire.connect(server, Hello.ROLE_DATANODE, CLIENT + 1);
@@ -168,9 +172,13 @@ final class TestStore {
   }
 
   long region(int datanode, int index, long bytes) throws CrailException {
+    return region(datanode, index, bytes, 0);
+  }
+
+  long region(int datanode, int index, long bytes, long generation) throws CrailException {
     return call(
             NameNodeOperations.REGISTER_REGION,
-            new RegisterRegion.Request(datanode, index, bytes, 0, 0))
+            new RegisterRegion.Request(datanode, index, bytes, 0, 0, generation))
         .blocks();
   }
 

@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
-import java.util.concurrent.TimeUnit;
-
 /**
- * The encoding of generations: a namenode counts them from the time of its start, in milliseconds
- * since 1970, shifted left by {@value #TIME_SHIFT} bits. It gives out far fewer than 2^{@value
- * #TIME_SHIFT} in a millisecond, so they stay behind the time, and every start begins above all
- * that were given before.
+ * The numbers of the owners that a piece of space has one after the other. They grow within a
+ * region, from 0 for a new one, whoever gives the region's space away; the numbers of two regions
+ * have nothing to do with each other. No clock is asked.
+ *
+ * <p>When a region is lent anew, to a namenode that knows nothing of what the one before gave away,
+ * the datanode raises all its generations by {@link #GAP} above the highest that it finds there,
+ * and the namenode goes on from that fence. So no number from before passes a check any more, also
+ * none that was given out and not written yet.
  */
 public final class Generation {
-  /** Bits below the time. */
-  public static final int TIME_SHIFT = 20;
+  /**
+   * The largest: at a million a second out of one region it takes a thousand years to come there,
+   * and with a namenode that restarts every minute thirty. Space that took a larger one would be
+   * lost for every later owner.
+   */
+  public static final long MAX = 1L << 56;
 
-  private static final long SKEW_MILLIS = TimeUnit.DAYS.toMillis(1);
+  /** More than anybody gives out of one region without a single byte being written there. */
+  public static final long GAP = 1L << 32;
 
   private Generation() {}
-
-  /**
-   * The largest generation that any namenode can have given out, its clock being at most a day
-   * ahead. Space that took a larger one would be lost for every later owner.
-   *
-   * @param nowMillis the time here, since 1970
-   */
-  public static long latest(long nowMillis) {
-    return (nowMillis + SKEW_MILLIS) << TIME_SHIFT;
-  }
 }

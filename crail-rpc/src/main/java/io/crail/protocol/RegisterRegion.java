@@ -3,7 +3,10 @@ package io.crail.protocol;
 
 import java.nio.ByteBuffer;
 
-/** Lends a region to the namenode; a region that is known is confirmed. */
+/**
+ * Lends a region to the namenode; a region that is known is confirmed. Sent again without an answer
+ * it is the same request.
+ */
 public final class RegisterRegion {
   private RegisterRegion() {}
 
@@ -15,8 +18,11 @@ public final class RegisterRegion {
    * @param length bytes; a multiple of the block size
    * @param address address for the tier, or 0
    * @param key access key for the tier, or 0
+   * @param generation 0 when the region was never lent before; else somebody may still write there
+   *     whom an earlier namenode gave space, and those who get space now get generations above this
    */
-  public record Request(int datanode, int index, long length, long address, long key) {
+  public record Request(
+      int datanode, int index, long length, long address, long key, long generation) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("RegisterRegion.Request")
@@ -24,13 +30,15 @@ public final class RegisterRegion {
             .i32("index", "the datanode's number for the region")
             .i64("length", "bytes; a multiple of the block size")
             .i64("address", "address for the tier, or 0")
-            .i64("key", "access key for the tier, or 0");
+            .i64("key", "access key for the tier, or 0")
+            .i64("generation", "0 if never lent before; else new generations begin above it");
 
     static final int DATANODE = LAYOUT.offset("datanode");
     static final int INDEX = LAYOUT.offset("index");
     static final int LENGTH = LAYOUT.offset("length");
     static final int ADDRESS = LAYOUT.offset("address");
     static final int KEY = LAYOUT.offset("key");
+    static final int GENERATION = LAYOUT.offset("generation");
 
     /** The codec. */
     public static final Codec<Request> CODEC =
@@ -42,6 +50,7 @@ public final class RegisterRegion {
             out.putLong(offset + LENGTH, message.length);
             out.putLong(offset + ADDRESS, message.address);
             out.putLong(offset + KEY, message.key);
+            out.putLong(offset + GENERATION, message.generation);
           }
 
           @Override
@@ -51,7 +60,8 @@ public final class RegisterRegion {
                 in.getInt(offset + INDEX),
                 in.getLong(offset + LENGTH),
                 in.getLong(offset + ADDRESS),
-                in.getLong(offset + KEY));
+                in.getLong(offset + KEY),
+                in.getLong(offset + GENERATION));
           }
         };
   }

@@ -3,6 +3,7 @@ package io.crail.storage;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Extent;
+import io.crail.protocol.Generation;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -79,20 +80,21 @@ public final class GenerationTable {
 
   private boolean raise(int first, int last, long generation) {
     for (int cell = first; cell <= last; cell += CELL_LENGTH) {
-      long present = (long) CELL.getAcquire(cells, cell);
-      while (present < generation) {
-        long witness = (long) CELL.compareAndExchange(cells, cell, present, generation);
-        if (witness == present) {
-          present = generation;
-        } else {
-          present = witness;
-        }
-      }
-      if (present > generation) {
+      if (raise(cell, generation) > generation) {
         return false;
       }
     }
     return true;
+  }
+
+  /** Raises a cell that is lower; gives what it is then. */
+  private long raise(int cell, long generation) {
+    long present = (long) CELL.getAcquire(cells, cell);
+    while (present < generation) {
+      long witness = (long) CELL.compareAndExchange(cells, cell, present, generation);
+      present = witness == present ? generation : witness;
+    }
+    return present;
   }
 
   /**
@@ -124,6 +126,28 @@ public final class GenerationTable {
   public ErrorCode verifyAfter(int regionOffset, int length, long generation) {
     VarHandle.fullFence();
     return verify(regionOffset, length, generation);
+  }
+
+  /**
+   * Ends all access in the name of the generations that were given so far, used or not: raises
+   * every unit far above the highest. A copy that has begun is not stopped by it.
+   *
+   * @return the generation that all units have now; those of later owners are larger
+   */
+  public long fence() {
+    int length = cells.capacity();
+    long highest = 0;
+    for (int cell = 0; cell < length; cell += CELL_LENGTH) {
+      long present = (long) CELL.getAcquire(cells, cell);
+      // What no namenode gives out is somebody's mistake, and costs the units that it lies in.
+      highest = present <= Generation.MAX ? Math.max(highest, present) : highest;
+    }
+    long fence = highest + Generation.GAP;
+    for (int cell = 0; cell < length; cell += CELL_LENGTH) {
+      raise(cell, fence);
+    }
+    VarHandle.fullFence();
+    return fence;
   }
 
   private static int cell(int regionOffset) {

@@ -17,6 +17,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.IntToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +27,11 @@ import org.slf4j.LoggerFactory;
  * more, for as long as it is asked to. A namenode that refuses it for good ends it, unless all have
  * known it once: then others have data on it. Each namenode has at most one request outstanding and
  * does not hold up the others.
+ *
+ * <p>A region that was lent before is fenced before it is lent again: the namenode that gave space
+ * of it away has restarted, or another one has taken its address, and whoever has such space may
+ * still write there. What is sent again because its answer was lost is not fenced again, for the
+ * namenode may have given the region's space away by then.
  *
  * <p>Owns no thread and reads no clock: {@link #step} does what is due. Used by one thread.
  */
@@ -67,6 +73,7 @@ public final class Registration {
 
   private final NameNodeClient namenodes;
   private final Description description;
+  private final IntToLongFunction fence;
   private final long keepAliveNanos;
   private final Runnable onAnswer;
   private final List<Link> links = new ArrayList<>();
@@ -76,13 +83,19 @@ public final class Registration {
   /**
    * Creates the registration; nothing is sent before the first {@link #step}.
    *
+   * @param fence as {@link StorageServer#fence}
    * @param keepAliveNanos pause between two signs of life
    * @param onAnswer runs in the loop when an answer makes another step due; must not block
    */
   public Registration(
-      NameNodeClient namenodes, Description description, long keepAliveNanos, Runnable onAnswer) {
+      NameNodeClient namenodes,
+      Description description,
+      IntToLongFunction fence,
+      long keepAliveNanos,
+      Runnable onAnswer) {
     this.namenodes = namenodes;
     this.description = description;
+    this.fence = fence;
     this.keepAliveNanos = keepAliveNanos;
     this.onAnswer = onAnswer;
     for (int i = 0; i < namenodes.count(); i++) {
@@ -137,10 +150,21 @@ public final class Registration {
     };
   }
 
+  /**
+   * To whom a region was lent.
+   *
+   * @param datanode the id that the namenode had given this datanode
+   * @param incarnation that of the namenode
+   * @param generation above which it may begin; 0 when nobody had the region before
+   */
+  private record Lending(int datanode, long incarnation, long generation) {}
+
   /** The way to one namenode. */
   private final class Link {
     private final int index;
     private final List<Region> regions = new ArrayList<>();
+    // The last of each of them; null while it was never lent.
+    private final Lending[] lendings;
     private State state = State.UNKNOWN;
     private OperationCall<?, ?> pending;
     private int datanode;
@@ -155,6 +179,7 @@ public final class Registration {
       for (int i = index; i < description.regions().size(); i += namenodes.count()) {
         regions.add(description.regions().get(i));
       }
+      lendings = new Lending[regions.size()];
     }
 
     void step(long now) {
@@ -178,11 +203,7 @@ public final class Registration {
         case UNKNOWN:
           return submit(NameNodeOperations.REGISTER_DATANODE, registerDatanode());
         case LENDING:
-          Region region = regions.get(lent);
-          return submit(
-              NameNodeOperations.REGISTER_REGION,
-              new RegisterRegion.Request(
-                  datanode, region.index(), region.length(), region.address(), region.key()));
+          return submit(NameNodeOperations.REGISTER_REGION, registerRegion());
         default:
           return submit(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode));
       }
@@ -202,6 +223,24 @@ public final class Registration {
           Utf8.of(description.tier()),
           Utf8.of(description.address().getHostString()),
           Utf8.of(description.directory()));
+    }
+
+    private RegisterRegion.Request registerRegion() {
+      Region region = regions.get(lent);
+      Lending last = lendings[lent];
+      long incarnation = namenodes.hello(index).incarnation();
+      if (last == null || last.datanode != datanode || last.incarnation != incarnation) {
+        // Noted although nobody knows yet whether the request arrives.
+        long generation = last == null ? 0 : fence.applyAsLong(region.index());
+        lendings[lent] = new Lending(datanode, incarnation, generation);
+      }
+      return new RegisterRegion.Request(
+          datanode,
+          region.index(),
+          region.length(),
+          region.address(),
+          region.key(),
+          lendings[lent].generation);
     }
 
     private void take(OperationCall<?, ?> call, long now) {

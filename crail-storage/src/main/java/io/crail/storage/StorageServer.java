@@ -31,6 +31,14 @@ public interface StorageServer extends AutoCloseable {
   /** Whether each request is checked against the generation of the space. */
   boolean checksGeneration();
 
+  /**
+   * Ends all access to a region in the name of generations that were given out before, as far as
+   * the tier checks them: it is about to be lent to a namenode that does not know who has them.
+   *
+   * @return the generation above which new ones begin, at least 1
+   */
+  long fence(int region);
+
   /** The directory of the region files, when clients on this host may map them. */
   Optional<Path> directory();
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Generation;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,6 +53,23 @@ class GenerationTableTest {
   void theLastUnitOfARegionHasACell() {
     assertEquals(ErrorCode.OK, table.adopt(LENGTH - 1, 1, 3));
     assertEquals(ErrorCode.OK, table.verify(LENGTH - UNIT, UNIT, 3));
+  }
+
+  @Test
+  void aFenceRefusesAllThatWereGivenOutUsedOrNot() {
+    table.adopt(3 * UNIT, 2 * UNIT, 70);
+    // A lie costs its own unit and moves nobody else.
+    table.adopt(9 * UNIT, 1, Long.MAX_VALUE);
+    long fence = table.fence();
+    assertEquals(70 + Generation.GAP, fence);
+    for (int unit = 0; unit < LENGTH / UNIT; unit++) {
+      assertEquals(unit == 9 ? Long.MAX_VALUE : fence, table.generation(unit * UNIT));
+    }
+    assertEquals(ErrorCode.STALE_EXTENT, table.verify(3 * UNIT, UNIT, 70));
+    assertEquals(ErrorCode.STALE_EXTENT, table.adopt(0, 1, 71));
+    assertEquals(ErrorCode.STALE_EXTENT, table.adopt(0, 1, fence - 1));
+    assertEquals(ErrorCode.OUT_OF_RANGE, table.verify(0, UNIT, fence + 1));
+    assertEquals(ErrorCode.OK, table.adopt(0, 9 * UNIT, fence + 1));
   }
 
   @Test

@@ -134,7 +134,11 @@ class EmbeddedCrailTest {
 
   @Test
   void restartedNamenodeIsEmptyAndFindsItsDatanodes() throws Exception {
-    try (EmbeddedCrail crail = small().set("crail.storage.keepalive", "50ms").start()) {
+    try (EmbeddedCrail crail =
+        small()
+            .set("crail.storage.keepalive", "50ms")
+            .set("crail.namenode.freemargin", "200ms")
+            .start()) {
       writeAndRead(crail.configuration(), "/before");
       crail.restartNamenode(0);
       CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()));
@@ -143,13 +147,13 @@ class EmbeddedCrailTest {
       } finally {
         store.close();
       }
-      long deadline = System.nanoTime() + 10_000_000_000L;
+      long deadline = System.nanoTime() + 30_000_000_000L;
       for (int i = 0; ; i++) {
         try {
           writeAndRead(crail.configuration(), "/after-" + i);
           break;
         } catch (IOException e) {
-          // No space until the datanode has noticed.
+          // No space until the datanode has noticed, and its space has rested.
           assertTrue(System.nanoTime() - deadline < 0, e.toString());
           Thread.sleep(50);
         }

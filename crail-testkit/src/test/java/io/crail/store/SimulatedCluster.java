@@ -5,6 +5,7 @@ import io.crail.CrailFile;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStore;
 import io.crail.client.CoreStore;
+import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.namenode.NameNodeServer;
@@ -44,6 +45,8 @@ final class SimulatedCluster implements AutoCloseable {
   private final Configuration configuration;
   private final SimulatedNetwork network;
   private final SimulatedTier tier;
+  private final long startMillis;
+  private NameNodeServer namenode;
 
   /**
    * Starts a cluster.
@@ -63,11 +66,41 @@ final class SimulatedCluster implements AutoCloseable {
       builder.set(setting.substring(0, equals), setting.substring(equals + 1), "test");
     }
     configuration = builder.build();
-    NameNodeServer namenode =
-        NameNodeServer.start(
-            configuration, 0, 1, ADDRESS, network.transport(NAMENODE), network.clock());
-    open.push(namenode);
+    startMillis = network.clock().currentTimeMillis();
+    open.push(() -> namenode.close());
+    startNamenode(network.clock());
     startDatanode();
+  }
+
+  private void startNamenode(Clock clock) throws Exception {
+    namenode =
+        NameNodeServer.start(configuration, 0, 1, ADDRESS, network.transport(NAMENODE), clock);
+  }
+
+  /** How long the cluster has been there, by the time of day. */
+  Duration age() {
+    return Duration.ofMillis(network.clock().currentTimeMillis() - startMillis);
+  }
+
+  /**
+   * Ends the namenode and starts an empty one at its address.
+   *
+   * @param behind how much its time of day is behind the last one's
+   */
+  void restartNamenode(Duration behind) throws Exception {
+    namenode.close();
+    startNamenode(
+        new Clock() {
+          @Override
+          public long nanoTime() {
+            return network.clock().nanoTime();
+          }
+
+          @Override
+          public long currentTimeMillis() {
+            return network.clock().currentTimeMillis() - behind.toMillis();
+          }
+        });
   }
 
   private void startDatanode() throws Exception {
@@ -96,6 +129,7 @@ final class SimulatedCluster implements AutoCloseable {
                 server.checksGeneration(),
                 "",
                 server.regions()),
+            server::fence,
             configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
             () -> {});
     keepRegistered(registration);

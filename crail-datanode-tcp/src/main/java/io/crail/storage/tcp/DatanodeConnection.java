@@ -3,6 +3,7 @@ package io.crail.storage.tcp;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Generation;
 import io.crail.protocol.Ping;
 import io.crail.rpc.Frame;
 import io.crail.storage.RegionMemory;
@@ -403,7 +404,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     long offset = bytes.getLong(body + WriteData.Request.REGION_OFFSET);
     generation = bytes.getLong(body + WriteData.Request.GENERATION);
     refusal = locate(index, offset, dataLength);
-    if (refusal == ErrorCode.OK && generation > server.latestGeneration()) {
+    if (refusal == ErrorCode.OK && generation > Generation.MAX) {
       refusal = ErrorCode.INVALID_ARGUMENT;
     }
     if (refusal == ErrorCode.OK) {
@@ -457,8 +458,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   private String describeRefusal() {
     String what = length + " bytes of generation " + generation;
     return switch (refusal) {
-      case INVALID_ARGUMENT ->
-          what + ", which no namenode has given out by the clock of this datanode";
+      case INVALID_ARGUMENT -> what + ", which no namenode gives out";
       case NO_SPACE -> what + ", which the file system of datanode " + server.uuid() + " lacks";
       default -> what;
     };

@@ -5,7 +5,6 @@ import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
-import io.crail.protocol.Generation;
 import io.crail.protocol.Region;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
@@ -208,11 +207,6 @@ final class TcpStorageServer implements StorageServer {
     return index >= 0 && index < regions.size() ? regions.get(index) : null;
   }
 
-  /** The largest generation that a namenode can have given out by now. */
-  long latestGeneration() {
-    return Generation.latest(Clock.SYSTEM.currentTimeMillis());
-  }
-
   long writeTimeoutNanos() {
     return writeTimeoutNanos;
   }
@@ -259,6 +253,11 @@ final class TcpStorageServer implements StorageServer {
   @Override
   public boolean checksGeneration() {
     return true;
+  }
+
+  @Override
+  public long fence(int region) {
+    return regions.get(region).generations().fence();
   }
 
   @Override

@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 /**
  * Writes bytes to a region. The data stand behind the request's fixed part and must arrive within
  * the time that the handshake has told. The answer comes when they are placed; it is sent after all
- * data have arrived also when the write is refused. A generation that no namenode can have given
- * out by the clock of the datanode is INVALID_ARGUMENT, for space that took it would be lost.
+ * data have arrived also when the write is refused. A generation that no namenode gives out is
+ * INVALID_ARGUMENT, for space that took it would be lost.
  */
 public final class WriteData {
   private WriteData() {}

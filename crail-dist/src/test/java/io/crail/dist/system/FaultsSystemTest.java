@@ -184,6 +184,23 @@ class FaultsSystemTest {
     }
   }
 
+  /** What was in use before a restart of the namenode rests first. */
+  private static void awaitSpaceAfterRest(CrailStore store) throws Exception {
+    int[] tries = new int[1];
+    Await.until(
+        "there is space",
+        PATIENCE,
+        () -> {
+          try {
+            write(create(store, "/probe-" + tries[0]++, CrailStorageClass.DEFAULT), MIB);
+            return true;
+          } catch (Exception e) {
+            assertEquals(ErrorCode.NO_SPACE, codeOf(e));
+            return false;
+          }
+        });
+  }
+
   @Test
   void datanodeRegistersAgainAfterARestartOfTheNamenode() throws Exception {
     try (ProcessCluster cluster = ProcessCluster.start(1, 2, quick())) {
@@ -195,6 +212,7 @@ class FaultsSystemTest {
             "both datanodes are online",
             PATIENCE,
             () -> cluster.run("df").stdout().contains("2 of 2 datanodes online"));
+        awaitSpaceAfterRest(store);
         // The same store goes on with the new namenode, which knows nothing of the old one's nodes.
         assertNull(store.lookup("/before").get(10, TimeUnit.SECONDS));
         write(create(store, "/after", CrailStorageClass.DEFAULT), 3 * MIB);

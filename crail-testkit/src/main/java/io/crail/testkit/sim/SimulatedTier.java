@@ -61,6 +61,7 @@ public final class SimulatedTier implements StorageTier {
   private volatile long failedLatenessNanos;
   private final Queue<Work> stalled = new ConcurrentLinkedQueue<>();
   private volatile boolean stalls;
+  private volatile boolean mapped;
 
   /**
    * Creates a tier whose datanodes all lend the same.
@@ -108,6 +109,14 @@ public final class SimulatedTier implements StorageTier {
   public void failWrites(Function<Transfer, ErrorCode> failures, Duration lateness) {
     writeFailures = failures;
     failedLatenessNanos = lateness.toNanos();
+  }
+
+  /**
+   * Sets whether writes are copies into mapped memory: the generation is checked before the first
+   * half and behind the second, and nothing stops what is between.
+   */
+  public void mapped(boolean isMapped) {
+    mapped = isMapped;
   }
 
   /**
@@ -235,6 +244,11 @@ public final class SimulatedTier implements StorageTier {
     @Override
     public boolean checksGeneration() {
       return true;
+    }
+
+    @Override
+    public long fence(int region) {
+      return regions.get(region).generations().fence();
     }
 
     @Override
@@ -460,7 +474,9 @@ public final class SimulatedTier implements StorageTier {
         return;
       }
       ErrorCode code =
-          write ? region().generations().verify((int) offset, length, generation) : ErrorCode.OK;
+          write && !mapped
+              ? region().generations().verify((int) offset, length, generation)
+              : ErrorCode.OK;
       if (code == ErrorCode.OK) {
         move(length / 2, length);
         code = region().generations().verifyAfter((int) offset, length, generation);
@@ -501,13 +517,13 @@ public final class SimulatedTier implements StorageTier {
       }
     }
 
-    /** Tells the user, once. A write whose answer is lost goes on at the datanode. */
+    /** Tells the user, once. A write whose answer is lost, or that is a copy, goes on. */
     void end(CrailException failure) {
       if (ended) {
         return;
       }
       ended = true;
-      if (over || !(write && answerLost && begun)) {
+      if (over || !(write && (answerLost || mapped) && begun)) {
         leave();
       }
       endpoint.loop.operationEnded();

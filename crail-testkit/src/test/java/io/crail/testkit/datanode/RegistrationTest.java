@@ -30,7 +30,9 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -46,6 +48,8 @@ class RegistrationTest {
   private final List<ScriptedNamenode> namenodes = new ArrayList<>();
   private final UUID uuid = UUID.randomUUID();
   private Registration registration;
+  // By region; what it was raised to.
+  private final Map<Integer, Long> fences = new TreeMap<>();
   private NameNodeClient client;
 
   @AfterEach
@@ -85,6 +89,7 @@ class RegistrationTest {
                 true,
                 "/data",
                 regions),
+            region -> fences.merge(region, 100L, Long::sum),
             KEEP_ALIVE.toNanos(),
             () -> {});
   }
@@ -193,6 +198,43 @@ class RegistrationTest {
   }
 
   @Test
+  void aRegionThatWasLentIsFencedOncePerNamenode() throws IOException {
+    start(2, 4);
+    namenodes.forEach(ScriptedNamenode::listen);
+    pass(Duration.ofSeconds(1));
+    assertEquals(Map.of(0, 0L, 2, 0L), namenodes.get(0).generations);
+    assertEquals(Map.of(), fences);
+    for (long restart = 1; restart <= 3; restart++) {
+      // Requests and answers get lost: only who is lent to anew begins behind a fence.
+      network.breakConnections(0.2);
+      namenodes.get(0).forget();
+      pass(Duration.ofMinutes(2));
+      network.breakConnections(0);
+      pass(Duration.ofSeconds(10));
+      assertTrue(registration.isRegistered());
+      assertEquals(Map.of(0, 100 * restart, 2, 100 * restart), fences);
+      assertEquals(fences, namenodes.get(0).generations);
+    }
+    assertEquals(Map.of(1, 0L, 3, 0L), namenodes.get(1).generations);
+  }
+
+  @Test
+  void whoWasLentToInVainCountsAsWell() throws IOException {
+    start(1, 1);
+    namenodes.get(0).loses = true;
+    namenodes.get(0).listen();
+    pass(Duration.ofSeconds(10));
+    assertFalse(registration.isRegistered());
+    namenodes.get(0).stop();
+    namenodes.get(0).forget();
+    namenodes.get(0).loses = false;
+    namenodes.get(0).listen();
+    pass(Duration.ofSeconds(10));
+    assertTrue(registration.isRegistered());
+    assertEquals(Map.of(0, 100L), namenodes.get(0).generations);
+  }
+
+  @Test
   void aRefusalIsAskedAgainWithAPause() throws IOException {
     start(1, 1);
     namenodes.get(0).refusal = ErrorCode.ADDRESS_TAKEN;
@@ -256,10 +298,13 @@ class RegistrationTest {
     private final int count;
     private final InetSocketAddress address;
     private final Set<Integer> regions = new TreeSet<>();
+    private final Map<Integer, Long> generations = new TreeMap<>();
     private ServerEndpoint endpoint;
     private RegisterDatanode.Request registered;
     private ErrorCode refusal = ErrorCode.OK;
     private boolean stop;
+    // Whether it answers no region.
+    private boolean loses;
     private int id;
     private int registrations;
     private int keepAlives;
@@ -331,6 +376,10 @@ class RegistrationTest {
         RegisterRegion.Request request = read(batch, i, RegisterRegion.Request.CODEC);
         if (isKnown(batch, i, responses, request.datanode())) {
           regions.add(request.index());
+          generations.put(request.index(), request.generation());
+          if (loses) {
+            return;
+          }
           answer(
               batch, i, responses, RegisterRegion.Response.CODEC, new RegisterRegion.Response(1));
         }

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.InvalidArgumentException;
+import io.crail.common.error.NoSpaceException;
+import io.crail.common.error.UnknownDatanodeException;
+import io.crail.protocol.Create;
+import io.crail.protocol.Extent;
+import io.crail.protocol.Generation;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeType;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Space of datanodes that have lent it to another namenode before, as after a restart. */
+class RestartTest {
+  private static final long LEASE_MILLIS = 10_000;
+  private static final long MARGIN_MILLIS = 6_000;
+  private static final long USED = 1L << 40;
+  private static final long BYTES = 4L << 20;
+
+  private final TestStore store;
+
+  RestartTest() throws Exception {
+    store = new TestStore();
+  }
+
+  /** A datanode whose first region was in use before. */
+  private int usedDatanode(boolean checks) throws Exception {
+    int id =
+        store
+            .call(
+                NameNodeOperations.REGISTER_DATANODE,
+                TestStore.registration(1, "host", 1001, 0, checks))
+            .datanode();
+    store.region(id, 0, BYTES, USED);
+    return id;
+  }
+
+  private List<Extent> take(String path, long bytes) throws Exception {
+    return store.extend(store.create(NodeType.DATAFILE, path, 9).id(), 9, 0, bytes);
+  }
+
+  private void assertRests(boolean checks, long millis) throws Exception {
+    int datanode = usedDatanode(checks);
+    store.passAlive(millis - 1000, datanode);
+    NoSpaceException refused = assertThrows(NoSpaceException.class, () -> take("/early", 1));
+    assertTrue(refused.getMessage().contains(BYTES + " bytes"), refused.getMessage());
+    assertTrue(refused.getMessage().endsWith("come within 1000 ms"), refused.getMessage());
+    store.call(
+        NameNodeOperations.CREATE,
+        new Create.Request(NodeType.DATAFILE, true, true, 1, 9, Utf8.of("/s"), Utf8.EMPTY));
+    long other = store.lookup("/s").node().id();
+    refused = assertThrows(NoSpaceException.class, () -> store.extend(other, 9, 0, 1));
+    assertFalse(refused.getMessage().contains("come within"), refused.getMessage());
+    assertEquals(BYTES, store.usage(0).waitingBytes());
+    assertEquals(BYTES, store.usage(0).capacityBytes());
+    assertEquals(0, store.usage(0).freeBytes());
+    store.namenode.verify();
+    // Not even the request itself has to wait for the timer.
+    store.clock.advanceMillis(1000);
+    assertEquals(1, take("/late", 1).size());
+    assertEquals(0, store.usage(0).waitingBytes());
+    store.namenode.verify();
+  }
+
+  @Test
+  void whereOldGenerationsAreRefusedSpaceRestsForWhatHasBegun() throws Exception {
+    assertRests(true, MARGIN_MILLIS);
+  }
+
+  @Test
+  void whereNothingIsCheckedSpaceRestsForTheLeasesOfOthersToo() throws Exception {
+    assertRests(false, LEASE_MILLIS + MARGIN_MILLIS);
+  }
+
+  @Test
+  void aRegionThatNobodyHadIsUsedAtOnce() throws Exception {
+    int datanode = usedDatanode(true);
+    store.region(datanode, 1, BYTES);
+    for (Extent extent : take("/f", BYTES)) {
+      assertEquals(1, extent.region());
+    }
+    assertThrows(NoSpaceException.class, () -> take("/g", 1));
+    store.passAlive(MARGIN_MILLIS, datanode);
+    assertEquals(0, take("/h", 1).get(0).region());
+    store.namenode.verify();
+  }
+
+  @Test
+  void generationsGoOnWhateverTheClockSays() throws Exception {
+    long generation = 0;
+    for (int restart = 0; restart < 3; restart++) {
+      // Each begins at the same time of day.
+      TestStore next = new TestStore();
+      int datanode = next.datanode(1, "host", 0, true, BYTES);
+      next.region(datanode, 1, BYTES, generation);
+      next.passAlive(MARGIN_MILLIS, datanode);
+      long id = next.create(NodeType.DATAFILE, "/f", 9).id();
+      long end = 0;
+      while (end < 2 * BYTES) {
+        for (Extent extent : next.extend(id, 9, end, 2 * BYTES - end)) {
+          end = extent.fileEnd();
+          if (extent.region() == 1) {
+            assertTrue(extent.generation() > generation);
+            generation = extent.generation();
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void aRegistrationThatIsRepeatedChangesNothing() throws Exception {
+    int datanode = usedDatanode(true);
+    store.passAlive(MARGIN_MILLIS, datanode);
+    Extent first = take("/f", 1).get(0);
+    assertEquals(BYTES / TestStore.BLOCK, store.region(datanode, 0, BYTES, USED));
+    Extent second = take("/g", 1).get(0);
+    assertTrue(second.generation() > first.generation());
+    assertEquals(0, store.usage(0).waitingBytes());
+    store.namenode.verify();
+  }
+
+  @Test
+  void whatAnotherNamenodeHadMeanwhileIsLost() throws Exception {
+    int datanode = usedDatanode(true);
+    store.passAlive(MARGIN_MILLIS, datanode);
+    Extent extent = take("/f", 1).get(0);
+    long fence = extent.generation() + Generation.GAP;
+    assertThrows(UnknownDatanodeException.class, () -> store.region(datanode, 0, BYTES, fence));
+    assertThrows(UnknownDatanodeException.class, () -> store.namenode.store().keepAlive(datanode));
+    int again = usedDatanode(true);
+    assertNotEquals(datanode, again);
+    assertThrows(NoSpaceException.class, () -> take("/g", 1));
+    store.passAlive(MARGIN_MILLIS, again);
+    assertEquals(again, take("/h", 1).get(0).datanode());
+    store.remove("/f", false);
+    store.namenode.verify();
+  }
+
+  @Test
+  void aGenerationThatNobodyCanGoOnFromIsRefused() throws Exception {
+    int datanode = store.datanode(BYTES);
+    for (long lie : new long[] {-1, Generation.MAX + 1, Long.MAX_VALUE}) {
+      assertThrows(InvalidArgumentException.class, () -> store.region(datanode, 1, BYTES, lie));
+    }
+  }
+}
