@@ -68,8 +68,8 @@ final class Tree {
     this.writer = writer;
     this.dismantler = new Dismantler(this::forget, this::destroy);
     this.names = new NameTable(new NameHash(random));
-    // Above all ids from before a restart: a namenode never makes a million nodes a millisecond.
-    long start = clock.currentTimeMillis() << 20;
+    // Anywhere, so that an id from before a restart names nobody rather than somebody else.
+    long start = random.nextLong() >>> 2;
     this.nextId = new AtomicLong(start - Long.remainderUnsigned(start, count) + index);
     this.root =
         new Container(

@@ -18,7 +18,10 @@ import io.crail.protocol.NodeType;
 import io.crail.protocol.SetSize;
 import io.crail.protocol.Usage;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What the tree does with one request after the other, and what it refuses. */
@@ -358,18 +361,18 @@ class TreeTest {
 
   @Test
   void idsAreStaleAfterARestart() throws Exception {
-    ManualClock clock = new ManualClock();
-    TestStore before = new TestStore(clock, 0, 1);
-    long last = 0;
+    Random random = new Random(TestStore.seed());
+    Set<Long> ids = new HashSet<>();
+    // Each starts at the same time of day.
+    TestStore before = new TestStore(random, new ManualClock(), 0, 1);
     for (int i = 0; i < 1000; i++) {
-      last = before.file("/f" + i).id();
+      ids.add(before.file("/f" + i).id());
     }
-    long id = last;
-    clock.advanceMillis(1);
-    TestStore after = new TestStore(clock, 0, 1);
+    TestStore after = new TestStore(random, new ManualClock(), 0, 1);
     for (int i = 0; i < 1000; i++) {
-      assertTrue(after.file("/f" + i).id() > id);
+      assertTrue(ids.add(after.file("/f" + i).id()));
     }
+    long id = before.lookup("/f7").node().id();
     refused(ErrorCode.STALE_NODE, String.valueOf(id), () -> after.find(id, 0));
   }
 
