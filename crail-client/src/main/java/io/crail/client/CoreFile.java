@@ -16,7 +16,6 @@ import io.crail.protocol.Extent;
 import io.crail.protocol.FindExtents;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeInfo;
-import io.crail.protocol.OperationCall;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
@@ -190,20 +189,27 @@ class CoreFile extends CoreNode implements CrailFile {
       // The creator has the lease, and saves a request while it has surely not run out.
       long leaseNanos = create.context().leaseNanos(known.id());
       if (sentNanos - create.sentNanos() < leaseNanos / 2) {
-        return open(known, List.of(), held, create.sentNanos(), leaseNanos, context, writeHint);
+        WriteLeases.Held term =
+            store()
+                .leases()
+                .opened(known.id(), create.sentNanos(), leaseNanos, create.incarnation());
+        return new DirectOutput(this, context, known, List.of(), held, writeHint, term);
       }
     }
     long wanted = held != 0 ? held : store().newToken();
-    AcquireLease.Response response = acquire(context, known.id(), wanted);
+    AcquireCall acquired = acquire(context, known.id(), wanted);
+    AcquireLease.Response response = acquired.response();
     NodeInfo present = response.node();
     info(present);
     grownTo(present.size());
     lease.acquired(wanted);
     long leaseNanos = context.leaseNanos(present.id());
-    return open(present, response.extents(), wanted, sentNanos, leaseNanos, context, writeHint);
+    WriteLeases.Held term =
+        store().leases().opened(present.id(), sentNanos, leaseNanos, acquired.incarnation());
+    return new DirectOutput(this, context, present, response.extents(), wanted, writeHint, term);
   }
 
-  private AcquireLease.Response acquire(LoopContext context, long id, long wanted)
+  private AcquireCall acquire(LoopContext context, long id, long wanted)
       throws CrailException, InterruptedException {
     CreatorLeases leases = store().creatorLeases();
     long returned = leases.returned();
@@ -221,14 +227,13 @@ class CoreFile extends CoreNode implements CrailFile {
     }
   }
 
-  private AcquireLease.Response tryAcquire(LoopContext context, long id, long wanted)
+  private AcquireCall tryAcquire(LoopContext context, long id, long wanted)
       throws CrailException, InterruptedException {
-    OperationCall<AcquireLease.Request, AcquireLease.Response> call =
-        context
-            .namenodes()
-            .call(NameNodeOperations.ACQUIRE_LEASE, new AcquireLease.Request(id, wanted));
+    AcquireCall call = new AcquireCall(context, id, wanted);
+    call.submit();
     try {
-      return call.join();
+      call.join();
+      return call;
     } catch (CrailException e) {
       if (LeaseReturn.isDoubtful(e)) {
         lease.inDoubt(context, call, id, wanted);
@@ -258,18 +263,6 @@ class CoreFile extends CoreNode implements CrailFile {
   /** True when the create of this node was sent before a time. */
   final boolean createdBefore(long nanos) {
     return create().sentNanos() - nanos < 0;
-  }
-
-  private DirectOutput open(
-      NodeInfo present,
-      List<Extent> last,
-      long held,
-      long sentNanos,
-      long leaseNanos,
-      LoopContext context,
-      long writeHint) {
-    WriteLeases.Held term = store().leases().opened(present.id(), sentNanos, leaseNanos);
-    return new DirectOutput(this, context, present, last, held, writeHint, term);
   }
 
   /** Where the open output stream of this handle has put a position, or null. */

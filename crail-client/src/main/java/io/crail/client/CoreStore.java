@@ -227,7 +227,13 @@ public final class CoreStore extends CrailStore {
             usual.connectTimeoutNanos(),
             usual.firstBackOffNanos());
     NameNodeClient namenodes =
-        new NameNodeClient(loop, addresses, identity, options, rpcTimeoutNanos);
+        new NameNodeClient(
+            loop,
+            addresses,
+            identity,
+            options,
+            rpcTimeoutNanos,
+            (namenode, hello) -> leases.greeted(namenode, hello));
     Endpoints endpoints = new Endpoints(configuration, transport, loop, namenodes, tiers);
     return new LoopContext(loop, namenodes, endpoints, outstanding, rpcTimeoutNanos);
   }

@@ -16,6 +16,7 @@ final class CreateCall extends OperationCall<Create.Request, Create.Response>
   private final String path;
   private final long sentNanos;
   private final boolean asksForLease;
+  private volatile long incarnation;
   private CoreNode node;
 
   CreateCall(LoopContext context, String path, Create.Request request) {
@@ -47,6 +48,16 @@ final class CreateCall extends OperationCall<Create.Request, Create.Response>
   /** When the request was sent, at the earliest; the write lease lasts from then on. */
   long sentNanos() {
     return sentNanos;
+  }
+
+  /** Which start of the namenode has granted the lease; once this has succeeded. */
+  long incarnation() {
+    return incarnation;
+  }
+
+  @Override
+  protected void answered() {
+    incarnation = context.incarnation(response().node().id());
   }
 
   @Override

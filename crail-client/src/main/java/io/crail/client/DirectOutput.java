@@ -141,8 +141,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   CrailException lossAt(long nowNanos) {
     return lease.isValid(nowNanos)
         ? null
-        : ErrorCode.WRITE_LEASE_LOST.exception(
-            file().getPath() + ": the lease could not be renewed in time");
+        : ErrorCode.WRITE_LEASE_LOST.exception(file().getPath() + ": " + lease.loss());
   }
 
   /** Moves with each renewal, so that a slow piece has as long as the lease can be held. */

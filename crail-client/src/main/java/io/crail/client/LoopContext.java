@@ -66,6 +66,16 @@ final class LoopContext {
     return hello == null ? 0 : hello.leaseMillis() * 1_000_000L;
   }
 
+  /**
+   * Which start of its namenode an answer came from: that of the present connection, for the thread
+   * of the loop that brings the answer.
+   *
+   * @param id a node of a namenode that has answered on this loop
+   */
+  long incarnation(long id) {
+    return namenodes.hello((int) Long.remainderUnsigned(id, namenodes.count())).incarnation();
+  }
+
   /** Bytes of a block at the namenode of a node. */
   int blockBytes(long id) {
     Hello.Response hello = namenodes.hello((int) Long.remainderUnsigned(id, namenodes.count()));

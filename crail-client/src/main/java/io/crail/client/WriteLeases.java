@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
+import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.RenewLeases;
@@ -20,6 +21,10 @@ import java.util.concurrent.atomic.AtomicLong;
  * client, so that it ends here before it ends at the namenode. A renewal prolongs the leases that
  * still last when its answer comes; one that has run out before is lost for good, for meanwhile
  * somebody else may have had it.
+ *
+ * <p>A namenode that was restarted knows no lease from before, and says so by another incarnation
+ * in its handshake: whatever lease another incarnation has granted is lost, and no renewal is taken
+ * for it.
  */
 final class WriteLeases implements ClientLoop.Sweepable {
   /**
@@ -44,6 +49,9 @@ final class WriteLeases implements ClientLoop.Sweepable {
     final AtomicLong dueNanos = new AtomicLong();
 
     volatile long leaseNanos;
+
+    /** Of the last handshake, on whichever loop; leases of another one are lost. */
+    volatile long incarnation;
 
     long pauseNanos() {
       return leaseNanos / RENEWALS_PER_LEASE;
@@ -84,8 +92,9 @@ final class WriteLeases implements ClientLoop.Sweepable {
    *
    * @param id its node
    * @param acquiredNanos when its lease was asked for
+   * @param incarnation which start of its namenode has granted it
    */
-  Held opened(long id, long acquiredNanos, long leaseNanos) {
+  Held opened(long id, long acquiredNanos, long leaseNanos, long incarnation) {
     AtNamenode namenode = namenodes[(int) Long.remainderUnsigned(id, namenodes.length)];
     namenode.leaseNanos = leaseNanos;
     long dueNanos = acquiredNanos + namenode.pauseNanos();
@@ -96,21 +105,38 @@ final class WriteLeases implements ClientLoop.Sweepable {
       namenode.dueNanos.accumulateAndGet(dueNanos, (a, b) -> a - b < 0 ? a : b);
     }
     open.incrementAndGet();
-    Held lease = new Held(namenode, context.nanoTime(), acquiredNanos + leaseNanos);
+    Held lease = new Held(namenode, incarnation, context.nanoTime(), acquiredNanos + leaseNanos);
     namenode.held.add(lease);
+    // In this order: a handshake finds the lease, or the lease the handshake.
+    lease.knownBy(namenode.incarnation, acquiredNanos);
     return lease;
+  }
+
+  /** Namenode {@code index} has answered a handshake, on any loop of the store. */
+  void greeted(int index, Hello.Response hello) {
+    AtNamenode namenode = namenodes[index];
+    if (namenode.incarnation != hello.incarnation()) {
+      namenode.incarnation = hello.incarnation();
+      long now = context.nanoTime();
+      for (Held lease : namenode.held) {
+        lease.knownBy(hello.incarnation(), now);
+      }
+    }
   }
 
   /** The lease of one open stream. */
   final class Held implements AutoCloseable {
     private final AtNamenode namenode;
+    private final long incarnation;
     private final long openedNanos;
     private volatile long validUntilNanos;
     private volatile boolean lost;
     private boolean closed;
+    private volatile boolean unknown;
 
-    private Held(AtNamenode namenode, long openedNanos, long validUntilNanos) {
+    private Held(AtNamenode namenode, long incarnation, long openedNanos, long validUntilNanos) {
       this.namenode = namenode;
+      this.incarnation = incarnation;
       this.openedNanos = openedNanos;
       this.validUntilNanos = validUntilNanos;
     }
@@ -126,6 +152,13 @@ final class WriteLeases implements ClientLoop.Sweepable {
       return !expires(nowNanos);
     }
 
+    /** Why it is lost. */
+    String loss() {
+      return unknown
+          ? "the namenode that gave the lease was restarted"
+          : "the lease could not be renewed in time";
+    }
+
     /** Until when the lease lasts if it is not renewed again; past once it is known to be lost. */
     long validUntilNanos() {
       return validUntilNanos;
@@ -136,6 +169,15 @@ final class WriteLeases implements ClientLoop.Sweepable {
         lost = true;
       }
       return lost;
+    }
+
+    /** An incarnation of the namenode was heard of: it knows its own leases only. */
+    private synchronized void knownBy(long other, long lostNanos) {
+      if (other != incarnation && !lost) {
+        unknown = true;
+        lost = true;
+        validUntilNanos = lostNanos;
+      }
     }
 
     /** The namenode has renewed what was sent to it at a time. */
@@ -206,7 +248,8 @@ final class WriteLeases implements ClientLoop.Sweepable {
     call.whenComplete(
         () -> {
           if (call.failure() == null) {
-            renewed(namenode, nowNanos, call.response().leases());
+            long incarnation = context.namenodes().hello(index).incarnation();
+            renewed(namenode, incarnation, nowNanos, call.response().leases());
           }
           namenode.asking.set(false);
           // The next one is due already when this one was lost.
@@ -215,10 +258,12 @@ final class WriteLeases implements ClientLoop.Sweepable {
     call.submit();
   }
 
-  private void renewed(AtNamenode namenode, long sentNanos, int leases) {
+  private void renewed(AtNamenode namenode, long incarnation, long sentNanos, int leases) {
     long now = context.nanoTime();
     for (Held lease : namenode.held) {
-      if (leases == 0) {
+      if (lease.incarnation != incarnation) {
+        lease.knownBy(incarnation, now);
+      } else if (leases == 0) {
         lease.unknownAt(sentNanos);
       } else {
         lease.renewed(sentNanos, namenode.leaseNanos, now);

@@ -30,8 +30,15 @@ public final class NameNodeClient {
    */
   public record Identity(int role, long clientId, String host, String cluster) {}
 
+  /** Hears of handshakes. */
+  public interface HelloListener {
+    /** Namenode {@code index} has answered. In the loop, before any request that waits is sent. */
+    void greeted(int index, Hello.Response hello);
+  }
+
   private final ClientLoop loop;
   private final Identity identity;
+  private final HelloListener listener;
   private final long timeoutNanos;
   private final RpcPeer[] peers;
   private final AtomicReferenceArray<Hello.Response> hellos;
@@ -47,8 +54,20 @@ public final class NameNodeClient {
       Identity identity,
       RpcPeer.Options options,
       long timeoutNanos) {
+    this(loop, addresses, identity, options, timeoutNanos, (index, hello) -> {});
+  }
+
+  /** As the other one, with somebody who hears of each handshake. */
+  public NameNodeClient(
+      ClientLoop loop,
+      List<InetSocketAddress> addresses,
+      Identity identity,
+      RpcPeer.Options options,
+      long timeoutNanos,
+      HelloListener listener) {
     this.loop = loop;
     this.identity = identity;
+    this.listener = listener;
     this.timeoutNanos = timeoutNanos;
     this.peers = new RpcPeer[addresses.size()];
     this.hellos = new AtomicReferenceArray<>(peers.length);
@@ -181,6 +200,7 @@ public final class NameNodeClient {
                 + " in this configuration's crail.namenode.address");
       }
       hellos.set(index, hello);
+      listener.greeted(index, hello);
     }
   }
 }

@@ -84,5 +84,9 @@ public class OperationCall<Q, R> extends RpcCall {
   @Override
   protected final void decode(ByteBuffer in, int offset, int length) throws CrailException {
     response = operation.response().decode(in, offset, length);
+    answered();
   }
+
+  /** Called with the answer, by the thread of the loop, before anybody sees the end of this. */
+  protected void answered() {}
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.protocol.AcquireLease;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+
+/** Asks for a write lease, and keeps in mind who has granted it. */
+final class AcquireCall extends OperationCall<AcquireLease.Request, AcquireLease.Response> {
+  private final LoopContext context;
+  private final long id;
+  private volatile long incarnation;
+
+  AcquireCall(LoopContext context, long id, long token) {
+    super(NameNodeOperations.ACQUIRE_LEASE);
+    this.context = context;
+    this.id = id;
+    AcquireLease.Request request = new AcquireLease.Request(id, token);
+    prepare(
+        context.namenodes().route(NameNodeOperations.ACQUIRE_LEASE, request),
+        request,
+        context.namenodes().newDeadlineNanos());
+  }
+
+  /** Which start of the namenode has granted the lease; once this has succeeded. */
+  long incarnation() {
+    return incarnation;
+  }
+
+  @Override
+  protected void answered() {
+    incarnation = context.incarnation(id);
+  }
+}
