@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.slf4j.Logger;
+import org.slf4j.spi.LoggingEventBuilder;
+
+class RateLimitedLogTest {
+  private static final long SECOND = 1_000_000_000L;
+
+  private final List<String> lines = new ArrayList<>();
+  private long nanos = Long.MAX_VALUE - SECOND;
+
+  private final Clock clock =
+      new Clock() {
+        @Override
+        public long nanoTime() {
+          return nanos;
+        }
+
+        @Override
+        public long currentTimeMillis() {
+          return 0;
+        }
+      };
+
+  /** Keeps what is logged at any level. */
+  private Logger logger() {
+    ClassLoader loader = RateLimitedLogTest.class.getClassLoader();
+    Object builder =
+        Proxy.newProxyInstance(
+            loader,
+            new Class<?>[] {LoggingEventBuilder.class},
+            (proxy, method, arguments) -> {
+              lines.add(String.valueOf(arguments[1]));
+              return null;
+            });
+    return (Logger)
+        Proxy.newProxyInstance(
+            loader, new Class<?>[] {Logger.class}, (proxy, method, arguments) -> builder);
+  }
+
+  @Test
+  void soManyAtOnceThenOneASecond() {
+    RateLimitedLog log = new RateLimitedLog(logger(), clock, 3);
+    for (int i = 0; i < 10; i++) {
+      log.info("a" + i);
+    }
+    assertEquals(List.of("a0", "a1", "a2"), lines);
+    nanos += SECOND;
+    log.warn("b\u001b\n");
+    log.warn("c");
+    assertEquals("b\\u001b\\n (7 similar lines left out)", lines.get(3));
+    assertEquals(4, lines.size());
+    nanos += 100 * SECOND;
+    for (int i = 0; i < 10; i++) {
+      log.info("d");
+    }
+    assertEquals(List.of("d (1 similar lines left out)", "d", "d"), lines.subList(4, 7));
+    assertEquals(7, lines.size());
+  }
+
+  @Test
+  void oneASecondUnlessToldOtherwise() {
+    RateLimitedLog log = new RateLimitedLog(logger(), clock);
+    for (int i = 0; i < 30; i++) {
+      log.warn("a");
+      nanos += SECOND / 10;
+    }
+    assertEquals(3, lines.size());
+  }
+}
