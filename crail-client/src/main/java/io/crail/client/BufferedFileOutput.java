@@ -6,6 +6,7 @@ import io.crail.CrailNode;
 import io.crail.CrailResult;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.LimitExceededException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -73,13 +74,11 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
       memory.release(current);
       current = null;
     }
-    Waiting.of(
-        () -> {
-          StreamOperation operation = output.write(source, source.position(), length);
-          counters.operation(length, operation.isComplete());
-          return operation.await();
-        });
+    StreamOperation operation = Waiting.of(() -> output.write(source, source.position(), length));
+    // The bytes are under way, also when the wait is interrupted: they must not be written twice.
     source.position(source.position() + length);
+    counters.operation(length, operation.isComplete());
+    Waiting.of(operation::await);
     return true;
   }
 
@@ -87,14 +86,27 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
     while (!sent.isEmpty() && sent.peekFirst().operation.isComplete()) {
       recycle();
     }
-    ByteBuffer free = memory.take();
+    ByteBuffer free = takeFree();
     while (free == null) {
       StreamOperation oldest = sent.peekFirst().operation;
       oldest.await();
       recycle();
-      free = memory.take();
+      free = takeFree();
     }
     return free;
+  }
+
+  /** A slice to fill; null when none is to be had, but some are on their way. */
+  private ByteBuffer takeFree() throws CrailException {
+    try {
+      return memory.take();
+    } catch (LimitExceededException e) {
+      // The pool is empty: fewer slices do as well, but not none.
+      if (sent.isEmpty()) {
+        throw e;
+      }
+      return null;
+    }
   }
 
   /** Takes the oldest slice back, whose write has ended. */

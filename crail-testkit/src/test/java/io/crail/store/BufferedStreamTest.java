@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -404,6 +405,20 @@ class BufferedStreamTest {
       }
       assertTrue(Arrays.equals(bytes, readAll(file)));
     }
+    small.close();
+  }
+
+  @Test
+  void oneBufferOfThePoolIsEnoughToWriteWith() throws Exception {
+    CrailStore small =
+        cluster.newStore(
+            "crail.cachelimit=128k", "crail.slicesize=128k", "crail.storage.localmap=false");
+    byte[] bytes = Bytes.random(new Random(Bytes.seed("one buffer")), 8 * SLICE);
+    CrailFile file = createFile(small, "/oneBuffer");
+    try (CrailBufferedOutputStream output = file.getBufferedOutputStream(0)) {
+      output.write(bytes);
+    }
+    assertArrayEquals(bytes, readAll(file));
     small.close();
   }
 }
