@@ -5,6 +5,7 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
+import io.crail.protocol.TextLimits;
 import java.time.Duration;
 import java.util.List;
 
@@ -76,7 +77,7 @@ public final class ClientKeys implements ConfigKeys {
               "",
               "Name or address by which datanodes of this host are known; gives the location class"
                   + " of a store. Empty: what a datanode of this host takes if it is not told.")
-          .check(host -> host.length() > 255 ? "must have at most 255 characters" : null);
+          .check(TextLimits::checkHost);
 
   /** Host names in block locations. */
   public static final ConfigKey<String> LOCATION_MAP =

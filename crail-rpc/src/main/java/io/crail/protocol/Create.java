@@ -50,7 +50,7 @@ public final class Create {
                 "host",
                 "hostLength",
                 0,
-                255,
+                TextLimits.HOST,
                 "host that its space should be on: empty for any, or * for the parent's");
 
     static final int TYPE = LAYOUT.offset("type");

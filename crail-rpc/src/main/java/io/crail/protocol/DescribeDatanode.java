@@ -88,9 +88,19 @@ public final class DescribeDatanode {
             .u16("hostLength", "bytes of host")
             .u16("pathLength", "bytes of path")
             .u16("regionsCount", "number of regions")
-            .bytes("tier", "tierLength", 1, 32, "name of its tier")
-            .bytes("host", "hostLength", 1, 255, "name or address that clients reach it by")
-            .bytes("path", "pathLength", 0, 1024, "directory of its region files, or empty")
+            .bytes("tier", "tierLength", 1, TextLimits.TIER, "name of its tier")
+            .bytes(
+                "host",
+                "hostLength",
+                1,
+                TextLimits.HOST,
+                "name or address that clients reach it by")
+            .bytes(
+                "path",
+                "pathLength",
+                0,
+                TextLimits.REGION_PATH,
+                "directory of its region files, or empty")
             .list("regions", "regionsCount", Region.LAYOUT, MAX_REGIONS);
 
     static final int UUID_HIGH = LAYOUT.offset("uuidHigh");

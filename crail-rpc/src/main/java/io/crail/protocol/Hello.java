@@ -41,7 +41,7 @@ public final class Hello {
             .u8("role", "0: client, 1: datanode")
             .i64("clientId", "random number of the client, the owner of its write leases")
             .u16("hostLength", "bytes of host")
-            .bytes("host", "hostLength", 0, 255, "name of the client's host");
+            .bytes("host", "hostLength", 0, TextLimits.HOST, "name of the client's host");
 
     static final int MAGIC = LAYOUT.offset("magic");
     static final int MIN_VERSION = LAYOUT.offset("minVersion");

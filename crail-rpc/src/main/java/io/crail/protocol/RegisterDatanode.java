@@ -42,13 +42,18 @@ public final class RegisterDatanode {
             .u16("tierLength", "bytes of tier")
             .u16("hostLength", "bytes of host")
             .u16("pathLength", "bytes of path")
-            .bytes("tier", "tierLength", 1, 32, "name of its tier")
-            .bytes("host", "hostLength", 1, 255, "name or address that clients reach it by")
+            .bytes("tier", "tierLength", 1, TextLimits.TIER, "name of its tier")
+            .bytes(
+                "host",
+                "hostLength",
+                1,
+                TextLimits.HOST,
+                "name or address that clients reach it by")
             .bytes(
                 "path",
                 "pathLength",
                 0,
-                1024,
+                TextLimits.REGION_PATH,
                 "directory of its region files on its host, empty when they can not be mapped");
 
     static final int UUID_HIGH = LAYOUT.offset("uuidHigh");

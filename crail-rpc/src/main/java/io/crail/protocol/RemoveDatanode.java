@@ -20,7 +20,8 @@ public final class RemoveDatanode {
         Layout.of("RemoveDatanode.Request")
             .i32("port", "port of the datanode")
             .u16("hostLength", "bytes of host")
-            .bytes("host", "hostLength", 1, 255, "host of the datanode as it registered");
+            .bytes(
+                "host", "hostLength", 1, TextLimits.HOST, "host of the datanode as it registered");
 
     static final int PORT = LAYOUT.offset("port");
     static final int HOST_LENGTH = LAYOUT.offset("hostLength");

@@ -4,6 +4,7 @@ package io.crail.storage;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
+import io.crail.protocol.TextLimits;
 import java.util.List;
 import java.util.Set;
 
@@ -37,7 +38,7 @@ public final class StorageKeys implements ConfigKeys {
               "",
               "Name or address by which clients reach this datanode; empty: the address that its"
                   + " tier serves on.")
-          .check(host -> host.length() > 255 ? "must have at most 255 characters" : null);
+          .check(TextLimits::checkHost);
 
   @Override
   public String title() {

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.Utf8;
+
+/** The most bytes of the names that several messages carry. */
+public final class TextLimits {
+  /** Of a host's name or address; as long as a name in the domain name system may be. */
+  public static final int HOST = 255;
+
+  /** Of a storage tier's name. */
+  public static final int TIER = 32;
+
+  /** Of the path of a datanode's region files. */
+  public static final int REGION_PATH = 1024;
+
+  private TextLimits() {}
+
+  /** What is wrong with the length of a host's name, for a configuration key; null for nothing. */
+  public static String checkHost(String host) {
+    return Utf8.of(host).length() > HOST ? "must have at most " + HOST + " bytes" : null;
+  }
+}
