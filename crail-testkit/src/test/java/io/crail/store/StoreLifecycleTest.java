@@ -427,7 +427,11 @@ class StoreLifecycleTest {
     try (TestCluster cluster = TestCluster.start()) {
       CrailStore store = cluster.newStore();
       byte[] bytes = new byte[10_000];
-      CrailFile file = Bytes.write(store, "/counted", bytes);
+      CrailFile file = createFile(store, "/counted");
+      // Without a hint no space is asked for ahead, so the write has to wait for its location.
+      CrailOutputStream output = file.getDirectOutputStream(0);
+      assertEquals(10_000, output.write(buffer(bytes)).get().getLen());
+      output.close();
       assertArrayEquals(bytes, Bytes.read(file));
       assertTrue(
           store.getStatistics().describe("core/output").contains("totalOps 1, "),
