@@ -1,47 +1,79 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reads the reports of Surefire. Needs "show", one of
+#   counts:   the sums "tests failures errors skipped flaky". A flaky test failed, and passed when it
+#             was run again. The sums that stand in the reports are not used: Surefire loses tests
+#             in them that ran again, or that stand in a nested class of a superclass.
 #   failures: each test that failed, its report relative to the directory "below", the first lines
 #             of why
+#   flaky:    the same for each flaky test, with why it failed the first time
 #   skips:    why tests were skipped, a line "skipped: <what> (<reason>)" for each reason
 
 BEGIN { longest = 15 }
 
-/<testcase / {
-  class = attribute("classname")
-  test = attribute("name") == "" ? class : class "." attribute("name")
+FNR == 1 { end_of_report() }
+
+# What a test printed may look like anything.
+/<system-(out|err)>/ { noise = 1 }
+
+noise {
+  if (/<\/system-(out|err)>/) {
+    noise = 0
+  }
+  next
 }
 
-/^ *<(failure|error|skipped)[ >\/]/ {
+/<property name="surefire.rerunFailingTestsCount" value="[1-9]/ { again = 1 }
+
+!inside && /<testcase / {
+  new_test(attribute("classname"), attribute("name"))
+}
+
+!inside && /^ *<(failure|error|skipped|flakyFailure|flakyError)[ >\/]/ {
   element = $1
-  gsub(/[^a-z]/, "", element)
-  told = left_out = 0
-  if (element != "skipped" && show == "failures") {
-    file = FILENAME
-    if (index(file, below "/") == 1) {
-      file = substr(file, length(below) + 2)
-    }
-    print "  " test "\n    " file
+  gsub(/[^a-zA-Z]/, "", element)
+  # One test has several of these when it ran more than twice.
+  wanted = outcome[tests] == "passed"
+  if (wanted) {
+    outcome[tests] = element ~ /^flaky/ ? "flaky" : element
+    message[tests] = attribute("message")
   }
   if (!match($0, /<!\[CDATA\[/)) {
-    tell(attribute("message"))
-    end()
+    # Why a flaky test failed stands in an element inside this one.
+    awaited = wanted && element ~ /^flaky/ && !/\/>/
     next
   }
   inside = 1
   $0 = substr($0, RSTART + RLENGTH)
 }
 
+!inside && /<stackTrace><!\[CDATA\[/ {
+  inside = 1
+  wanted = awaited
+  awaited = 0
+  match($0, /<!\[CDATA\[/)
+  $0 = substr($0, RSTART + RLENGTH)
+}
+
+!inside && /^ *<rerun(Failure|Error)[ >]|<!-- a skipped test execution in re-run phase -->/ {
+  failed_again[tests] = 1
+}
+
 inside {
-  last = sub(/\]\]><\/(failure|error|skipped)>.*$/, "")
+  last = sub(/\]\]><\/(failure|error|skipped|stackTrace)>.*$/, "")
   gsub(/\]\]\]\]><!\[CDATA\[>/, "]]>")
-  tell($0)
+  if (wanted) {
+    note($0)
+  }
   if (last) {
     inside = 0
-    end()
   }
 }
 
 END {
+  end_of_report()
+  if (show == "counts") {
+    print sum["all"] + 0, sum["failure"] + 0, sum["error"] + 0, sum["skipped"] + 0, sum["flaky"] + 0
+  }
   for (kind = 1; kind <= kinds; kind++) {
     reason = reasons[kind]
     what = skips[reason] == 1 ? first[reason] : skips[reason] " tests"
@@ -49,35 +81,86 @@ END {
   }
 }
 
+function new_test(class, name) {
+  tests++
+  class_of[tests] = class
+  name_of[tests] = name
+  outcome[tests] = "passed"
+}
+
 # A line of why a test failed or was skipped.
-function tell(line) {
+function note(line) {
   if (line == "" || is_plumbing(line)) {
     return
   }
-  if (element == "skipped") {
-    if (++told == 1 && show == "skips") {
-      skip(line)
-    }
-  } else if (show == "failures") {
-    if (++told <= longest) {
-      sub(/^\t/, "  ", line)
-      print "      " substr(line, 1, 400)
-    } else {
-      left_out++
-    }
+  if (++lines[tests] <= longest) {
+    line_of[tests, lines[tests]] = line
   }
 }
 
-function end() {
-  if (left_out > 0) {
-    print "      (" left_out " more lines in the report)"
+# Tells and forgets the tests of a report.
+function end_of_report(    test) {
+  for (test = 1; test <= tests; test++) {
+    if (outcome[test] ~ /^(passed|flaky)$/) {
+      passed[class_of[test]] = 1
+    }
   }
-  if (element == "skipped" && told == 0 && show == "skips") {
-    skip("no reason given")
+  for (test = 1; test <= tests; test++) {
+    # What failed was the set-up or the end of a class. Surefire says nothing of it when it went
+    # well the next time.
+    if (again && name_of[test] == "" && outcome[test] ~ /^(failure|error)$/ && !failed_again[test] \
+      && passed[class_of[test]]) {
+      outcome[test] = "flaky"
+    }
+    # A whole class that ran again has its tests twice.
+    if (again && outcome[test] == "passed" && seen[class_of[test], name_of[test]]++) {
+      continue
+    }
+    sum["all"]++
+    sum[outcome[test]]++
+    if (lines[test] == 0 && message[test] != "") {
+      lines[test] = 1
+      line_of[test, 1] = message[test]
+    }
+    if (show == "failures" && outcome[test] ~ /^(failure|error)$/) {
+      print "  " title(test) "\n    " report
+      print_lines(test)
+    } else if (show == "flaky" && outcome[test] == "flaky") {
+      print "flaky: " title(test) "\n    " report
+      print_lines(test)
+    } else if (show == "skips" && outcome[test] == "skipped") {
+      skip(line_of[test, 1], test)
+    }
+  }
+  tests = again = inside = awaited = noise = 0
+  split("", lines)
+  split("", line_of)
+  split("", message)
+  split("", failed_again)
+  split("", passed)
+  split("", seen)
+  report = FILENAME
+  if (index(report, below "/") == 1) {
+    report = substr(report, length(below) + 2)
   }
 }
 
-function skip(reason) {
+function title(test) {
+  return name_of[test] == "" ? class_of[test] : class_of[test] "." name_of[test]
+}
+
+function print_lines(test,    i, line) {
+  for (i = 1; i <= lines[test] && i <= longest; i++) {
+    line = line_of[test, i]
+    sub(/^\t/, "  ", line)
+    print "      " substr(line, 1, 400)
+  }
+  if (lines[test] > longest) {
+    print "      (" (lines[test] - longest) " more lines in the report)"
+  }
+}
+
+function skip(reason, test) {
   sub(/^[A-Za-z0-9_.$]*TestAbortedException:? ?/, "", reason)
   sub(/^Assumption failed:? ?/, "", reason)
   if (reason == "") {
@@ -85,7 +168,7 @@ function skip(reason) {
   }
   if (skips[reason]++ == 0) {
     reasons[++kinds] = reason
-    first[reason] = test
+    first[reason] = title(test)
   }
 }
 

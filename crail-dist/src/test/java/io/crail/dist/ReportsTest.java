@@ -63,7 +63,65 @@ class ReportsTest {
             .formatted(deep));
   }
 
+  /**
+   * What Surefire 3.5 writes when it ran again what failed; the sums in the first line are its own.
+   */
+  private void writeReportOfSecondRuns() throws IOException {
+    Files.writeString(
+        directory.resolve("TEST-Again.xml"),
+        """
+        <testsuite name="io.crail.AgainTest" tests="0" errors="0" skipped="0" failures="0">
+          <properties>
+            <property name="surefire.rerunFailingTestsCount" value="1"/>
+          </properties>
+          <testcase name="passes" classname="io.crail.AgainTest" time="0.1"/>
+          <testcase name="passes" classname="io.crail.AgainTest" time="0.1"/>
+          <testcase name="flaky()[1]" classname="io.crail.AgainTest$Inner" time="0.1">
+            <flakyFailure message="m" type="E">
+              <stackTrace><![CDATA[E: expected: <a>
+        but was: <x ]]]]><![CDATA[> y>
+        \tat io.crail.AgainTest.fails(AgainTest.java:7)
+        ]]></stackTrace>
+              <system-out><![CDATA[
+          <testcase name="printed" classname="io.crail.Printed" time="0.1">
+            <failure message="printed"/>
+        ]]></system-out>
+            </flakyFailure>
+          </testcase>
+          <testcase name="short" classname="io.crail.AgainTest" time="0.1">
+            <flakyError message="disk gone" type="E"/>
+          </testcase>
+          <testcase name="fails" classname="io.crail.AgainTest" time="0.1">
+            <failure message="first" type="E"><![CDATA[E: first
+        ]]></failure>
+            <rerunFailure message="second" type="E">
+              <stackTrace><![CDATA[E: second
+        ]]></stackTrace>
+            </rerunFailure>
+          </testcase>
+          <testcase name="skippedTheSecondTime" classname="io.crail.AgainTest" time="0.1">
+            <failure message="only" type="E"><![CDATA[E: only
+        ]]></failure>
+            <!-- a skipped test execution in re-run phase -->
+          </testcase>
+          <testcase name="" classname="io.crail.AgainTest" time="0.1">
+            <error message="end of the class" type="E"><![CDATA[E: end of the class
+        ]]></error>
+          </testcase>
+          <testcase name="" classname="io.crail.NeverWellTest" time="0.1">
+            <error message="start of the class" type="E"><![CDATA[E: start of the class
+        ]]></error>
+            <rerunError message="start of the class" type="E"/>
+          </testcase>
+        </testsuite>
+        """);
+  }
+
   private String show(String what) throws Exception {
+    return show(what, "TEST-Some.xml");
+  }
+
+  private String show(String what, String report) throws Exception {
     Process process =
         new ProcessBuilder(
                 "awk",
@@ -73,7 +131,7 @@ class ReportsTest {
                 "below=" + directory,
                 "-f",
                 PROGRAM.toString(),
-                directory.resolve("TEST-Some.xml").toString())
+                directory.resolve(report).toString())
             .redirectErrorStream(true)
             .start();
     String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -112,5 +170,50 @@ class ReportsTest {
         skipped: io.crail.SomeTest.down (no reason given)
         """,
         show("skips"));
+  }
+
+  @Test
+  void testsAreCountedAndNotTheSumsOfTheReport() throws Exception {
+    assertEquals("8 1 2 4 0\n", show("counts"));
+    writeReportOfSecondRuns();
+    assertEquals("7 2 1 0 3\n", show("counts", "TEST-Again.xml"));
+  }
+
+  @Test
+  void whatPassesTheSecondTimeIsFlaky() throws Exception {
+    writeReportOfSecondRuns();
+    assertEquals(
+        """
+        flaky: io.crail.AgainTest$Inner.flaky()[1]
+            TEST-Again.xml
+              E: expected: <a>
+              but was: <x ]]> y>
+                at io.crail.AgainTest.fails(AgainTest.java:7)
+        flaky: io.crail.AgainTest.short
+            TEST-Again.xml
+              disk gone
+        flaky: io.crail.AgainTest
+            TEST-Again.xml
+              E: end of the class
+        """,
+        show("flaky", "TEST-Again.xml"));
+  }
+
+  @Test
+  void whatDoesNotPassTheSecondTimeIsAFailure() throws Exception {
+    writeReportOfSecondRuns();
+    assertEquals(
+        """
+          io.crail.AgainTest.fails
+            TEST-Again.xml
+              E: first
+          io.crail.AgainTest.skippedTheSecondTime
+            TEST-Again.xml
+              E: only
+          io.crail.NeverWellTest
+            TEST-Again.xml
+              E: start of the class
+        """,
+        show("failures", "TEST-Again.xml"));
   }
 }
