@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.verbs;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Makes records of the numbers that the native library reads from a device. */
+final class DeviceReader {
+  private static final int GID_BYTES = 16;
+  private static final int PORT_ACTIVE = 4;
+
+  private DeviceReader() {}
+
+  static Device read(String name) throws VerbsException {
+    long[] numbers = Verbs.deviceNumbers(name);
+    List<Device.Port> ports = new ArrayList<>();
+    for (int port = 1; port <= numbers[12]; port++) {
+      ports.add(port(name, port));
+    }
+    return new Device(
+        name,
+        numbers[0],
+        (int) numbers[1],
+        (int) numbers[2],
+        (int) numbers[3],
+        (int) numbers[4],
+        (int) numbers[5],
+        (int) numbers[6],
+        numbers[7],
+        (int) numbers[8],
+        (int) numbers[9],
+        (int) numbers[10],
+        (int) numbers[11],
+        ports);
+  }
+
+  private static Device.Port port(String name, int port) throws VerbsException {
+    long[] numbers = Verbs.portNumbers(name, port);
+    return new Device.Port(
+        port,
+        numbers[0] == PORT_ACTIVE,
+        (int) numbers[0],
+        (int) numbers[1],
+        (int) numbers[2],
+        numbers[3],
+        linkLayer((int) numbers[4]),
+        gids(Verbs.gidTable(name, port, (int) numbers[5])));
+  }
+
+  private static Device.LinkLayer linkLayer(int number) {
+    Device.LinkLayer[] all = Device.LinkLayer.values();
+    return number > 0 && number < all.length ? all[number] : Device.LinkLayer.UNSPECIFIED;
+  }
+
+  static List<Device.Gid> gids(byte[] table) {
+    List<Device.Gid> gids = new ArrayList<>();
+    for (int at = 0; at + GID_BYTES <= table.length; at += GID_BYTES) {
+      byte[] gid = Arrays.copyOfRange(table, at, at + GID_BYTES);
+      if (!Arrays.equals(gid, new byte[GID_BYTES])) {
+        gids.add(new Device.Gid(at / GID_BYTES, text(gid)));
+      }
+    }
+    return gids;
+  }
+
+  private static String text(byte[] gid) {
+    try {
+      InetAddress address = InetAddress.getByAddress(gid);
+      // Java makes an IPv4 address of a mapped one.
+      return gid.length == address.getAddress().length
+          ? address.getHostAddress()
+          : "::ffff:" + address.getHostAddress();
+    } catch (UnknownHostException e) {
+      throw new AssertionError("a GID of " + gid.length + " bytes", e);
+    }
+  }
+}

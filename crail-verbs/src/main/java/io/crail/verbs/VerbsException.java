@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.verbs;
+
+import java.io.IOException;
+
+/** A call of libibverbs or librdmacm that failed; its message is "call: text (errno number)". */
+public final class VerbsException extends IOException {
+  private static final long serialVersionUID = 1L;
+
+  private final String call;
+  private final int errno;
+
+  /**
+   * Made by the native library.
+   *
+   * @param call the C function, such as "rdma_resolve_addr"
+   * @param errno its error number, positive
+   * @param text what the C library says of that number
+   */
+  public VerbsException(String call, int errno, String text) {
+    super(call + ": " + text + " (errno " + errno + ")");
+    this.call = call;
+    this.errno = errno;
+  }
+
+  /** The C function that failed. */
+  public String call() {
+    return call;
+  }
+
+  /** Its error number as in errno.h, such as 111 for a refused connection; always positive. */
+  public int errno() {
+    return errno;
+  }
+}
