@@ -4,7 +4,6 @@ package io.crail.rpc;
 import io.crail.common.Clock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -29,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * <p>Methods marked <em>in the loop</em> may only be called by the driving thread; all others by
  * any thread.
  */
-public abstract class ClientLoop implements AutoCloseable {
+public abstract class ClientLoop implements Connector, AutoCloseable {
   /** Something to run in the loop. */
   public interface Task {
     /** Runs in the loop; must not block. */
@@ -68,6 +67,15 @@ public abstract class ClientLoop implements AutoCloseable {
   private static final long WAITER_CHECK_NANOS = 25_000_000;
   private static final long STALE_NANOS = 2_000_000;
 
+  /** How often the loop's own network is asked while another keeps the driver from sleeping. */
+  private static final long OWN_POLL_NANOS = 20_000;
+
+  /** The longest sleep beside pollers whose descriptors cannot be watched. */
+  private static final long BLIND_WAIT_NANOS = 100_000;
+
+  /** Questions between two looks at the clock. */
+  private static final int SPINS = 16;
+
   /** Drives a loop that has ended, so that nobody else does; never runs. */
   private static final Thread NOBODY = new Thread(() -> {}, "crail-closed-loop");
 
@@ -90,7 +98,10 @@ public abstract class ClientLoop implements AutoCloseable {
   private final AtomicBoolean closing = new AtomicBoolean();
   private final List<Sweepable> sweepables = new ArrayList<>();
   private final List<Flushable> dirty = new ArrayList<>();
+  private final List<Poller> pollers = new ArrayList<>();
   private final Thread helper;
+
+  private volatile Connector connector = this;
 
   private volatile Thread driver;
   private volatile boolean parked;
@@ -104,7 +115,9 @@ public abstract class ClientLoop implements AutoCloseable {
 
   private long nextSweepNanos;
   private long lastStepNanos;
+  private long lastOwnPollNanos;
   private boolean stepping;
+  private boolean blind;
 
   /**
    * Creates a loop.
@@ -299,6 +312,51 @@ public abstract class ClientLoop implements AutoCloseable {
   }
 
   /**
+   * Has the driver poll another network too, until the end of the loop, which ends it. In the loop.
+   */
+  public final void attach(Poller poller) {
+    pollers.add(poller);
+  }
+
+  /** The attached poller of a class, or null. In the loop. */
+  public final <T extends Poller> T attached(Class<T> type) {
+    for (Poller poller : pollers) {
+      if (type.isInstance(poller)) {
+        return type.cast(poller);
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Has the driver end its sleep when a descriptor of a poller becomes readable; the descriptor
+   * stays open until the poller is destroyed. In the loop.
+   */
+  public final void watchDescriptor(int descriptor) {
+    blind |= !watch(descriptor);
+  }
+
+  /** What makes the connections that are asked for: the loop itself, unless another was set. */
+  public final Connector connector() {
+    return connector;
+  }
+
+  /** Has another network make the connections; before the loop is used. */
+  public final void connectThrough(Connector another) {
+    connector = another;
+  }
+
+  /**
+   * Has {@link #poll} end its wait while a descriptor is readable, which stays open as long as the
+   * loop. In the loop.
+   *
+   * @return false when the loop's own network cannot do so
+   */
+  protected boolean watch(int descriptor) {
+    return false;
+  }
+
+  /**
    * Looks at the network when nobody has for a while, so that a connection that ended during a
    * pause is known to be dead before a request is entrusted to it. In the loop.
    */
@@ -307,12 +365,6 @@ public abstract class ClientLoop implements AutoCloseable {
       step(-1, null);
     }
   }
-
-  /**
-   * Begins to connect. In the loop. The handler learns the outcome, by the deadline at the latest.
-   */
-  public abstract void connect(
-      InetSocketAddress address, long deadlineNanos, Connection.Handler handler);
 
   /**
    * Runs the network once. In the loop.
@@ -392,6 +444,7 @@ public abstract class ClientLoop implements AutoCloseable {
         sweepable.loopClosing();
       }
       runTasks();
+      pollers.forEach(Poller::destroy);
       destroy();
     } catch (RuntimeException | AssertionError e) {
       LOG.error("loop {} did not end cleanly", name, e);
@@ -524,6 +577,10 @@ public abstract class ClientLoop implements AutoCloseable {
   }
 
   private void pollOrWait(long waitNanos, Completion awaited) {
+    if (!pollers.isEmpty()) {
+      pollAllOrWait(waitNanos, awaited);
+      return;
+    }
     if (waitNanos < 0 || (awaited != null && awaited.isComplete())) {
       poll(-1);
       return;
@@ -534,6 +591,69 @@ public abstract class ClientLoop implements AutoCloseable {
     } finally {
       parked = false;
     }
+  }
+
+  private void pollAllOrWait(long waitNanos, Completion awaited) {
+    boolean ask = waitNanos < 0 || (awaited != null && awaited.isComplete());
+    if (pollPollers() || ask || spin()) {
+      long now = clock.nanoTime();
+      if (now - lastOwnPollNanos >= OWN_POLL_NANOS) {
+        lastOwnPollNanos = now;
+        poll(-1);
+      }
+      return;
+    }
+    parked = true;
+    try {
+      long longest = blind ? Math.min(waitNanos, BLIND_WAIT_NANOS) : waitNanos;
+      poll(armPollers() && mayWait() ? longest : -1);
+    } finally {
+      parked = false;
+    }
+    pollPollers();
+  }
+
+  private boolean pollPollers() {
+    boolean progress = false;
+    for (int i = 0; i < pollers.size(); i++) {
+      try {
+        progress |= pollers.get(i).poll();
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("a poll failed in loop {}", name, e);
+      }
+    }
+    return progress;
+  }
+
+  /** Goes on asking for a while; true when there was any progress. */
+  private boolean spin() {
+    long spinNanos = 0;
+    for (int i = 0; i < pollers.size(); i++) {
+      if (pollers.get(i).isBusy()) {
+        spinNanos = Math.max(spinNanos, pollers.get(i).spinNanos());
+      }
+    }
+    if (spinNanos == 0) {
+      return false;
+    }
+    long beganNanos = clock.nanoTime();
+    do {
+      for (int i = 0; i < SPINS; i++) {
+        if (pollPollers()) {
+          return true;
+        }
+        Thread.onSpinWait();
+      }
+    } while (mayWait() && clock.nanoTime() - beganNanos < spinNanos);
+    return false;
+  }
+
+  private boolean armPollers() {
+    boolean armed = true;
+    for (int i = 0; i < pollers.size(); i++) {
+      armed &= pollers.get(i).arm();
+    }
+    return armed;
   }
 
   private void sweep(long now) {

@@ -249,7 +249,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   private void connect() {
     state = State.CONNECTING;
     link = new Link();
-    loop.connect(address, loop.clock().nanoTime() + options.connectTimeoutNanos, link);
+    loop.connector().connect(address, loop.clock().nanoTime() + options.connectTimeoutNanos, link);
   }
 
   /** Forgets the present connection, so that nothing it still reports is listened to. */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.netty;
+
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.epoll.EpollIoHandle;
+import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.util.concurrent.Future;
+
+/**
+ * Somebody else's descriptor among those that a loop sleeps for. It is neither read nor closed
+ * here; that it is readable ends the loop's wait, and its owner, who polls, does the rest.
+ */
+final class EpollWatch implements EpollIoHandle {
+  private final FileDescriptor descriptor;
+
+  private EpollWatch(int descriptor) {
+    this.descriptor = new FileDescriptor(descriptor);
+  }
+
+  /** Begins to watch, until the end of the loop; by its driver. */
+  static boolean begin(DrivenEventLoop eventLoop, int descriptor) {
+    Future<IoRegistration> registered = eventLoop.register(new EpollWatch(descriptor));
+    return registered.isSuccess() && registered.getNow().submit(EpollIoOps.EPOLLIN) >= 0;
+  }
+
+  @Override
+  public FileDescriptor fd() {
+    return descriptor;
+  }
+
+  @Override
+  public void handle(IoRegistration registration, IoEvent event) {}
+
+  @Override
+  public void close() {}
+}
