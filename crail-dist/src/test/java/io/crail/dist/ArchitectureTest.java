@@ -44,6 +44,8 @@ class ArchitectureTest {
     modules.put("engine", new Module(List.of("io.crail.rpc"), List.of("common")));
     modules.put("netty", new Module(List.of("io.crail.rpc.netty.."), List.of("common", "engine")));
     modules.put(
+        "rdma", new Module(List.of("io.crail.rpc.rdma.."), List.of("common", "engine", "verbs")));
+    modules.put(
         "protocol", new Module(List.of("io.crail.protocol.."), List.of("common", "engine")));
     List<String> rpc = List.of("common", "engine", "protocol");
     modules.put("storage", new Module(List.of("io.crail.storage"), rpc));

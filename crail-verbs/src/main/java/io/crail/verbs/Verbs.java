@@ -157,6 +157,9 @@ public final class Verbs {
   /** Destroys an event channel whose ids have all been destroyed. */
   public static native void destroyEventChannel(long channel);
 
+  /** The file descriptor of an event channel: readable while there is an event to take. */
+  public static native int eventDescriptor(long channel);
+
   /** An id: one end of a reliable connection, or a listener. */
   public static native long createId(long channel) throws VerbsException;
 
@@ -317,6 +320,9 @@ public final class Verbs {
 
   /** A channel for the events of completion queues. */
   public static native long createCompChannel(long context) throws VerbsException;
+
+  /** The file descriptor of a completion channel: readable while there is an event to take. */
+  public static native int completionDescriptor(long channel);
 
   /** Destroys a channel whose completion queues have been destroyed. */
   public static native void destroyCompChannel(long channel) throws VerbsException;

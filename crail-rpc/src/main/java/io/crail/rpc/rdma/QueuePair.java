@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.rdma;
+
+import io.crail.verbs.Layouts;
+import io.crail.verbs.Verbs;
+import io.crail.verbs.VerbsException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.function.LongConsumer;
+
+/**
+ * The queues of one reliable connection. Requests are laid out by the user, as {@link Layouts}
+ * draws them, with {@link #wrId} as their id. Used only by the thread of its {@link RdmaQueues}.
+ */
+public final class QueuePair {
+  /**
+   * What a connection needs.
+   *
+   * @param sends requests on the send queue, posted and not known to have ended
+   * @param receives requests on the receive queue
+   * @param elements elements of a request
+   * @param inlineBytes bytes that a request may carry with it, or fewer where the device has fewer
+   * @param reads most reads under way at once in each direction, 0 to {@link Verbs#MOST_READS}
+   */
+  public record Options(int sends, int receives, int elements, int inlineBytes, int reads) {}
+
+  /** The user of a queue pair. Called by its thread. */
+  public interface Handler {
+    /**
+     * A request ended well.
+     *
+     * @param request the number given to {@link #wrId}
+     * @param opcode one of {@code Layouts.WC_OPCODE_...}
+     * @param bytes received or read
+     */
+    void completed(int request, int opcode, int bytes);
+
+    /**
+     * A request ended with an error, the first one of this queue pair; {@link #closed} follows.
+     *
+     * @param status one of {@code Layouts.WC_...}
+     * @param text what it means
+     */
+    void failed(int request, int status, String text);
+
+    /** A batch of completions in which this queue pair had some has been told. */
+    default void batchEnded() {}
+
+    /**
+     * The connection is gone, the last call. The device touches no memory of its requests any more,
+     * and nothing of them completes.
+     *
+     * @param cause a sentence for people
+     */
+    void closed(String cause);
+  }
+
+  private final RdmaQueues queues;
+  private final RdmaDevice device;
+  private final long id;
+  private final LongConsumer destroyId;
+  private final InetSocketAddress peer;
+  private final int sends;
+  private final int receives;
+  private final int inlineBytes;
+  private final long handle;
+  private long slot;
+  private Handler handler;
+  private boolean inBatch;
+  private boolean closed;
+
+  /**
+   * Creates the queue pair of an id.
+   *
+   * @param destroyId ends the id after its queue pair
+   */
+  QueuePair(
+      RdmaQueues queues,
+      RdmaDevice device,
+      long cq,
+      long id,
+      Options options,
+      LongConsumer destroyId)
+      throws VerbsException {
+    this.queues = queues;
+    this.device = device;
+    this.id = id;
+    this.destroyId = destroyId;
+    this.peer = Verbs.peerAddress(id);
+    ByteBuffer caps =
+        ByteBuffer.allocateDirect(Layouts.QP_CAPS_SIZE).order(ByteOrder.nativeOrder());
+    caps.putInt(Layouts.QP_CAPS_SEND_WRS, options.sends);
+    caps.putInt(Layouts.QP_CAPS_RECV_WRS, options.receives);
+    caps.putInt(Layouts.QP_CAPS_SEND_SGES, options.elements);
+    caps.putInt(Layouts.QP_CAPS_RECV_SGES, options.elements);
+    this.handle = create(cq, caps, options.inlineBytes);
+    this.sends = options.sends;
+    this.receives = options.receives;
+    // Devices round up, and what they give more than was asked for costs nothing.
+    this.inlineBytes = caps.getInt(Layouts.QP_CAPS_INLINE_BYTES);
+  }
+
+  private long create(long cq, ByteBuffer caps, int inlineBytes) throws VerbsException {
+    // No call tells how much a device carries inline, so less and less is asked for.
+    for (int bytes = inlineBytes; ; bytes /= 2) {
+      caps.putInt(Layouts.QP_CAPS_INLINE_BYTES, bytes);
+      try {
+        return Verbs.createQp(id, device.pd(), cq, cq, false, Verbs.addressOf(caps));
+      } catch (VerbsException e) {
+        if (bytes == 0) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  void open(long newSlot) {
+    this.slot = newSlot;
+  }
+
+  void handler(Handler newHandler) {
+    this.handler = newHandler;
+  }
+
+  long slot() {
+    return slot;
+  }
+
+  /** The device. */
+  public RdmaDevice device() {
+    return device;
+  }
+
+  /** The connection manager's handle of the connection. */
+  public long id() {
+    return id;
+  }
+
+  /** The other side. */
+  public InetSocketAddress peer() {
+    return peer;
+  }
+
+  /** How many bytes a request may carry with it. */
+  public int inlineBytes() {
+    return inlineBytes;
+  }
+
+  /** Places on the send queue. */
+  public int sends() {
+    return sends;
+  }
+
+  /** Places on the receive queue. */
+  public int receives() {
+    return receives;
+  }
+
+  /** True when it has been closed. */
+  public boolean isClosed() {
+    return closed;
+  }
+
+  /** The id that a request carries in memory, for a number of the user's. */
+  public long wrId(int request) {
+    return slot << 32 | request & 0xffffffffL;
+  }
+
+  /**
+   * Posts a chain of send requests.
+   *
+   * @return 0, or a negative error number; the connection should then be closed
+   */
+  public int post(long firstAddress) {
+    return Verbs.postSend(handle, firstAddress, 0);
+  }
+
+  /** Posts a chain of receive requests; as {@link #post}. */
+  public int postReceive(long firstAddress) {
+    return Verbs.postRecv(handle, firstAddress, 0);
+  }
+
+  /**
+   * Ends the connection at once: when this returns, the queue pair is destroyed, and {@link
+   * Handler#closed} was called.
+   */
+  public void close(String cause) {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    queues.remove(this);
+    try {
+      Verbs.disconnect(id);
+    } catch (VerbsException e) {
+      // It was not connected, or not any more.
+    }
+    Verbs.destroyQp(id);
+    destroyId.accept(id);
+    if (handler != null) {
+      handler.closed(cause);
+    }
+  }
+
+  // For RdmaQueues, in the order of a batch.
+
+  /** Tells of a completion; true when it is the first of this batch. */
+  boolean dispatch(int request, int status, int opcode, int bytes) {
+    boolean first = !inBatch;
+    inBatch = true;
+    if (status == Layouts.WC_SUCCESS) {
+      handler.completed(request, opcode, bytes);
+    } else {
+      String text = Verbs.completionText(status);
+      handler.failed(request, status, text);
+      close(text);
+    }
+    return first;
+  }
+
+  void endBatch() {
+    inBatch = false;
+    if (!closed) {
+      handler.batchEnded();
+    }
+  }
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.rdma;
+
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.ConfigType;
+import java.util.List;
+
+/** The keys that all users of RDMA share. */
+public final class RdmaKeys implements ConfigKeys {
+  /** What a thread does while there is no completion. */
+  public enum Polling {
+    /** Asks for a while, then sleeps until the device raises an event. */
+    ADAPTIVE,
+    /** Asks again and again. */
+    SPIN,
+    /** Sleeps until the device raises an event. */
+    EVENT
+  }
+
+  /** How a client waits for completions. */
+  public static final ConfigKey<Polling> POLLING =
+      ConfigKey.of(
+          "crail.rdma.polling",
+          ConfigType.oneOf(Polling.class),
+          "adaptive",
+          "What a client's thread does while it waits for a completion: adaptive asks for"
+              + " crail.rdma.spintime and then sleeps, spin never sleeps and needs a core of its"
+              + " own, event sleeps at once.");
+
+  /** How long adaptive polling asks. */
+  public static final ConfigKey<Integer> SPIN_MICROS =
+      ConfigKey.of(
+              "crail.rdma.spintime",
+              ConfigType.INT,
+              "50",
+              "Microseconds that adaptive polling asks before it sleeps; about what sleeping and"
+                  + " waking up cost.")
+          .between(0, 1_000_000);
+
+  /** The entries of a completion queue. */
+  public static final ConfigKey<Integer> CLIENT_COMPLETIONS =
+      ConfigKey.of(
+              "crail.rdma.client.completions",
+              ConfigType.INT,
+              "16384",
+              "Entries of the completion queue that the connections of one client loop share;"
+                  + " a connection that does not fit is refused.")
+          .between(64, 1 << 22);
+
+  /** How often a packet is repeated. */
+  public static final ConfigKey<Integer> RETRIES =
+      ConfigKey.of(
+              "crail.rdma.retries",
+              ConfigType.INT,
+              "7",
+              "How often a device repeats a packet that is not acknowledged before it gives the"
+                  + " connection up.")
+          .between(0, 7);
+
+  /** How long an acknowledgement may take. */
+  public static final ConfigKey<Integer> ACK_TIMEOUT =
+      ConfigKey.of(
+              "crail.rdma.acktimeout",
+              ConfigType.INT,
+              "16",
+              "How long a device waits for an acknowledgement, as an exponent n: 4.096 us * 2^n,"
+                  + " so 16 is 268 ms. A peer that has vanished is noticed after this time for each"
+                  + " retry; much below the network's worst delay connections break.")
+          .between(8, 31);
+
+  /** Creates the list of keys; for {@link java.util.ServiceLoader}. */
+  public RdmaKeys() {}
+
+  @Override
+  public String title() {
+    return "RDMA";
+  }
+
+  @Override
+  public List<ConfigKey<?>> keys() {
+    return List.of(POLLING, SPIN_MICROS, CLIENT_COMPLETIONS, RETRIES, ACK_TIMEOUT);
+  }
+}

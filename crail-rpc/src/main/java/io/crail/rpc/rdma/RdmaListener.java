@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.rdma;
+
+import io.crail.common.Addresses;
+import io.crail.verbs.Availability;
+import io.crail.verbs.Layouts;
+import io.crail.verbs.Verbs;
+import io.crail.verbs.VerbsException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A listening id, and the thread that takes the events of it and of all connections that it has
+ * brought. Only this thread destroys ids, so no event is ever taken for one of another connection.
+ * Thread-safe.
+ */
+public final class RdmaListener implements AutoCloseable {
+  /** Decides about a peer. */
+  public interface Acceptor {
+    /** Called in the listener's thread; answers with the request's methods, now or soon. */
+    void requested(Request request);
+
+    /** Called in the listener's thread, several times a second. */
+    default void tick(long nowNanos) {}
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaListener.class);
+  private static final int TICK_MILLIS = 100;
+  private static final long ANSWER_NANOS = 10_000_000_000L;
+  private static final long CLOSE_MILLIS = 5_000;
+
+  private final String name;
+  private final Acceptor acceptor;
+  private final int ackTimeout;
+  private final long channel;
+  private final int wakeup;
+  private final Thread thread;
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private final Object wakeupLock = new Object();
+  private boolean wakeupDestroyed;
+  private InetSocketAddress address;
+
+  // In the listener's thread.
+  private final CmEvent event = new CmEvent();
+  private final Map<Long, Request> requests = new HashMap<>();
+  private long listenId;
+
+  private RdmaListener(String name, Acceptor acceptor, int ackTimeout) throws VerbsException {
+    this.name = name;
+    this.acceptor = acceptor;
+    this.ackTimeout = ackTimeout;
+    this.wakeup = Verbs.createWakeup();
+    long created = 0;
+    try {
+      created = Verbs.createEventChannel();
+    } finally {
+      if (created == 0) {
+        Verbs.destroyWakeup(wakeup);
+      }
+    }
+    this.channel = created;
+    this.thread = new Thread(this::run, "crail-" + name + "-listener");
+    thread.setDaemon(true);
+  }
+
+  /**
+   * Begins to listen.
+   *
+   * @param name names the thread
+   * @param address the wildcard address means all devices; port 0 takes any free one
+   * @param backlog requests that may wait to be looked at
+   * @param ackTimeout exponent of the time for an acknowledgement, see {@link RdmaKeys#ACK_TIMEOUT}
+   * @throws IOException that names the address, and what is missing
+   */
+  public static RdmaListener listen(
+      String name, InetSocketAddress address, int backlog, int ackTimeout, Acceptor acceptor)
+      throws IOException {
+    String where = "cannot listen on " + Addresses.text(address) + " with RDMA: ";
+    Availability availability = Verbs.check();
+    if (!availability.usable()) {
+      throw new RdmaException(where + availability.problem());
+    }
+    InetSocketAddress resolved =
+        address.isUnresolved()
+            ? new InetSocketAddress(address.getHostString(), address.getPort())
+            : address;
+    if (resolved.isUnresolved()) {
+      throw new RdmaException(where + "unknown host");
+    }
+    RdmaListener listener = new RdmaListener(name, acceptor, ackTimeout);
+    try {
+      listener.listenId = Verbs.createId(listener.channel);
+      Verbs.bind(listener.listenId, resolved);
+      Verbs.listen(listener.listenId, backlog);
+      listener.address = Verbs.localAddress(listener.listenId);
+      if (!resolved.getAddress().isAnyLocalAddress() && Verbs.context(listener.listenId) == 0) {
+        throw new RdmaException("no RDMA device has this address");
+      }
+    } catch (IOException e) {
+      listener.destroy();
+      throw new RdmaException(where + e.getMessage(), e);
+    }
+    listener.thread.start();
+    return listener;
+  }
+
+  /** The address, with the real port. */
+  public InetSocketAddress address() {
+    return address;
+  }
+
+  /** The handle of the device's context; 0 for the wildcard address. */
+  public long context() {
+    return Verbs.context(listenId);
+  }
+
+  /** The name of the device; null for the wildcard address. */
+  public String deviceName() {
+    return Verbs.deviceOf(listenId);
+  }
+
+  /** Runs something in the listener's thread, or not at all when it has ended. */
+  public void execute(Runnable task) {
+    tasks.add(task);
+    wake();
+  }
+
+  private void wake() {
+    // Never after it was destroyed: its number may be somebody else's descriptor.
+    synchronized (wakeupLock) {
+      if (!wakeupDestroyed) {
+        Verbs.wake(wakeup);
+      }
+    }
+  }
+
+  /**
+   * Stops listening and ends the thread. The queue pairs of accepted connections are closed before,
+   * by their threads.
+   */
+  @Override
+  public void close() {
+    if (!closing.compareAndSet(false, true)) {
+      return;
+    }
+    wake();
+    boolean interrupted = false;
+    long deadline = System.nanoTime() + CLOSE_MILLIS * 1_000_000;
+    while (thread.isAlive() && thread != Thread.currentThread()) {
+      long leftMillis = (deadline - System.nanoTime()) / 1_000_000;
+      if (leftMillis <= 0) {
+        LOG.warn("the listener of {} did not end within {} ms", name, CLOSE_MILLIS);
+        break;
+      }
+      try {
+        thread.join(leftMillis);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    try {
+      while (!closing.get()) {
+        int ready = Verbs.await(channel, 0, wakeup, TICK_MILLIS);
+        if (ready < 0 && ready != Verbs.TIMED_OUT) {
+          LOG.error("{} cannot wait for connections any more: {}", name, Verbs.errorText(ready));
+          break;
+        }
+        runTasks();
+        takeEvents();
+        tick();
+      }
+    } finally {
+      runTasks();
+      destroy();
+    }
+  }
+
+  private void runTasks() {
+    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+      try {
+        task.run();
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("{}: a task failed", name, e);
+      }
+    }
+  }
+
+  private void takeEvents() {
+    try {
+      while (!closing.get() && event.take(channel)) {
+        dispatch();
+      }
+    } catch (VerbsException e) {
+      LOG.error("{}: events of connections are lost", name, e);
+    } catch (RuntimeException | AssertionError e) {
+      LOG.error("{}: an event of a connection could not be handled", name, e);
+    }
+  }
+
+  private void dispatch() {
+    if (event.type() == Layouts.CM_CONNECT_REQUEST) {
+      Request request = new Request(event.id(), event.privateData());
+      requests.put(request.id, request);
+      acceptor.requested(request);
+      return;
+    }
+    Request request = requests.get(event.id());
+    if (request == null) {
+      if (event.type() == Layouts.CM_DEVICE_REMOVAL) {
+        LOG.error("{}: the device of {} was removed", name, Addresses.text(address));
+      }
+      return;
+    }
+    String end = event.endOfConnection();
+    if (end != null) {
+      request.ended(end);
+    }
+  }
+
+  private void tick() {
+    long now = System.nanoTime();
+    for (Iterator<Request> each = requests.values().iterator(); each.hasNext(); ) {
+      Request request = each.next();
+      if (now - request.sinceNanos >= ANSWER_NANOS && request.answered.compareAndSet(false, true)) {
+        each.remove();
+        rejectNow(request.id, null);
+      }
+    }
+    try {
+      acceptor.tick(now);
+    } catch (RuntimeException | AssertionError e) {
+      LOG.error("{}: a look at the connections failed", name, e);
+    }
+  }
+
+  private void rejectNow(long id, ByteBuffer data) {
+    try {
+      Verbs.reject(id, data == null ? 0 : Verbs.addressOf(data), data == null ? 0 : data.limit());
+    } catch (VerbsException e) {
+      // The peer has gone meanwhile.
+    }
+    destroyId(id);
+  }
+
+  private void destroyId(long id) {
+    requests.remove(id);
+    try {
+      Verbs.destroyId(id);
+    } catch (VerbsException e) {
+      LOG.warn("{}: an id of a connection stays: {}", name, e.getMessage());
+    }
+  }
+
+  /** Releases everything; by the thread, or where it never ran. */
+  private void destroy() {
+    for (Request request : requests.values().toArray(Request[]::new)) {
+      if (request.answered.compareAndSet(false, true)) {
+        rejectNow(request.id, null);
+      } else {
+        LOG.warn("{}: a connection of {} is still open", name, request.peer());
+      }
+    }
+    if (listenId != 0) {
+      destroyId(listenId);
+    }
+    if (requests.isEmpty()) {
+      Verbs.destroyEventChannel(channel);
+    }
+    synchronized (wakeupLock) {
+      wakeupDestroyed = true;
+      Verbs.destroyWakeup(wakeup);
+    }
+  }
+
+  /** A peer that asks for a connection, and what became of it. */
+  public final class Request {
+    private final long id;
+    private final InetSocketAddress peer;
+    private final long context;
+    private final String deviceName;
+    private final ByteBuffer privateData;
+    private final long sinceNanos = System.nanoTime();
+    private final AtomicBoolean answered = new AtomicBoolean();
+
+    // Who learns of the connection's end, once there is a queue pair.
+    private volatile QueuePair pair;
+    private volatile Executor executor;
+    private volatile String endedEarly;
+
+    Request(long id, ByteBuffer privateData) {
+      this.id = id;
+      this.peer = Verbs.peerAddress(id);
+      this.context = Verbs.context(id);
+      this.deviceName = Verbs.deviceOf(id);
+      this.privateData = privateData;
+    }
+
+    /** The other side. */
+    public InetSocketAddress peer() {
+      return peer;
+    }
+
+    /** What the peer has sent along; most networks pad it with zeros. */
+    public ByteBuffer privateData() {
+      return privateData.duplicate();
+    }
+
+    /** The handle of the device's context. */
+    public long context() {
+      return context;
+    }
+
+    /** The name of the device. */
+    public String deviceName() {
+      return deviceName;
+    }
+
+    /**
+     * Refuses the peer, in any thread.
+     *
+     * @param data goes with the refusal, at most {@link Verbs#MAX_REJECT_DATA} bytes, or null
+     */
+    public void reject(ByteBuffer data) {
+      if (answered.compareAndSet(false, true)) {
+        ByteBuffer direct = RdmaLoop.direct(data);
+        execute(() -> rejectNow(id, direct));
+      }
+    }
+
+    /**
+     * Accepts the peer, by the thread of its queues.
+     *
+     * @param created posts receive requests, and gives the user of the queue pair
+     * @param data goes with the acceptance, at most {@link Verbs#MAX_ACCEPT_DATA} bytes, or null
+     * @param queuesThread runs in the thread of the queues what the listener's thread learns
+     * @throws IOException when there will be no connection; the peer is refused then
+     */
+    public QueuePair accept(
+        RdmaQueues queues,
+        QueuePair.Options options,
+        Function<QueuePair, QueuePair.Handler> created,
+        ByteBuffer data,
+        Executor queuesThread)
+        throws IOException {
+      if (!answered.compareAndSet(false, true)) {
+        throw new RdmaException("the peer was answered already");
+      }
+      QueuePair made;
+      try {
+        made = queues.create(id, options, unused -> execute(() -> destroyId(id)));
+      } catch (IOException | RuntimeException e) {
+        execute(() -> rejectNow(id, null));
+        throw e;
+      }
+      try {
+        Verbs.setAckTimeout(id, ackTimeout);
+        made.handler(created.apply(made));
+        if (!made.isClosed()) {
+          ByteBuffer direct = RdmaLoop.direct(data);
+          Verbs.accept(
+              id,
+              options.reads(),
+              options.reads(),
+              Verbs.RNR_RETRY_FOREVER,
+              direct == null ? 0 : Verbs.addressOf(direct),
+              direct == null ? 0 : direct.remaining());
+        }
+      } catch (IOException | RuntimeException e) {
+        made.close("not accepted: " + e.getMessage());
+        throw e;
+      }
+      executor = queuesThread;
+      pair = made;
+      if (endedEarly != null) {
+        made.close(endedEarly);
+      }
+      return made;
+    }
+
+    /** In the listener's thread. */
+    private void ended(String cause) {
+      endedEarly = cause;
+      QueuePair open = pair;
+      if (open != null) {
+        executor.execute(() -> open.close(cause));
+      } else if (answered.compareAndSet(false, true)) {
+        destroyId(id);
+      }
+    }
+  }
+}

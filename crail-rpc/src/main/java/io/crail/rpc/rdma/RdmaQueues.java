@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.rdma;
+
+import io.crail.verbs.Layouts;
+import io.crail.verbs.Verbs;
+import io.crail.verbs.VerbsException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The completion queues of one thread, one for each device, and the queue pairs on them. A request
+ * finds its queue pair by the number in its id, not by the number of the queue pair, for that is
+ * given again soon after its end, when completions of the old one may still lie in the queue. The
+ * size of the queue is an account: a queue pair that could make it overrun is refused. Used by one
+ * thread at a time.
+ */
+public final class RdmaQueues implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaQueues.class);
+  private static final int BATCH = 32;
+  private static final int INDEX_BITS = 20;
+  private static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
+  private static final int GENERATION_MASK = (1 << 32 - INDEX_BITS) - 1;
+
+  private final RdmaDevices devices;
+  private final int entries;
+  private final DescriptorListener descriptors;
+  private final List<DeviceQueue> queues = new ArrayList<>();
+  private final QueuePair[] touched = new QueuePair[BATCH];
+  private QueuePair[] pairs = new QueuePair[16];
+  private int[] generations = new int[16];
+  private int count;
+  private boolean closed;
+
+  /** Learns of descriptors that become readable when something has completed. */
+  public interface DescriptorListener {
+    /** There is one more, open as long as the queues. */
+    void opened(int descriptor);
+  }
+
+  /**
+   * Creates queues; a device gets its own with its first queue pair.
+   *
+   * @param entries completions that a queue holds, or fewer where the device has fewer
+   */
+  public RdmaQueues(RdmaDevices devices, int entries, DescriptorListener descriptors) {
+    this.devices = devices;
+    this.entries = entries;
+    this.descriptors = descriptors;
+  }
+
+  /** The queue pairs that are open. */
+  public int size() {
+    return count;
+  }
+
+  /** The handle of the completion channel of the only device so far, 0 without any. */
+  long soleChannel() {
+    return queues.size() == 1 ? queues.get(0).channel : 0;
+  }
+
+  /**
+   * Creates the queue pair of an id that knows its device.
+   *
+   * @param destroyId ends the id when the queue pair is closed; when this fails the id stays the
+   *     caller's
+   * @throws RdmaException when the device or the completion queue has no room for it
+   */
+  public QueuePair create(long id, QueuePair.Options options, LongConsumer destroyId)
+      throws RdmaException {
+    if (closed) {
+      throw new RdmaException("closed");
+    }
+    DeviceQueue queue = queueOf(id);
+    int needed = options.sends() + options.receives();
+    if (queue.used + queue.retired + needed > queue.capacity) {
+      throw new RdmaException(
+          "the completion queue of "
+              + queue.device
+              + " has "
+              + queue.capacity
+              + " entries, "
+              + (queue.used + queue.retired)
+              + " of them taken; one more connection needs "
+              + needed);
+    }
+    QueuePair pair;
+    try {
+      pair = new QueuePair(this, queue.device, queue.cq, id, options, destroyId);
+    } catch (VerbsException e) {
+      throw new RdmaException(
+          "no queue pair of "
+              + options.sends()
+              + " sends and "
+              + options.receives()
+              + " receives on "
+              + queue.device
+              + ": "
+              + e.getMessage(),
+          e);
+    }
+    queue.used += needed;
+    int index = freeIndex();
+    pairs[index] = pair;
+    generations[index] = generations[index] + 1 & GENERATION_MASK;
+    pair.open((long) generations[index] << INDEX_BITS | index);
+    count++;
+    return pair;
+  }
+
+  private int freeIndex() {
+    for (int i = 0; i < pairs.length; i++) {
+      if (pairs[i] == null) {
+        return i;
+      }
+    }
+    int old = pairs.length;
+    pairs = Arrays.copyOf(pairs, 2 * old);
+    generations = Arrays.copyOf(generations, 2 * old);
+    return old;
+  }
+
+  private DeviceQueue queueOf(long id) throws RdmaException {
+    long context = Verbs.context(id);
+    for (DeviceQueue queue : queues) {
+      if (queue.device.context() == context) {
+        return queue;
+      }
+    }
+    RdmaDevice device = devices.of(context, Verbs.deviceOf(id));
+    try {
+      DeviceQueue queue = new DeviceQueue(device);
+      queues.add(queue);
+      descriptors.opened(Verbs.completionDescriptor(queue.channel));
+      return queue;
+    } catch (VerbsException e) {
+      throw new RdmaException("no completion queue on " + device + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Called by a queue pair that closes, before it is destroyed. */
+  void remove(QueuePair pair) {
+    int index = (int) (pair.slot() & INDEX_MASK);
+    if (pairs[index] != pair) {
+      return;
+    }
+    pairs[index] = null;
+    count--;
+    for (DeviceQueue queue : queues) {
+      if (queue.device == pair.device()) {
+        int entriesOf = pair.sends() + pair.receives();
+        queue.used -= entriesOf;
+        // Its completions may still lie in the queue.
+        queue.retired += entriesOf;
+      }
+    }
+  }
+
+  /** Tells of what has completed; how much that was. */
+  public int poll() {
+    int total = 0;
+    for (int i = 0; i < queues.size(); i++) {
+      total += queues.get(i).poll();
+    }
+    return total;
+  }
+
+  /** Asks for an event with the next completion; false when something has completed meanwhile. */
+  public boolean arm() {
+    boolean nothing = true;
+    for (int i = 0; i < queues.size(); i++) {
+      nothing &= queues.get(i).arm();
+    }
+    return nothing;
+  }
+
+  /** Closes all queue pairs and queues. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    for (QueuePair pair : pairs.clone()) {
+      if (pair != null) {
+        pair.close("closed by this side");
+      }
+    }
+    queues.forEach(DeviceQueue::close);
+    queues.clear();
+  }
+
+  private final class DeviceQueue {
+    private final RdmaDevice device;
+    private final long channel;
+    private final long cq;
+    private final int capacity;
+    private final ByteBuffer completions =
+        ByteBuffer.allocateDirect(BATCH * Layouts.WC_SIZE).order(ByteOrder.nativeOrder());
+    private final long completionsAddress = Verbs.addressOf(completions);
+    private int used;
+    private int retired;
+    private boolean armed;
+
+    DeviceQueue(RdmaDevice device) throws VerbsException {
+      this.device = device;
+      this.channel = Verbs.createCompChannel(device.context());
+      long created = 0;
+      try {
+        int wanted = Math.min(entries, device.limits().maxCqEntries());
+        created = Verbs.createCq(device.context(), wanted, channel, 0);
+      } finally {
+        if (created == 0) {
+          Verbs.destroyCompChannel(channel);
+        }
+      }
+      this.cq = created;
+      this.capacity = Verbs.cqEntries(cq);
+    }
+
+    int poll() {
+      int polled = Verbs.pollCq(cq, BATCH, completionsAddress);
+      if (polled <= 0) {
+        if (polled < 0) {
+          broken(polled);
+        }
+        retired = 0;
+        return 0;
+      }
+      int touches = 0;
+      for (int i = 0; i < polled; i++) {
+        int at = i * Layouts.WC_SIZE;
+        long id = completions.getLong(at + Layouts.WC_ID);
+        long slot = id >>> 32;
+        QueuePair pair = pairs[(int) (slot & INDEX_MASK)];
+        if (pair == null || pair.slot() != slot) {
+          // Of a queue pair that was destroyed.
+          continue;
+        }
+        if (pair.dispatch(
+            (int) id,
+            completions.getInt(at + Layouts.WC_STATUS),
+            completions.getInt(at + Layouts.WC_OPCODE),
+            completions.getInt(at + Layouts.WC_LENGTH))) {
+          touched[touches++] = pair;
+        }
+      }
+      for (int i = 0; i < touches; i++) {
+        QueuePair pair = touched[i];
+        touched[i] = null;
+        pair.endBatch();
+      }
+      return polled;
+    }
+
+    /** A queue that cannot be polled any more has overrun or lost its device. */
+    private void broken(int error) {
+      String cause = "the completion queue of " + device + " failed: " + Verbs.errorText(error);
+      for (QueuePair pair : pairs.clone()) {
+        if (pair != null && pair.device() == device) {
+          pair.close(cause);
+        }
+      }
+    }
+
+    boolean arm() {
+      if (armed && Verbs.getCqEvent(channel, 0) > 0) {
+        armed = false;
+      }
+      if (!armed) {
+        armed = Verbs.reqNotify(cq, false) == 0;
+      }
+      return poll() == 0 && armed;
+    }
+
+    void close() {
+      try {
+        Verbs.destroyCq(cq);
+        Verbs.destroyCompChannel(channel);
+      } catch (IOException e) {
+        LOG.warn("the completion queue of {} stays: {}", device, e.getMessage());
+      }
+    }
+  }
+}

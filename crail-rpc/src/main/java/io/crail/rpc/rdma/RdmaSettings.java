@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.rdma;
+
+import io.crail.common.config.Configuration;
+
+/**
+ * Values of {@link RdmaKeys}.
+ *
+ * @param spinNanos how long to ask before falling asleep; Long.MAX_VALUE for ever
+ * @param completions entries of a completion queue
+ * @param retries repetitions of a packet, 0 to 7
+ * @param ackTimeout exponent of the time for an acknowledgement
+ */
+public record RdmaSettings(long spinNanos, int completions, int retries, int ackTimeout) {
+  /** The values of a configuration. */
+  public static RdmaSettings of(Configuration configuration) {
+    return new RdmaSettings(
+        spinNanos(configuration.get(RdmaKeys.POLLING), configuration.get(RdmaKeys.SPIN_MICROS)),
+        configuration.get(RdmaKeys.CLIENT_COMPLETIONS),
+        configuration.get(RdmaKeys.RETRIES),
+        configuration.get(RdmaKeys.ACK_TIMEOUT));
+  }
+
+  /** How long a way of polling asks before it sleeps. */
+  public static long spinNanos(RdmaKeys.Polling polling, int spinMicros) {
+    switch (polling) {
+      case SPIN:
+        return Long.MAX_VALUE;
+      case EVENT:
+        return 0;
+      default:
+        return spinMicros * 1000L;
+    }
+  }
+}
