@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+# The part of bin/rdma-vm that runs as root where the RDMA devices are: 'rdma-guest.sh boot' inside
+# the guest, network_up and network_down on a host with --native. Run or sourced by bash.
+
+addresses=(10.9.0.1 10.9.0.2)
+addresses6=(fd00:9::1 fd00:9::2)
+macs=(02:00:0a:09:00:01 02:00:0a:09:00:02)
+tables=(101 102)
+
+# network_up: two soft-RoCE devices that stand for two hosts, at the ends of one veth pair; soft-RoCE
+# knows no other network namespace than the first. Both hosts' addresses belong to this one kernel,
+# which would send what goes from one to the other by a short cut that soft-RoCE never sees. So the
+# table of local addresses answers only for what arrives, or what stays at one address.
+network_up() {
+  local i
+  # A RoCE packet of 4096 bytes has some more around it.
+  ip link add rv0 mtu 4500 address "${macs[0]}" type veth peer name rv1 mtu 4500 address "${macs[1]}"
+  for i in 0 1; do
+    echo 1 >"/proc/sys/net/ipv4/conf/rv$i/accept_local"
+    echo 0 >"/proc/sys/net/ipv4/conf/rv$i/rp_filter"
+    echo 0 >"/proc/sys/net/ipv6/conf/rv$i/accept_dad"
+    echo 1 >"/proc/sys/net/ipv6/conf/rv$i/keep_addr_on_down"
+  done
+  echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
+  ip link set lo up
+  for i in 0 1; do
+    ip addr add "${addresses[i]}/24" dev "rv$i"
+    ip addr add "${addresses6[i]}/64" dev "rv$i" nodad
+    ip link set "rv$i" up
+    rules_of "$i" "${addresses[i]}" "${addresses[1 - i]}" | ip -4 -batch -
+    rules_of "$i" "${addresses6[i]}" "${addresses6[1 - i]}" | ip -6 -batch -
+  done
+  ip -4 rule add pref 20 lookup local
+  ip -4 rule del pref 0
+  ip -6 rule add pref 20 lookup local
+  ip -6 rule del pref 0
+  routes_of rv0
+  routes_of rv1
+  rdma link add rxe0 type rxe netdev rv0
+  rdma link add rxe1 type rxe netdev rv1
+}
+
+# rules_of <number of the host> <its address> <that of the other one>
+# The last rule is for the connection manager, which looks up the way back as if from nowhere.
+rules_of() {
+  cat <<END
+rule add pref 10 iif rv$1 lookup local
+rule add pref 11 from $2 to $2 lookup local
+rule add pref 12 iif lo to $3 lookup ${tables[$1]}
+rule add pref 13 from $2 to $3 lookup ${tables[$1]}
+END
+}
+
+# routes_of <link>: how this end reaches the other one. The kernel forgets it when the link goes down.
+routes_of() {
+  local i=${1#rv} peer
+  peer=$((1 - i))
+  ip neigh replace "${addresses[peer]}" lladdr "${macs[peer]}" dev "$1" nud permanent
+  ip neigh replace "${addresses6[peer]}" lladdr "${macs[peer]}" dev "$1" nud permanent
+  ip -4 route replace "${addresses[peer]}/32" dev "$1" src "${addresses[i]}" table "${tables[i]}"
+  ip -6 route replace "${addresses6[peer]}/128" dev "$1" src "${addresses6[i]}" table "${tables[i]}"
+}
+
+# keep_routes: gives the links their routes back whenever they come up again.
+keep_routes() {
+  ip -o monitor link | sed -un 's/^[0-9]*: \(rv[01]\)@[^ ]* <.*[,<]LOWER_UP[,>].*/\1/p' \
+    | while read -r link; do
+      routes_of "$link" 2>/dev/null || true
+    done
+}
+
+network_down() {
+  local version pref
+  for version in -4 -6; do
+    ip "$version" rule add pref 0 lookup local
+    for pref in 10 11 12 13 20; do
+      while ip "$version" rule del pref "$pref" 2>/dev/null; do :; done
+    done
+  done
+  # The devices and the routes go with it.
+  ip link del rv0
+}
+
+# nvmet_up: the kernel's NVMe over Fabrics target at the second host, with a namespace in memory.
+nvmet_up() {
+  local config=/sys/kernel/config disk subsystem port
+  modprobe null_blk nr_devices=0
+  modprobe -a nvmet nvmet-rdma nvmet-tcp nvme-rdma nvme-tcp
+  disk=$config/nullb/crail
+  mkdir "$disk"
+  echo 1 >"$disk/memory_backed"
+  echo 256 >"$disk/size"
+  echo 1 >"$disk/power"
+  subsystem=$config/nvmet/subsystems/nqn.2026-11.io.crail:memory
+  mkdir "$subsystem"
+  echo 1 >"$subsystem/attr_allow_any_host"
+  mkdir "$subsystem/namespaces/1"
+  echo /dev/crail >"$subsystem/namespaces/1/device_path"
+  echo 1 >"$subsystem/namespaces/1/enable"
+  for port in 4420/rdma 4421/tcp; do
+    mkdir "$config/nvmet/ports/${port%/*}"
+    cd "$config/nvmet/ports/${port%/*}"
+    echo ipv4 >addr_adrfam
+    echo "${addresses[1]}" >addr_traddr
+    echo "${port%/*}" >addr_trsvcid
+    echo "${port#*/}" >addr_trtype
+    ln -s "$subsystem" subsystems/
+  done
+  cd /
+}
+
+# port <name>: the device of a virtio-serial port.
+port() {
+  local candidate
+  for candidate in /sys/class/virtio-ports/*; do
+    if [ "$(cat "$candidate/name")" = "$1" ]; then
+      echo "/dev/${candidate##*/}"
+    fi
+  done
+}
+
+# boot: everything that an init does here. The files in /run/rdma-vm say what to run, and how.
+boot() {
+  local modules=() shares=() directory host nvmet environment command status=0 i
+  export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+  . /run/rdma-vm/settings
+  mkdir -p /dev/shm /dev/pts /dev/hugepages /lib/modules
+  mount -t tmpfs tmpfs /dev/shm
+  mount -t devpts devpts /dev/pts
+  [ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
+  mount -t configfs configfs /sys/kernel/config
+  [ "$(cat /proc/sys/vm/nr_hugepages)" = 0 ] || mount -t hugetlbfs hugetlbfs /dev/hugepages
+  ln -sfn "$machine/modules" "/lib/modules/$(uname -r)"
+  for ((i = 0; i < ${#shares[@]}; i++)); do
+    mkdir -p "${shares[i]}"
+    mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=mmap "share$i" "${shares[i]}"
+  done
+  hostname "$host"
+  network_up
+  keep_routes &
+  [ ${#modules[@]} -eq 0 ] || modprobe -a "${modules[@]}"
+  ! $nvmet || nvmet_up
+  # There is no udev.
+  chmod -f 666 /dev/infiniband/* || true
+  ulimit -l unlimited
+  ulimit -n 65536
+  mapfile -t -d '' environment </run/rdma-vm/environment
+  mapfile -t -d '' command </run/rdma-vm/command
+  exec 3>"$(port status)"
+  echo booted >&3
+  (
+    exec 3>&- </dev/null >"$(port out)" 2>"$(port err)"
+    cd -- "$directory"
+    exec env -i "${environment[@]}" "${command[@]}"
+  ) || status=$?
+  sync
+  echo "$status" >&3
+}
+
+if [ "${1:-}" = boot ]; then
+  set -euo pipefail
+  boot
+fi
