@@ -35,6 +35,65 @@ setup() {
   build_java=$(find_java 17 99 javac) || die "there is still no JDK of version 17 or newer"
 }
 
+# native_missing: the Debian names of what the native library for RDMA cannot be built without.
+native_missing() {
+  local missing=()
+  command -v cc >/dev/null || missing+=(gcc)
+  command -v make >/dev/null || missing+=(make)
+  has_header stdlib.h || missing+=(libc6-dev)
+  has_header infiniband/verbs.h || missing+=(libibverbs-dev)
+  has_header rdma/rdma_cma.h || missing+=(librdmacm-dev)
+  echo "${missing[*]}"
+}
+
+has_header() {
+  command -v cc >/dev/null && cc -E -x c - -o /dev/null <<<"#include <$1>" 2>/dev/null
+}
+
+# setup_native: like setup, for the native library. Nothing ends when it cannot be had: all but RDMA
+# works without. Sets $native_lacks to what is missing then.
+setup_native() {
+  local missing log tried=$dist_target/.native-tried
+  native_lacks=$(native_missing)
+  if [ -z "$native_lacks" ] || [ -e "$tried" ] || [ "$(id -u)" != 0 ] \
+    || ! command -v apt-get >/dev/null; then
+    return 0
+  fi
+  read -ra missing <<<"$native_lacks"
+  say "crail: installing ${missing[*]} for RDMA ..."
+  log=$(mktemp)
+  if (
+    export DEBIAN_FRONTEND=noninteractive
+    timeout 120 apt-get -q update \
+      && timeout 300 apt-get -q -y --no-install-recommends install "${missing[@]}"
+  ) >"$log" 2>&1 </dev/null; then
+    native_lacks=$(native_missing)
+  fi
+  # Once: a machine without a network would try it at each build.
+  if [ -n "$native_lacks" ]; then
+    mkdir -p "$dist_target"
+    mv "$log" "$tried"
+  else
+    rm -f "$log"
+  fi
+}
+
+# build_native: builds the native library where that is possible, else says why not.
+build_native() {
+  local log=$dist_target/native.log
+  setup_native
+  if [ -n "$native_lacks" ]; then
+    say "crail: building without RDMA, which needs: $native_lacks"
+  elif ! make_native all >"$log" 2>&1; then
+    say "crail: building without RDMA: its native library failed to build; all output is in $log"
+  fi
+}
+
+# make_native <target> ...
+make_native() {
+  JAVA_HOME=${build_java%/bin/java} make -s -C "$root/crail-verbs" "$@" </dev/null
+}
+
 # maven <arguments>: runs Maven with the JDK that setup found, in the root of the clone.
 maven() {
   (cd "$root" && JAVA_HOME=${build_java%/bin/java} mvn -B -ntp "$@" </dev/null)
@@ -43,7 +102,7 @@ maven() {
 # newer_sources <stamp>: true when something that the build reads changed after the stamp. A file
 # that was removed shows in the time of its directory.
 newer_sources() {
-  [ -n "$(cd "$root" && find pom.xml .mvn crail-*/pom.xml crail-*/src/main \
+  [ -n "$(cd "$root" && find pom.xml .mvn crail-*/pom.xml crail-*/Makefile crail-*/src/main \
     -newer "$1" -print -quit 2>&1)" ]
 }
 
@@ -81,6 +140,7 @@ build_alone() {
   started=$dist_target/.started
   touch "$started"
   rm -rf "$dist_target/assembling"
+  build_native
   if ! maven -q package "${what[@]}" -Dcrail.tarball.skip=true \
     -Dcrail.layout.parent="$dist_target/assembling" >"$log" 2>&1; then
     grep -E '^\[ERROR\]|\.java:' "$log" | head -n 30 >&2 || true

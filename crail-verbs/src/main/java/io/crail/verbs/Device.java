@@ -14,7 +14,7 @@ import java.util.List;
  * @param maxCqs most completion queues
  * @param maxCqEntries most entries of a completion queue
  * @param maxMrs most memory regions
- * @param maxMrBytes largest memory region
+ * @param maxMrBytes largest memory region, Long.MAX_VALUE when there is no limit
  * @param maxPds most protection domains
  * @param maxReadsAsTarget most reads and atomics of a peer under way on a queue pair
  *     (max_qp_rd_atom), the limit of responder resources

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What devices and limits of the process are. 0 or more, or -errno. */
+#ifndef CRAIL_DEVICE_H
+#define CRAIL_DEVICE_H
+
+#include <infiniband/verbs.h>
+#include <stdint.h>
+
+#define NO_LIMIT INT64_MAX
+
+/* All devices, ended by NULL; free with ibv_free_device_list unless NULL. Returns how many. */
+int device_list(struct ibv_device ***list);
+
+/* -ENODEV when there is none of that name. */
+int device_open(const char *name, struct ibv_context **context);
+
+/* Bytes of a path MTU. */
+int mtu_bytes(enum ibv_mtu mtu);
+
+/* How much memory this process may lock. */
+int64_t memlock_limit(void);
+
+#endif
