@@ -58,7 +58,7 @@ public final class Measure {
   private final Cluster cluster;
   private final int runs;
   private final Samples samples = new Samples();
-  private final List<String> goals = new ArrayList<>();
+  private final Goals goals = new Goals(samples);
 
   private Measure(Programs programs, Cluster cluster, int runs) {
     this.programs = programs;
@@ -126,12 +126,10 @@ public final class Measure {
             Machine.busyProcessors(QUIET_MILLIS),
             runs,
             Duration.between(begin, Instant.now()).toSeconds()));
-    report.append("| Crail | limit | ratio | goal | |\n|---|---|---|---|---|\n");
-    goals.forEach(report::append);
-    return report.append('\n').append(samples.table()).toString();
+    return report.append(goals.table()).append('\n').append(samples.table()).toString();
   }
 
-  private static void cleanUp(Programs programs, Path... directories) {
+  static void cleanUp(Programs programs, Path... directories) {
     try {
       programs.close();
       for (Path directory : directories) {
@@ -144,7 +142,7 @@ public final class Measure {
     }
   }
 
-  private static String option(String[] args, String name, String absent) {
+  static String option(String[] args, String name, String absent) {
     int at = Arrays.asList(args).indexOf(name);
     return at >= 0 && at + 1 < args.length ? args[at + 1] : absent;
   }
@@ -200,7 +198,8 @@ public final class Measure {
       echoRate("bare messages, selector, 128 in flight", "selector", request);
     }
     programs.stopLast();
-    goal("getMultiFileAsync, 128 in flight", "Redis GET, random keys, 128 in flight", "/s", 1.5);
+    goals.add(
+        "getMultiFileAsync, 128 in flight", "Redis GET, random keys, 128 in flight", "/s", 1.5);
   }
 
   /** One lookup in flight beside a bare ping-pong, on one processor and on two. */
@@ -225,8 +224,8 @@ public final class Measure {
         samples.add(crail, "us p99", shown, Samples.number(text, "p99"));
       }
       pin("0-" + (Runtime.getRuntime().availableProcessors() - 1), cluster.namenodeProcess());
-      goal(crail, blocking, "us p50", 1.6);
-      goal(crail, selector, "us p50", 1.6);
+      goals.add(crail, blocking, "us p50", 1.6);
+      goals.add(crail, selector, "us p50", 1.6);
     }
   }
 
@@ -258,7 +257,7 @@ public final class Measure {
       streams(false, "TCP");
     }
     for (String stream : STREAMS) {
-      goal(stream + ", TCP", "iperf3, one stream", "MB/s", 0.7);
+      goals.add(stream + ", TCP", "iperf3, one stream", "MB/s", 0.7);
     }
   }
 
@@ -281,7 +280,7 @@ public final class Measure {
           stream.startsWith("write")
               ? "memory copy, into a mapping"
               : "memory copy, out of a mapping";
-      goal(stream + ", mapped", limit, "MB/s", 0.7);
+      goals.add(stream + ", mapped", limit, "MB/s", 0.7);
     }
   }
 
@@ -419,26 +418,5 @@ public final class Measure {
       }
     }
     throw new IllegalArgumentException("no receiver in: " + text);
-  }
-
-  /** Compares two medians: latencies must be at most, rates at least the factor. */
-  private void goal(String crail, String limit, String unit, double factor) {
-    double ratio = samples.median(crail, unit) / samples.median(limit, unit);
-    boolean less = unit.startsWith("us");
-    boolean met = less ? ratio <= factor : ratio >= factor;
-    goals.add(
-        String.format(
-            Locale.ROOT,
-            "| %s: %s %s | %s: %s %s | %.2f | %s %.1f | %s |%n",
-            crail,
-            Samples.format(samples.median(crail, unit)),
-            unit,
-            limit,
-            Samples.format(samples.median(limit, unit)),
-            unit,
-            ratio,
-            less ? "at most" : "at least",
-            factor,
-            met ? "met" : "missed"));
   }
 }

@@ -53,6 +53,39 @@ class MeasureTest {
   }
 
   @Test
+  void perftestIsUnderstood() {
+    PerfTest.Result latency =
+        PerfTest.parse(
+            """
+             #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]
+             64      3000          20.10          301.00       24.50              25.10  1.1 30 90
+            ---------------------------------------------------------------------------------------
+            """);
+    assertEquals(24.5, latency.typicalMicros());
+    PerfTest.Result rate =
+        PerfTest.parse(
+            """
+             #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]
+             1          20000            0.05               0.04               0.044820
+            """);
+    assertEquals(0.04, rate.megabytes());
+    assertEquals(44_820, rate.messages(), 0.001);
+    assertThrows(IllegalArgumentException.class, () -> PerfTest.parse("Couldn't connect"));
+  }
+
+  @Test
+  void goalsCountBothWays() {
+    Samples samples = new Samples();
+    samples.add("round trip", "us p50", "x", 30);
+    samples.add("one way", "us p50", "x", 10);
+    Goals goals = new Goals(samples);
+    goals.add("round trip", "one way", "us p50", 2, 1.4);
+    assertTrue(
+        goals.table().contains("| 2 x one way: 10.0 us p50 | 1.50 | at most 1.4 | missed |"),
+        goals.table());
+  }
+
+  @Test
   void outputOfOtherProgramsIsUnderstood() {
     assertEquals(
         1802378.38,

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.measure;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Measures Crail over RDMA beside perftest, alternating, and prints tables in Markdown.
+ *
+ * <pre>
+ * MeasureRdma launcher server-address server-device client-device [--runs 3] [--out file]
+ * </pre>
+ *
+ * Namenode and datanode run on processor 0 and on the server's device, clients on processor 1 and
+ * on the client's; so do both ends of perftest. {@code bin/measure --rdma} runs it on the test
+ * machine.
+ */
+public final class MeasureRdma {
+  private static final int DEPTH = 128;
+  private static final long REGION_BYTES = 256L << 20;
+  private static final long START_NANOS = 120_000_000_000L;
+  private static final int[] SIZES = {4, 4 << 10, 64 << 10, 1 << 20};
+  private static final int POLL_MILLIS = 200;
+  private static final int TICKS_PER_SECOND = 100;
+
+  /** HotSpot changes code that runs, and emulators do not read instructions in one piece. */
+  private static final String EMULATED = "QEMU TCG";
+
+  private final Programs programs;
+  private final String crail;
+  private final String server;
+  private final PerfTest perfTest;
+  private final int runs;
+  private final boolean emulated;
+  private final Samples samples = new Samples();
+  private final Goals goals = new Goals(samples);
+  private String namenode;
+  private Process datanode;
+
+  private MeasureRdma(
+      Programs programs,
+      String crail,
+      String server,
+      PerfTest perfTest,
+      int runs,
+      boolean emulated) {
+    this.programs = programs;
+    this.crail = crail;
+    this.server = server;
+    this.perfTest = perfTest;
+    this.runs = runs;
+    this.emulated = emulated;
+  }
+
+  /** Measures, as the class comment says. */
+  public static void main(String[] args) throws IOException, InterruptedException {
+    int runs = Integer.parseInt(Measure.option(args, "--runs", "3"));
+    String out = Measure.option(args, "--out", "");
+    Path directory = Files.createTempDirectory("crail-measure");
+    Path regions = Files.createTempDirectory(Path.of("/dev/shm"), "crail-measure");
+    Programs programs = new Programs(directory);
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(() -> Measure.cleanUp(programs, directory, regions), "cleanup"));
+    try {
+      PerfTest perfTest =
+          new PerfTest(
+              programs, new PerfTest.Side(0, args[2], args[1]), new PerfTest.Side(1, args[3], ""));
+      boolean emulated = Machine.describe().contains(EMULATED);
+      String report =
+          new MeasureRdma(programs, args[0], args[1], perfTest, runs, emulated).report(regions);
+      System.out.print(report);
+      if (!out.isEmpty()) {
+        Files.writeString(Path.of(out), report);
+      }
+    } catch (IOException e) {
+      // A program that was ended by the clean-up is no news.
+      if (!programs.isClosed()) {
+        throw e;
+      }
+    }
+  }
+
+  private String report(Path regions) throws IOException, InterruptedException {
+    Instant begin = Instant.now();
+    String text = begin.truncatedTo(ChronoUnit.MINUTES) + ", " + Machine.describe();
+    text += ", " + programs.run(List.of(crail, "--version")).split("\n")[0].split(",")[0];
+    start(regions);
+    for (int run = 1; run <= runs; run++) {
+      System.err.println("measuring, run " + run + " of " + runs + " ...");
+      measureLookups();
+      measureTransfers();
+      measureStreams();
+    }
+    compare();
+    text +=
+        String.format(
+            Locale.ROOT,
+            ". %d runs, %d s.%n%n",
+            runs,
+            Duration.between(begin, Instant.now()).toSeconds());
+    return text + goals.table() + '\n' + samples.table();
+  }
+
+  private void start(Path regions) throws IOException, InterruptedException {
+    namenode = server + ":" + Cluster.freePort();
+    programs.start("namenode", crail(0, "namenode", List.of()));
+    datanode =
+        programs.start(
+            "datanode",
+            crail(
+                0,
+                "datanode",
+                List.of("-t", "rdma", "--", "-p", "0", "-d", regions.toString(), "-s", "1g")));
+    long deadline = System.nanoTime() + START_NANOS;
+    while (true) {
+      try {
+        iobench("-t write -s 1048576 -k " + (REGION_BYTES >> 20) + " -w 0 -f /data.dat");
+        iobench("-t write -s 4096 -k 1 -w 0 -f /ready.dat");
+        return;
+      } catch (IOException e) {
+        if (System.nanoTime() - deadline > 0 || programs.isClosed()) {
+          throw e;
+        }
+        Thread.sleep(POLL_MILLIS);
+      }
+    }
+  }
+
+  private List<String> crail(int processor, String command, List<String> arguments) {
+    List<String> all = new ArrayList<>();
+    all.addAll(List.of("taskset", "-c", String.valueOf(processor)));
+    if (emulated) {
+      all.addAll(List.of("env", "JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1"));
+    }
+    all.addAll(List.of(crail, command));
+    for (String setting :
+        List.of(
+            "crail.namenode.address=crail://" + namenode,
+            "crail.namenode.rpctype=darpc",
+            "crail.storage.types=rdma",
+            "crail.storage.rdma.interface=" + server,
+            "crail.storage.localmap=false")) {
+      all.addAll(List.of("--set", setting));
+    }
+    all.addAll(arguments);
+    return all;
+  }
+
+  private String iobench(String arguments) throws IOException, InterruptedException {
+    return programs.run(crail(1, "iobench", Arrays.asList(arguments.split(" "))));
+  }
+
+  private static String shown(String arguments) {
+    return "crail iobench " + arguments;
+  }
+
+  private void measureLookups() throws IOException, InterruptedException {
+    // As deep as the messages of perftest below, and the wish of a reader who knows them.
+    String messages = "-s 1 -Q 1 -r 32 -t 32 -n 20000";
+    PerfTest.Result sends = perfTest.run("ib_send_bw", messages);
+    samples.add("ib_send_bw, 1 B", "/s", PerfTest.shown("ib_send_bw", messages), sends.messages());
+    String deep = "-t getFileAsync -f /ready.dat -k 100000 -b " + DEPTH + " -w 50000";
+    samples.add(
+        "getFile, 128 in flight", "/s", shown(deep), Samples.number(iobench(deep), "throughput"));
+    String latency = "-s 64 -n 3000";
+    samples.add(
+        "ib_send_lat, 64 B",
+        "us p50",
+        PerfTest.shown("ib_send_lat", latency),
+        perfTest.run("ib_send_lat", latency).typicalMicros());
+    String one = "-t getFile -f /ready.dat -k 5000 -w 5000";
+    samples.add(
+        "getFile, one in flight", "us p50", shown(one), Samples.number(iobench(one), "p50"));
+  }
+
+  private void measureTransfers() throws IOException, InterruptedException {
+    for (int size : SIZES) {
+      String name = name(size);
+      int count = size >= 1 << 20 ? 100 : size >= 64 << 10 ? 500 : 2000;
+      String test = "-s " + size + " -n " + count;
+      String reading = "ib_read_lat, " + name;
+      samples.add(
+          reading,
+          "us p50",
+          PerfTest.shown("ib_read_lat", test),
+          perfTest.run("ib_read_lat", test).typicalMicros());
+      String read =
+          "-t readRandom -m false -s " + size + " -k " + count + " -w " + count + " -f /data.dat";
+      samples.add("read, " + name, "us p50", shown(read), Samples.number(iobench(read), "p50"));
+      String writing = "ib_write_lat, " + name;
+      samples.add(
+          writing,
+          "us p50",
+          PerfTest.shown("ib_write_lat", test),
+          perfTest.run("ib_write_lat", test).typicalMicros());
+      String write =
+          "-t write -m false -s " + size + " -k " + count + " -w " + count + " -f /written.dat";
+      samples.add("write, " + name, "us p50", shown(write), Samples.number(iobench(write), "p50"));
+    }
+  }
+
+  private void measureStreams() throws IOException, InterruptedException {
+    for (int size : new int[] {64 << 10, 1 << 20}) {
+      String name = name(size);
+      int count = (int) (REGION_BYTES / 4 / size);
+      String test = "-s " + size + " -n " + Math.max(count, 100);
+      samples.add(
+          "ib_read_bw, " + name,
+          "MB/s",
+          PerfTest.shown("ib_read_bw", test),
+          perfTest.run("ib_read_bw", test).megabytes());
+      String rest = " -s " + size + " -k " + count + " -f /stream.dat";
+      long before = processorTicks(datanode.pid());
+      stream("write, " + name + ", stream", "-t writeAsync -b 8" + rest);
+      stream("read, " + name + ", stream", "-t readSequentialAsync -b 8" + rest);
+      stream("read, " + name + ", buffered", "-t readSequential" + rest);
+      double seconds = (double) (processorTicks(datanode.pid()) - before) / TICKS_PER_SECOND;
+      samples.add(
+          "processor time of the datanode, three streams of " + (REGION_BYTES / 4 >> 20) + " MiB",
+          "s",
+          "/proc/<pid>/stat",
+          seconds);
+    }
+  }
+
+  private void stream(String name, String arguments) throws IOException, InterruptedException {
+    samples.add(name, "MB/s", shown(arguments), Samples.number(iobench(arguments), "MB/s"));
+  }
+
+  private void compare() {
+    goals.add("getFile, 128 in flight", "ib_send_bw, 1 B", "/s", 0.9);
+    goals.add("getFile, one in flight", "ib_send_lat, 64 B", "us p50", 2, 1.4);
+    for (int size : SIZES) {
+      goals.add("read, " + name(size), "ib_read_lat, " + name(size), "us p50", 1.3);
+    }
+    for (int size : SIZES) {
+      // There and back, for a write is not done before it is acknowledged.
+      goals.add("write, " + name(size), "ib_write_lat, " + name(size), "us p50", 2, 1.3);
+    }
+    for (String name : new String[] {"64 KiB", "1 MiB"}) {
+      for (String stream :
+          new String[] {"read, %s, stream", "read, %s, buffered", "write, %s, stream"}) {
+        goals.add(String.format(stream, name), "ib_read_bw, " + name, "MB/s", 0.8);
+      }
+    }
+  }
+
+  private static String name(int size) {
+    return size < 1 << 10
+        ? size + " B"
+        : size < 1 << 20 ? (size >> 10) + " KiB" : (size >> 20) + " MiB";
+  }
+
+  /** Processor time of a process so far. */
+  private static long processorTicks(long pid) throws IOException {
+    String stat = Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.US_ASCII);
+    // Behind the name, which may hold blanks: state is field 3, user time 14, system time 15.
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+    return Long.parseLong(fields[11]) + Long.parseLong(fields[12]);
+  }
+}
