@@ -233,6 +233,12 @@ NATIVE(jlong, createEventChannel)(JNIEnv *env, jclass type) {
   return succeeded(env, "rdma_create_event_channel", result) ? HANDLE(channel) : 0;
 }
 
+NATIVE(jint, eventDescriptor)(JNIEnv *env, jclass type, jlong channel) {
+  (void)env, (void)type;
+  struct rdma_event_channel *events = POINTER(channel);
+  return events->fd;
+}
+
 NATIVE(void, destroyEventChannel)(JNIEnv *env, jclass type, jlong channel) {
   (void)env, (void)type;
   rdma_destroy_event_channel(POINTER(channel));
@@ -456,6 +462,12 @@ NATIVE(jlong, createCompChannel)(JNIEnv *env, jclass type, jlong context) {
   struct ibv_comp_channel *channel;
   int result = cq_create_channel(POINTER(context), &channel);
   return succeeded(env, "ibv_create_comp_channel", result) ? HANDLE(channel) : 0;
+}
+
+NATIVE(jint, completionDescriptor)(JNIEnv *env, jclass type, jlong channel) {
+  (void)env, (void)type;
+  struct ibv_comp_channel *completions = POINTER(channel);
+  return completions->fd;
 }
 
 NATIVE(void, destroyCompChannel)(JNIEnv *env, jclass type, jlong channel) {
