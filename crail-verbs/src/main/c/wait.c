@@ -28,7 +28,7 @@ int millis_until(int64_t deadline, int64_t now) {
   if (deadline <= now) {
     return 0;
   }
-  int64_t millis = (deadline - now + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI;
+  int64_t millis = (deadline - now - 1) / NANOS_PER_MILLI + 1;
   return millis > INT_MAX ? INT_MAX : (int)millis;
 }
 
