@@ -43,11 +43,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What the configuration does, and what other protocols get from the TCP transport. */
-@Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Timeout(value = 300, unit = TimeUnit.SECONDS)
 class NettyTransportTest {
   private static final InetSocketAddress ANY =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-  private static final long LONG = 20_000_000_000L;
+  private static final long LONG = 60_000_000_000L;
 
   @AfterEach
   void leakNothing() {
