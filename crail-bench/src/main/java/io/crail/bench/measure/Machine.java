@@ -29,10 +29,15 @@ final class Machine {
   static double busyProcessors(long millis) throws IOException, InterruptedException {
     long[] before = processorTimes();
     Thread.sleep(millis);
-    long[] after = processorTimes();
+    return busyShare(before, processorTimes()) * Runtime.getRuntime().availableProcessors();
+  }
+
+  /** The busy part of the time between two looks at all time and idle time, from 0 to 1. */
+  static double busyShare(long[] before, long[] after) {
     double total = after[0] - before[0];
     double idle = after[1] - before[1];
-    return total == 0 ? 0 : (total - idle) / total * Runtime.getRuntime().availableProcessors();
+    // What the kernel counts as idle may become less.
+    return total <= 0 ? 0 : Math.max(0, Math.min(1, (total - idle) / total));
   }
 
   /** All time and idle time of all processors, in ticks. */

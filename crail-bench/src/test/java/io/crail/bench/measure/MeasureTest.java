@@ -135,7 +135,7 @@ class MeasureTest {
     long process = Long.parseLong(Files.readString(output).trim());
     programs.close();
     ExecutionException ended =
-        assertThrows(ExecutionException.class, () -> run.get(20, TimeUnit.SECONDS));
+        assertThrows(ExecutionException.class, () -> run.get(60, TimeUnit.SECONDS));
     assertTrue(ended.getCause() instanceof IOException, ended.toString());
     assertTrue(ProcessHandle.of(process).isEmpty(), "a program has outlived its owner");
     assertThrows(IOException.class, () -> programs.run(List.of("true")));
@@ -146,5 +146,13 @@ class MeasureTest {
     assertTrue(Machine.describe().contains("Linux"), Machine.describe());
     double busy = Machine.busyProcessors(50);
     assertTrue(busy >= 0 && busy <= Runtime.getRuntime().availableProcessors(), "busy " + busy);
+  }
+
+  @Test
+  void aKernelThatTakesIdleTimeBackIsBelieved() {
+    assertEquals(0.25, Machine.busyShare(new long[] {100, 50}, new long[] {108, 56}));
+    assertEquals(1, Machine.busyShare(new long[] {100, 50}, new long[] {108, 49}));
+    assertEquals(0, Machine.busyShare(new long[] {100, 50}, new long[] {108, 60}));
+    assertEquals(0, Machine.busyShare(new long[] {100, 50}, new long[] {99, 49}));
   }
 }
