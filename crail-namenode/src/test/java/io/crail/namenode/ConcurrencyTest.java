@@ -31,8 +31,8 @@ class ConcurrencyTest {
   /** How long each test lets its threads run, or longer until each has done this many rounds. */
   private static final long RUN_NANOS = 1_200_000_000L;
 
-  private static final int LEAST_ROUNDS = 50;
-  private static final long MOST_NANOS = 30_000_000_000L;
+  private static final int LEAST_ROUNDS = 20;
+  private static final long MOST_NANOS = 120_000_000_000L;
 
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private TestStore store;

@@ -265,7 +265,7 @@ class LinearizabilityTest {
                   }));
         }
         for (Future<?> one : running) {
-          one.get(20, TimeUnit.SECONDS);
+          one.get(60, TimeUnit.SECONDS);
         }
         for (List<Step> own : steps) {
           overlapping += (int) own.stream().filter(step -> step.ended - step.began > 1).count();

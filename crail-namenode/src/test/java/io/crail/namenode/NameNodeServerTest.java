@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A namenode over loopback: real sockets, the real timer. */
-@Timeout(60)
+@Timeout(300)
 class NameNodeServerTest {
   private static final InetSocketAddress ANY_PORT =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -64,7 +64,7 @@ class NameNodeServerTest {
         List.of(address),
         new NameNodeClient.Identity(Hello.ROLE_CLIENT, 5, "host", "crail"),
         RpcPeer.Options.defaults(),
-        10_000_000_000L);
+        60_000_000_000L);
   }
 
   @AfterEach
@@ -119,7 +119,7 @@ class NameNodeServerTest {
         client.call(NameNodeOperations.ACQUIRE_LEASE, request).join();
         break;
       } catch (WriteLeaseHeldException e) {
-        assertTrue(System.nanoTime() - began < 20_000_000_000L, "the lease does not end");
+        assertTrue(System.nanoTime() - began < 60_000_000_000L, "the lease does not end");
       }
     }
     assertTrue(System.nanoTime() - began >= 200_000_000L, "the lease ended too early");

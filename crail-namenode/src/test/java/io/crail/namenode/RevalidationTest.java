@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  * another thread waits for it, changes the tree, and lets the other go on.
  */
 class RevalidationTest {
-  private static final long PATIENCE_NANOS = 20_000_000_000L;
+  private static final long PATIENCE_NANOS = 60_000_000_000L;
 
   private TestStore store;
 
