@@ -25,8 +25,8 @@ final class RawClient implements AutoCloseable {
   RawClient(InetSocketAddress address) throws IOException {
     // The window is negotiated before the connection is there.
     socket.setReceiveBufferSize(256 << 10);
-    socket.connect(address, 20_000);
-    socket.setSoTimeout(20_000);
+    socket.connect(address, 60_000);
+    socket.setSoTimeout(60_000);
     socket.setTcpNoDelay(true);
     out = socket.getOutputStream();
     in = new DataInputStream(socket.getInputStream());
