@@ -56,7 +56,7 @@ start_here() {
     setsid nohup "$root/bin/crail" "$@" >"$out" 2>&1 </dev/null &
   pid=$!
   printf '%s\n' "$pid" >"$(pid_file "$name")"
-  for ((tries = 0; tries < 300; tries++)); do
+  for ((tries = 0; tries < 600; tries++)); do
     if grep -q ' serves ' "$out"; then
       say "$name: $(grep ' serves ' "$out" | head -n 1) (process $pid)"
       return 0
@@ -69,7 +69,7 @@ start_here() {
     fi
     sleep 0.1
   done
-  say "$name has not begun to serve within 30 s; process $pid goes on; see $out"
+  say "$name has not begun to serve within 60 s; process $pid goes on; see $out"
   return 1
 }
 
@@ -82,7 +82,7 @@ stop_here() {
     return 0
   fi
   kill "$pid"
-  for ((tries = 0; tries < 100; tries++)); do
+  for ((tries = 0; tries < 300; tries++)); do
     if ! kill -0 "$pid" 2>/dev/null; then
       rm -f "$(pid_file "$name")"
       say "$name has ended"
@@ -92,7 +92,7 @@ stop_here() {
   done
   kill -9 "$pid" 2>/dev/null || true
   rm -f "$(pid_file "$name")"
-  say "$name did not end within 10 s and was killed"
+  say "$name did not end within 30 s and was killed"
 }
 
 # on_host <host> <function> <name> <arguments>: runs start_here or stop_here where they belong.

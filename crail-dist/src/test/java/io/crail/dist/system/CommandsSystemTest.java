@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the commands print, take and refuse. */
 class CommandsSystemTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   private static ProcessCluster cluster;
 
@@ -119,7 +119,7 @@ class CommandsSystemTest {
   @Test
   void aServerTakesNoEmbeddedCluster(@TempDir Path empty) throws Exception {
     CrailProcess namenode = CrailProcess.crail(empty, "namenode", "--embedded", "-p", "0");
-    assertEquals(2, namenode.awaitExit(Duration.ofSeconds(30)));
+    assertEquals(2, namenode.awaitExit(PATIENCE));
     assertTrue(namenode.stderr().contains("--embedded"), namenode.stderr());
     assertFalse(cluster.run("datanode", "--help").stdout().contains("--embedded"));
     assertTrue(cluster.run("df", "--help").stdout().contains("--embedded"));

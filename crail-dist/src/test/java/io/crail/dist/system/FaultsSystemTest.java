@@ -37,28 +37,35 @@ class FaultsSystemTest {
 
   private static final int MIB = 1 << 20;
 
-  /** Everything that takes seconds in production, but short. */
+  /** What takes many seconds in production, but short; a pause of a few seconds does no harm. */
   private static Map<String, String> quick() {
     Map<String, String> settings = new LinkedHashMap<>();
-    settings.put("crail.lease", "3s");
+    settings.put("crail.lease", "6s");
     settings.put("crail.namenode.freemargin", "200ms");
-    settings.put("crail.storage.keepalive", "300ms");
-    settings.put("crail.rpctimeout", "3000");
-    settings.put("crail.datatimeout", "3000");
+    settings.put("crail.storage.keepalive", "800ms");
     return settings;
   }
 
   private static CrailStore open(ProcessCluster cluster, boolean mapped) throws Exception {
+    return open(cluster, mapped, "60s");
+  }
+
+  private static CrailStore open(ProcessCluster cluster, boolean mapped, String dataTimeout)
+      throws Exception {
     return CrailStore.newInstance(
         CrailConfiguration.of(
-            cluster.configuration("crail.storage.localmap", String.valueOf(mapped))));
+            cluster.configuration(
+                "crail.storage.localmap",
+                String.valueOf(mapped),
+                "crail.datatimeout",
+                dataTimeout)));
   }
 
   private static CrailFile create(CrailStore store, String path, CrailStorageClass storageClass)
       throws Exception {
     return store
         .create(path, CrailNodeType.DATAFILE, storageClass, CrailLocationClass.DEFAULT, true)
-        .get(10, TimeUnit.SECONDS)
+        .get(60, TimeUnit.SECONDS)
         .asFile();
   }
 
@@ -125,10 +132,10 @@ class FaultsSystemTest {
           });
       CrailStore store = open(cluster, true);
       try {
-        CrailFile file = store.lookup("/victim").get(10, TimeUnit.SECONDS).asFile();
+        CrailFile file = store.lookup("/victim").get(60, TimeUnit.SECONDS).asFile();
         assertEquals(MIB, file.getCapacity());
         write(file, 10);
-        byte[] bytes = read(store.lookup("/victim").get(10, TimeUnit.SECONDS).asFile());
+        byte[] bytes = read(store.lookup("/victim").get(60, TimeUnit.SECONDS).asFile());
         assertEquals(MIB + 10, bytes.length);
         assertEquals(7, bytes[MIB - 1]);
         assertEquals(5, bytes[MIB]);
@@ -148,7 +155,7 @@ class FaultsSystemTest {
         CrailFile onSecond = create(store, "/second", CrailStorageClass.get(1).strict());
         write(onFirst, 3 * MIB);
         write(onSecond, 3 * MIB);
-        CrailFile lost = store.lookup("/second").get(10, TimeUnit.SECONDS).asFile();
+        CrailFile lost = store.lookup("/second").get(60, TimeUnit.SECONDS).asFile();
         assertEquals(3 * MIB, read(lost).length);
 
         cluster.datanode(second).kill();
@@ -169,7 +176,7 @@ class FaultsSystemTest {
         assertTrue(took.compareTo(IN_TIME) < 0, "after " + took);
 
         assertEquals(
-            3 * MIB, read(store.lookup("/first").get(10, TimeUnit.SECONDS).asFile()).length);
+            3 * MIB, read(store.lookup("/first").get(60, TimeUnit.SECONDS).asFile()).length);
         Await.until(
             "the datanode is offline",
             PATIENCE,
@@ -177,7 +184,7 @@ class FaultsSystemTest {
         CrailFile fresh = create(store, "/fresh", CrailStorageClass.get(0));
         write(fresh, 3 * MIB);
         assertEquals(
-            3 * MIB, read(store.lookup("/fresh").get(10, TimeUnit.SECONDS).asFile()).length);
+            3 * MIB, read(store.lookup("/fresh").get(60, TimeUnit.SECONDS).asFile()).length);
       } finally {
         store.close();
       }
@@ -214,10 +221,10 @@ class FaultsSystemTest {
             () -> cluster.run("df").stdout().contains("2 of 2 datanodes online"));
         awaitSpaceAfterRest(store);
         // The same store goes on with the new namenode, which knows nothing of the old one's nodes.
-        assertNull(store.lookup("/before").get(10, TimeUnit.SECONDS));
+        assertNull(store.lookup("/before").get(60, TimeUnit.SECONDS));
         write(create(store, "/after", CrailStorageClass.DEFAULT), 3 * MIB);
         assertEquals(
-            3 * MIB, read(store.lookup("/after").get(10, TimeUnit.SECONDS).asFile()).length);
+            3 * MIB, read(store.lookup("/after").get(60, TimeUnit.SECONDS).asFile()).length);
       } finally {
         store.close();
       }
@@ -245,18 +252,18 @@ class FaultsSystemTest {
         }
         assertEquals(ErrorCode.NO_SPACE, code);
         for (String path : whole) {
-          assertEquals(MIB, read(store.lookup(path).get(10, TimeUnit.SECONDS).asFile()).length);
+          assertEquals(MIB, read(store.lookup(path).get(60, TimeUnit.SECONDS).asFile()).length);
         }
         for (String path : whole) {
-          store.delete(path, false).get(10, TimeUnit.SECONDS);
+          store.delete(path, false).get(60, TimeUnit.SECONDS);
         }
         Await.until(
             "there is space again",
             PATIENCE,
             () -> {
-              CrailNode old = store.lookup("/again").get(10, TimeUnit.SECONDS);
+              CrailNode old = store.lookup("/again").get(60, TimeUnit.SECONDS);
               if (old != null) {
-                store.delete("/again", false).get(10, TimeUnit.SECONDS);
+                store.delete("/again", false).get(60, TimeUnit.SECONDS);
               }
               try {
                 write(create(store, "/again", CrailStorageClass.DEFAULT), 4 * MIB);
@@ -269,7 +276,7 @@ class FaultsSystemTest {
         byte[] expected = new byte[4 * MIB];
         java.util.Arrays.fill(expected, (byte) 5);
         assertArrayEquals(
-            expected, read(store.lookup("/again").get(10, TimeUnit.SECONDS).asFile()));
+            expected, read(store.lookup("/again").get(60, TimeUnit.SECONDS).asFile()));
         usage(cluster);
       } finally {
         store.close();
@@ -284,10 +291,10 @@ class FaultsSystemTest {
     settings.put("crail.lease", "60s");
     settings.put("crail.storage.keepalive", "30s");
     try (ProcessCluster cluster = ProcessCluster.start(1, 1, settings)) {
-      CrailStore store = open(cluster, false);
-      try {
-        write(create(store, "/slow", CrailStorageClass.DEFAULT), MIB);
-        CrailFile file = store.lookup("/slow").get(10, TimeUnit.SECONDS).asFile();
+      CrailStore store = open(cluster, false, "3s");
+      try (CrailStore patient = open(cluster, false)) {
+        write(create(patient, "/slow", CrailStorageClass.DEFAULT), MIB);
+        CrailFile file = store.lookup("/slow").get(60, TimeUnit.SECONDS).asFile();
         cluster.datanode(0).signal("STOP");
         long begin = System.nanoTime();
         ErrorCode code = null;
@@ -306,7 +313,7 @@ class FaultsSystemTest {
             PATIENCE,
             () -> {
               try {
-                return read(store.lookup("/slow").get(10, TimeUnit.SECONDS).asFile()).length == MIB;
+                return read(store.lookup("/slow").get(60, TimeUnit.SECONDS).asFile()).length == MIB;
               } catch (Exception e) {
                 codeOf(e);
                 return false;

@@ -92,8 +92,8 @@ final class FullMemoryProgram {
   }
 
   private static CrailFile create(CrailStore store, String path) throws Exception {
-    if (store.lookup(path).get(10, TimeUnit.SECONDS) != null) {
-      store.delete(path, false).get(10, TimeUnit.SECONDS);
+    if (store.lookup(path).get(60, TimeUnit.SECONDS) != null) {
+      store.delete(path, false).get(60, TimeUnit.SECONDS);
     }
     return store
         .create(
@@ -102,7 +102,7 @@ final class FullMemoryProgram {
             CrailStorageClass.DEFAULT,
             CrailLocationClass.DEFAULT,
             true)
-        .get(10, TimeUnit.SECONDS)
+        .get(60, TimeUnit.SECONDS)
         .asFile();
   }
 
@@ -111,7 +111,7 @@ final class FullMemoryProgram {
     CrailOutputStream out = create(store, "/warm").getDirectOutputStream(WARM_UP * 8L);
     for (int i = 0; i < WARM_UP; i++) {
       one.clear();
-      out.write(one).get(10, TimeUnit.SECONDS);
+      out.write(one).get(60, TimeUnit.SECONDS);
     }
     out.close();
   }
@@ -126,14 +126,14 @@ final class FullMemoryProgram {
     ByteBuffer memory = ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
     CrailOutputStream out = create(store, "/direct").getDirectOutputStream(bytes.length);
     try {
-      out.write(OffHeapBuffer.wrap(memory)).get(20, TimeUnit.SECONDS);
+      out.write(OffHeapBuffer.wrap(memory)).get(60, TimeUnit.SECONDS);
     } finally {
       out.close();
     }
   }
 
   private static byte[] read(CrailStore store, String path) throws Exception {
-    CrailFile file = store.lookup(path).get(10, TimeUnit.SECONDS).asFile();
+    CrailFile file = store.lookup(path).get(60, TimeUnit.SECONDS).asFile();
     try (CrailBufferedInputStream in = file.getBufferedInputStream(file.getCapacity())) {
       ByteArrayOutputStream all = new ByteArrayOutputStream();
       in.transferTo(all);

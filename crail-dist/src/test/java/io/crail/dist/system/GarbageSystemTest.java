@@ -209,7 +209,7 @@ class GarbageSystemTest {
   /** Sends bytes and waits until the server has closed the connection. */
   private static void assertCloses(InetSocketAddress port, byte[] bytes) throws IOException {
     try (Socket socket = new Socket(port.getAddress(), port.getPort())) {
-      socket.setSoTimeout(30_000);
+      socket.setSoTimeout(60_000);
       try {
         socket.getOutputStream().write(bytes);
         InputStream in = socket.getInputStream();
@@ -252,12 +252,12 @@ class GarbageSystemTest {
               });
       attack.run();
       over.set(true);
-      assertTrue(rounds.get(30, TimeUnit.SECONDS) > 0);
+      assertTrue(rounds.get(60, TimeUnit.SECONDS) > 0);
       assertTrue(cluster.namenode(0).isAlive() && cluster.datanode(0).isAlive());
     } finally {
       over.set(true);
       executor.shutdown();
-      assertTrue(executor.awaitTermination(30, TimeUnit.SECONDS));
+      assertTrue(executor.awaitTermination(60, TimeUnit.SECONDS));
       store.close();
     }
   }
@@ -273,15 +273,15 @@ class GarbageSystemTest {
                 CrailStorageClass.DEFAULT,
                 CrailLocationClass.DEFAULT,
                 true)
-            .get(10, TimeUnit.SECONDS)
+            .get(60, TimeUnit.SECONDS)
             .asFile();
     try (CrailBufferedOutputStream out = file.getBufferedOutputStream(LENGTH)) {
       out.write(bytes);
     }
-    CrailFile found = store.lookup("/served").get(10, TimeUnit.SECONDS).asFile();
+    CrailFile found = store.lookup("/served").get(60, TimeUnit.SECONDS).asFile();
     try (CrailBufferedInputStream in = found.getBufferedInputStream(LENGTH)) {
       assertArrayEquals(bytes, in.readAllBytes());
     }
-    store.delete("/served", false).get(10, TimeUnit.SECONDS);
+    store.delete("/served", false).get(60, TimeUnit.SECONDS);
   }
 }

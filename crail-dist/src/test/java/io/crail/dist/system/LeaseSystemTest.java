@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** A writer that is stopped for longer than its lease, and then goes on as if nothing was. */
 class LeaseSystemTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final int MIB = 1 << 20;
   private static final int COMMITTED = MIB + 1000;
 
@@ -49,10 +49,9 @@ class LeaseSystemTest {
   /** Short times in the order that they need: a datanode waits for data less than space rests. */
   private static Map<String, String> settings() {
     Map<String, String> settings = new LinkedHashMap<>();
-    settings.put("crail.lease", "3s");
-    settings.put("crail.namenode.freemargin", "1500ms");
-    settings.put("crail.storage.tcp.writetimeout", "500ms");
-    settings.put("crail.datatimeout", "60s");
+    settings.put("crail.lease", "5s");
+    settings.put("crail.namenode.freemargin", "4s");
+    settings.put("crail.storage.tcp.writetimeout", "3s");
     return settings;
   }
 
@@ -85,7 +84,7 @@ class LeaseSystemTest {
   }
 
   private static CrailFile lookup(CrailStore store) throws Exception {
-    return store.lookup(PATH).get(10, TimeUnit.SECONDS).asFile();
+    return store.lookup(PATH).get(60, TimeUnit.SECONDS).asFile();
   }
 
   /** Waits until the lease has ended and its space is free, then appends as a second writer. */

@@ -63,7 +63,7 @@ final class Lies {
   private static final String[] NAMES = {
     "a", "\n", "\u001b[2J", "ERROR faked", "\u202e", "\u0007", "b", "\r"
   };
-  private static final int TIMEOUT_MILLIS = 20_000;
+  private static final int TIMEOUT_MILLIS = 60_000;
 
   private final Random random;
 

@@ -34,6 +34,9 @@ final class ProcessCluster implements AutoCloseable {
 
   private ProcessCluster(String host, Map<String, String> settings) throws IOException {
     this.host = host;
+    // No deadline passes because a machine stands still for seconds, unless a test asks for that.
+    this.settings.put("crail.rpctimeout", "60s");
+    this.settings.put("crail.datatimeout", "60s");
     this.settings.putAll(settings);
     directory = Files.createTempDirectory("crail-system-test");
     Path memory = Path.of("/dev/shm");

@@ -71,11 +71,11 @@ class WholeStoreSystemTest {
       throws Exception {
     return store
         .create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true)
-        .get(10, TimeUnit.SECONDS);
+        .get(60, TimeUnit.SECONDS);
   }
 
   private static CrailNode lookup(CrailStore store, String path) throws Exception {
-    return store.lookup(path).get(10, TimeUnit.SECONDS);
+    return store.lookup(path).get(60, TimeUnit.SECONDS);
   }
 
   private static void write(CrailFile file, byte[] bytes) throws Exception {
@@ -214,11 +214,11 @@ class WholeStoreSystemTest {
       position += length;
       assertEquals(position, out.position());
       if (inFlight.size() > random.nextInt(6)) {
-        assertTrue(inFlight.remove().get(10, TimeUnit.SECONDS).getLen() > 0);
+        assertTrue(inFlight.remove().get(60, TimeUnit.SECONDS).getLen() > 0);
       }
     }
     for (Future<CrailResult> write : inFlight) {
-      write.get(10, TimeUnit.SECONDS);
+      write.get(60, TimeUnit.SECONDS);
     }
     out.close();
   }
@@ -246,7 +246,7 @@ class WholeStoreSystemTest {
       }
       if (i >= 200 || inFlight.size() > random.nextInt(6)) {
         Read read = inFlight.remove();
-        assertEquals(read.length, read.end.get(10, TimeUnit.SECONDS).getLen());
+        assertEquals(read.length, read.end.get(60, TimeUnit.SECONDS).getLen());
         assertEquals(read.begin + read.length, read.buffer.limit());
         byte[] actual = new byte[read.length];
         read.buffer.position(read.begin);
