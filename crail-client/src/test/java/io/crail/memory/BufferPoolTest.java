@@ -90,7 +90,7 @@ class BufferPoolTest {
       threads[t].start();
     }
     for (Thread thread : threads) {
-      thread.join(30_000);
+      thread.join(60_000);
     }
     assertNull(problem.get());
     assertEquals(pool.lentCount(), pool.returnedCount());

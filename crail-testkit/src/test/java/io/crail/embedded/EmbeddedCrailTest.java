@@ -59,7 +59,7 @@ class EmbeddedCrailTest {
   }
 
   private static void assertNoThreads() throws InterruptedException {
-    long deadline = System.nanoTime() + 10_000_000_000L;
+    long deadline = System.nanoTime() + 60_000_000_000L;
     while (!threads().isEmpty() && System.nanoTime() - deadline < 0) {
       Thread.sleep(10);
     }
@@ -81,11 +81,11 @@ class EmbeddedCrailTest {
                   CrailStorageClass.DEFAULT,
                   CrailLocationClass.DEFAULT,
                   true)
-              .get(10, TimeUnit.SECONDS);
+              .get(60, TimeUnit.SECONDS);
       try (CrailBufferedOutputStream out = file.asFile().getBufferedOutputStream(LENGTH)) {
         out.write(bytes);
       }
-      CrailNode found = store.lookup(path).get(10, TimeUnit.SECONDS);
+      CrailNode found = store.lookup(path).get(60, TimeUnit.SECONDS);
       try (CrailBufferedInputStream in = found.asFile().getBufferedInputStream(LENGTH)) {
         assertArrayEquals(bytes, in.readAllBytes());
       }
@@ -136,18 +136,18 @@ class EmbeddedCrailTest {
   void restartedNamenodeIsEmptyAndFindsItsDatanodes() throws Exception {
     try (EmbeddedCrail crail =
         small()
-            .set("crail.storage.keepalive", "50ms")
+            .set("crail.storage.keepalive", "500ms")
             .set("crail.namenode.freemargin", "200ms")
             .start()) {
       writeAndRead(crail.configuration(), "/before");
       crail.restartNamenode(0);
       CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()));
       try {
-        assertNull(store.lookup("/before").get(10, TimeUnit.SECONDS));
+        assertNull(store.lookup("/before").get(60, TimeUnit.SECONDS));
       } finally {
         store.close();
       }
-      long deadline = System.nanoTime() + 30_000_000_000L;
+      long deadline = System.nanoTime() + 60_000_000_000L;
       for (int i = 0; ; i++) {
         try {
           writeAndRead(crail.configuration(), "/after-" + i);

@@ -44,7 +44,7 @@ class DatanodeRestartTest {
             .start()) {
       CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()));
       try {
-        readers.add(writeAndRead(store, "/0"));
+        readers.add(writeAndReadUntilItWorks(store, "/0"));
         for (int i = 0; i < RESTARTS; i++) {
           crail.stopDatanode(i);
           crail.startDatanode(0);
@@ -92,12 +92,13 @@ class DatanodeRestartTest {
 
   private static CrailInputStream writeAndReadUntilItWorks(CrailStore store, String path)
       throws Exception {
-    long deadline = System.nanoTime() + 20_000_000_000L;
+    long deadline = System.nanoTime() + 60_000_000_000L;
     for (int i = 0; ; i++) {
       try {
         return writeAndRead(store, path + "-" + i);
       } catch (IOException | ExecutionException e) {
-        // The namenode has not noticed yet that the datanode has ended.
+        // The namenode has not noticed yet that a datanode has ended, or that one is there again
+        // from which it had heard nothing while this process stood still.
         assertTrue(System.nanoTime() - deadline < 0, e.toString());
         Thread.sleep(20);
       }

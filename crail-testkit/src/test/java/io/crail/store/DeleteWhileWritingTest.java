@@ -44,7 +44,7 @@ class DeleteWhileWritingTest {
                     CrailStorageClass.DEFAULT,
                     CrailLocationClass.DEFAULT,
                     true)
-                .get(10, TimeUnit.SECONDS)
+                .get(60, TimeUnit.SECONDS)
                 .asFile();
         CrailOutputStream out = file.getDirectOutputStream(4 << 20);
         for (int i = 0; i < 4; i++) {
@@ -54,7 +54,7 @@ class DeleteWhileWritingTest {
         Upcoming<CrailNode> first = store.delete(path, false);
         Upcoming<CrailNode> second = store.delete(path, false);
         assertEquals(1, deleted(first) + deleted(second));
-        assertNull(store.lookup(path).get(10, TimeUnit.SECONDS));
+        assertNull(store.lookup(path).get(60, TimeUnit.SECONDS));
       }
     }
   }
@@ -62,7 +62,7 @@ class DeleteWhileWritingTest {
   /** 1 when the delete found the node, 0 when it was gone before. */
   private static int deleted(Upcoming<CrailNode> delete) throws Exception {
     try {
-      delete.get(30, TimeUnit.SECONDS);
+      delete.get(60, TimeUnit.SECONDS);
       return 1;
     } catch (ExecutionException e) {
       CrailException cause = assertInstanceOf(CrailException.class, e.getCause());

@@ -144,7 +144,7 @@ abstract class DirectStreamContract {
         }
       }
       for (Future<CrailResult> write : pending) {
-        write.get(10, TimeUnit.SECONDS);
+        write.get(60, TimeUnit.SECONDS);
       }
       output.close();
       assertEquals(size, store.lookup(path).get().getCapacity());
@@ -310,7 +310,7 @@ abstract class DirectStreamContract {
       threads[t].start();
     }
     for (Thread thread : threads) {
-      thread.join(30_000);
+      thread.join(60_000);
       assertFalse(thread.isAlive());
     }
     assertNull(problem.get());

@@ -37,7 +37,7 @@ class FirstWritesTest {
         try (CrailStore store =
             CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
           writeAndCheck(store, "/first-" + round % 2, new Random(round));
-          store.delete("/first-" + round % 2, false).get(10, TimeUnit.SECONDS);
+          store.delete("/first-" + round % 2, false).get(60, TimeUnit.SECONDS);
         }
       }
     }
@@ -52,7 +52,7 @@ class FirstWritesTest {
                 CrailStorageClass.DEFAULT,
                 CrailLocationClass.DEFAULT,
                 true)
-            .get(10, TimeUnit.SECONDS)
+            .get(60, TimeUnit.SECONDS)
             .asFile();
     byte[] expected = new byte[3_000_000];
     random.nextBytes(expected);
@@ -66,10 +66,10 @@ class FirstWritesTest {
       position += length;
     }
     for (Future<CrailResult> write : writes) {
-      write.get(10, TimeUnit.SECONDS);
+      write.get(60, TimeUnit.SECONDS);
     }
     out.close();
-    CrailFile found = store.lookup(path).get(10, TimeUnit.SECONDS).asFile();
+    CrailFile found = store.lookup(path).get(60, TimeUnit.SECONDS).asFile();
     try (CrailBufferedInputStream in = found.getBufferedInputStream(expected.length)) {
       assertArrayEquals(expected, in.readAllBytes());
     }

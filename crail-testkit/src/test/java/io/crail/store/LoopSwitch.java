@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * the loop of a thread by its id.
  */
 final class LoopSwitch extends Thread {
-  private static final long PATIENCE_MILLIS = TimeUnit.SECONDS.toMillis(60);
+  private static final long PATIENCE_MILLIS = TimeUnit.SECONDS.toMillis(300);
 
   private final Callable<Void> body;
   private long id;

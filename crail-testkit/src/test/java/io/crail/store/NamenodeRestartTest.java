@@ -39,7 +39,9 @@ class NamenodeRestartTest {
         EmbeddedCrail.builder()
             .storage(32 * MIB)
             .mapped(mapped)
-            .set("crail.storage.keepalive", "50ms")
+            .set("crail.storage.keepalive", "500ms")
+            .set("crail.rpctimeout", "60s")
+            .set("crail.datatimeout", "60s")
             .set("crail.namenode.freemargin", "2000ms")
             .start()) {
       for (int round = 0; round < ROUNDS; round++) {
@@ -52,7 +54,7 @@ class NamenodeRestartTest {
           for (int i = 0; i < WRITERS; i++) {
             CrailOutputStream output =
                 Bytes.createFile(old, "/old" + i).getDirectOutputStream(14 * MIB);
-            output.write(Bytes.buffer(new byte[4096])).get(10, TimeUnit.SECONDS);
+            output.write(Bytes.buffer(new byte[4096])).get(60, TimeUnit.SECONDS);
             outputs.add(output);
           }
           crail.restartNamenode(0);
@@ -77,7 +79,7 @@ class NamenodeRestartTest {
             assertArrayEquals(expected.get(i), found, "round " + round + ", file " + i);
           }
           for (int i = 0; i < FILES; i++) {
-            fresh.delete("/new" + i, false).get(10, TimeUnit.SECONDS);
+            fresh.delete("/new" + i, false).get(60, TimeUnit.SECONDS);
           }
         } finally {
           threads.shutdownNow();

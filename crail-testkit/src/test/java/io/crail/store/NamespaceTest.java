@@ -174,7 +174,7 @@ class NamespaceTest {
     createFile(store, "/plain");
     assertNull(lookup("/plain/below"));
     assertNull(store.lookup("/nothing").early());
-    assertNull(store.lookup("/nothing").toCompletableFuture().get(10, TimeUnit.SECONDS));
+    assertNull(store.lookup("/nothing").toCompletableFuture().get(60, TimeUnit.SECONDS));
   }
 
   @Test
@@ -470,12 +470,12 @@ class NamespaceTest {
               assertEquals("/future", node.getPath());
               ended.countDown();
             });
-    assertTrue(ended.await(10, TimeUnit.SECONDS));
+    assertTrue(ended.await(60, TimeUnit.SECONDS));
     assertNotNull(stage.get());
     CompletableFuture<CrailNode> failed =
         issue("/future", CrailNodeType.DATAFILE).toCompletableFuture();
     ExecutionException failure =
-        assertThrows(ExecutionException.class, () -> failed.get(10, TimeUnit.SECONDS));
+        assertThrows(ExecutionException.class, () -> failed.get(60, TimeUnit.SECONDS));
     assertEquals(ErrorCode.NODE_EXISTS, ((CrailException) failure.getCause()).code());
   }
 
@@ -502,7 +502,7 @@ class NamespaceTest {
     }
     Arrays.stream(threads).forEach(Thread::start);
     for (Thread thread : threads) {
-      thread.join(30_000);
+      thread.join(60_000);
     }
     assertNull(problem.get());
     assertEquals(1_800, lookup("/threads").asContainer().files());

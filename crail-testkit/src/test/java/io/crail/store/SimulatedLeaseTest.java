@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Writers that hang, in virtual time: a store whose loops nobody drives renews nothing. */
-@Timeout(60) // Virtual time stands still while a store waits for a stream left open.
+@Timeout(300) // Virtual time stands still while a store waits for a stream left open.
 class SimulatedLeaseTest {
   private static final Duration LEASE = Duration.ofSeconds(10);
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Reads that are slow or race with a write lease, in virtual time. */
-@Timeout(60)
+@Timeout(300)
 class SimulatedReadTest {
   private static final Duration LEASE = Duration.ofSeconds(10);
   private static final int SLICE = 64 << 10;

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A namenode that starts anew while clients go on with what the last one gave them. */
-@Timeout(60)
+@Timeout(300)
 class SimulatedRestartTest {
   private static final Duration LEASE = Duration.ofSeconds(10);
   private static final Duration MARGIN = Duration.ofSeconds(6);

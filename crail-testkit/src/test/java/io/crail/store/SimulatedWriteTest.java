@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Writes that are slow, get lost or arrive late, beside their write lease, in virtual time. */
-@Timeout(60)
+@Timeout(300)
 class SimulatedWriteTest {
   private static final Duration LEASE = Duration.ofSeconds(10);
   private static final Duration SLOW = Duration.ofSeconds(20);

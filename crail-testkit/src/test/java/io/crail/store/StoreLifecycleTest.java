@@ -78,7 +78,7 @@ class StoreLifecycleTest {
     @Override
     public void close() throws Exception {
       server.close();
-      thread.join(10_000);
+      thread.join(60_000);
       synchronized (accepted) {
         for (Socket socket : accepted) {
           socket.close();
@@ -269,7 +269,7 @@ class StoreLifecycleTest {
           "the waiter waits", () -> waiter.getState() != Thread.State.NEW && waiter.isAlive());
       long waited = millisOf(store::close);
       assertTrue(waited < 30_000, waited + " ms");
-      waiter.join(30_000);
+      waiter.join(60_000);
       assertInstanceOf(ExecutionException.class, seen.get());
       for (Upcoming<CrailNode> lookup : lookups) {
         ExecutionException failed = assertThrows(ExecutionException.class, lookup::get);
@@ -295,7 +295,7 @@ class StoreLifecycleTest {
               });
       waiter.start();
       waiter.interrupt();
-      waiter.join(30_000);
+      waiter.join(60_000);
       assertInstanceOf(InterruptedException.class, seen.get());
       assertFalse(lookup.isDone());
       store.close();
@@ -328,7 +328,7 @@ class StoreLifecycleTest {
   void aDatanodeThatEndedFailsItsOperationsAndOthersGoOn(boolean mapped) throws Exception {
     try (TestCluster cluster = TestCluster.start(1, 2)) {
       CrailStore store =
-          cluster.newStore("crail.storage.localmap=" + mapped, "crail.datatimeout=5s");
+          cluster.newStore("crail.storage.localmap=" + mapped, "crail.datatimeout=10s");
       // Blocks are dealt round robin, so that both datanodes have files.
       List<CrailFile> files = new ArrayList<>();
       for (int i = 0; i < 8; i++) {
@@ -368,7 +368,7 @@ class StoreLifecycleTest {
   void aWriterWhoseDatanodeEndsFailsTypedAndCloses(boolean mapped) throws Exception {
     try (TestCluster cluster = TestCluster.start()) {
       CrailStore store =
-          cluster.newStore("crail.storage.localmap=" + mapped, "crail.datatimeout=1s");
+          cluster.newStore("crail.storage.localmap=" + mapped, "crail.datatimeout=10s");
       CrailFile file = createFile(store, "/w");
       CrailOutputStream output = file.getDirectOutputStream(1 << 20);
       output.write(buffer(new byte[1_000])).get();

@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 
 /** An embedded cluster with little space, its stores, and a look at its space from outside. */
 final class TestCluster implements AutoCloseable {
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final long DATANODE_BYTES = 64 << 20;
 
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
@@ -38,7 +38,8 @@ final class TestCluster implements AutoCloseable {
   }
 
   /**
-   * Starts a cluster.
+   * Starts a cluster. No deadline and no lease ends because the machine stands still for seconds,
+   * unless a test asks for that.
    *
    * @param settings {@code key=value} each, for servers and clients
    */
@@ -48,7 +49,10 @@ final class TestCluster implements AutoCloseable {
             .namenodes(namenodes)
             .datanodes(datanodes)
             .storage(DATANODE_BYTES)
-            .set("crail.storage.tcp.allocationsize", "16m");
+            .set("crail.storage.tcp.allocationsize", "16m")
+            .set("crail.rpctimeout", "60s")
+            .set("crail.datatimeout", "60s")
+            .set("crail.lease", "60s");
     for (String setting : settings) {
       int equals = setting.indexOf('=');
       builder.set(setting.substring(0, equals), setting.substring(equals + 1));

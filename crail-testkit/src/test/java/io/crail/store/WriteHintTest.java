@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** How much space writers take who say that they will write a lot: 32 blocks are there. */
-@Timeout(60)
+@Timeout(300)
 class WriteHintTest {
   private static final int BLOCK = 1 << 20;
   private static final int BLOCKS = 32;

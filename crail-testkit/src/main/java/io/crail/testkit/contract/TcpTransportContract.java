@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What the TCP transport promises beyond {@link TransportContract}: raw sockets do no harm. */
-@Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Timeout(value = 300, unit = TimeUnit.SECONDS)
 public abstract class TcpTransportContract extends TransportContract {
   /** Deadlines of a server that is to end connections; others have deadlines that never pass. */
   private static final int HANDSHAKE_MILLIS = 400;
@@ -121,7 +121,7 @@ public abstract class TcpTransportContract extends TransportContract {
 
   private static Socket open(Transport.ServerEndpoint server) throws IOException {
     Socket socket = new Socket(server.address().getAddress(), server.address().getPort());
-    socket.setSoTimeout(20_000);
+    socket.setSoTimeout(60_000);
     return socket;
   }
 
@@ -366,7 +366,7 @@ public abstract class TcpTransportContract extends TransportContract {
   private void expectTheEndOfAPeerThatNeverReads(Transport.ServerEndpoint server) throws Exception {
     Socket greedy = open(server);
     // A write that blocks for ever ends with its socket only.
-    CompletableFuture.delayedExecutor(30, TimeUnit.SECONDS).execute(() -> closeQuietly(greedy));
+    CompletableFuture.delayedExecutor(60, TimeUnit.SECONDS).execute(() -> closeQuietly(greedy));
     OutputStream out = greedy.getOutputStream();
     byte[] one = request(EchoService.INFLATE, 4, 1);
     ByteBuffer.wrap(one).order(ByteOrder.LITTLE_ENDIAN).putInt(16, 60_000);
@@ -442,7 +442,7 @@ public abstract class TcpTransportContract extends TransportContract {
       long start = System.nanoTime();
       call.submit();
       failWith(ErrorCode.TIMED_OUT, call);
-      assertTrue(System.nanoTime() - start < 10_000_000_000L);
+      assertTrue(System.nanoTime() - start < LONG);
     }
   }
 

@@ -50,7 +50,7 @@ public abstract class TierContract {
   protected static final int REGIONS = 2;
 
   /** How long a transfer may take that is expected to succeed. */
-  protected static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
+  protected static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
   private static final byte GUARD = (byte) 0xA5;
 
@@ -100,7 +100,7 @@ public abstract class TierContract {
 
   /** How long after its end a datanode may go unnoticed. */
   protected long noticeNanos() {
-    return TimeUnit.SECONDS.toNanos(1);
+    return TimeUnit.SECONDS.toNanos(30);
   }
 
   @BeforeEach
@@ -369,7 +369,7 @@ public abstract class TierContract {
         results.add(executor.submit(moving(endpoint, extent, source, own)));
       }
       for (Future<?> result : results) {
-        result.get(60, TimeUnit.SECONDS);
+        result.get(120, TimeUnit.SECONDS);
       }
     } finally {
       executor.shutdownNow();
@@ -548,7 +548,7 @@ public abstract class TierContract {
           assertEquals(ErrorCode.STALE_EXTENT, transfer.failure().code());
         }
       }
-      writer.get(60, TimeUnit.SECONDS);
+      writer.get(120, TimeUnit.SECONDS);
     } finally {
       executor.shutdownNow();
     }

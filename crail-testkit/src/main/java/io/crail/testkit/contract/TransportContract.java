@@ -41,10 +41,10 @@ import org.junit.jupiter.api.Timeout;
  * What every {@link Transport} and the engine above it promise: whole frames in order, typed ends
  * for every call, and nobody else's damage. A subclass says how to make a transport.
  */
-@Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Timeout(value = 300, unit = TimeUnit.SECONDS)
 public abstract class TransportContract {
   /** A timeout that is not expected to pass. */
-  protected static final long LONG = 20_000_000_000L;
+  protected static final long LONG = 60_000_000_000L;
 
   private static final long SHORT = 100_000_000L;
 
@@ -178,7 +178,7 @@ public abstract class TransportContract {
 
   /** Waits for a condition. */
   protected final void eventually(String what, BooleanSupplier condition) {
-    for (int i = 0; i < 20_000; i++) {
+    for (int i = 0; i < 60_000; i++) {
       if (condition.getAsBoolean()) {
         return;
       }
@@ -211,7 +211,7 @@ public abstract class TransportContract {
         futures.add(threads.submit(work));
       }
       for (Future<Void> future : futures) {
-        future.get(50, TimeUnit.SECONDS);
+        future.get(120, TimeUnit.SECONDS);
       }
     } finally {
       threads.shutdownNow();
@@ -777,7 +777,7 @@ public abstract class TransportContract {
         new Thread(() -> thrown.set(assertThrows(InterruptedException.class, () -> await(call))));
     waiter.start();
     waiter.interrupt();
-    waiter.join(10_000);
+    waiter.join(60_000);
     assertNotNull(thrown.get());
     echo(peer, 10);
   }

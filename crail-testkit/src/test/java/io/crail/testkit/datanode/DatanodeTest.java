@@ -53,7 +53,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The daemon with real namenodes and the TCP tier. */
 class DatanodeTest {
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
   @TempDir Path dataPath;
 
@@ -117,7 +117,7 @@ class DatanodeTest {
         configuration.get(ClusterKeys.NAMENODE_ADDRESS),
         new NameNodeClient.Identity(Hello.ROLE_CLIENT, 1, "test", "crail"),
         RpcPeer.Options.defaults(),
-        TimeUnit.SECONDS.toNanos(10));
+        PATIENCE_NANOS);
   }
 
   private static DescribeDatanode.Response describeOnly(NameNodeClient client, int namenode)
@@ -210,7 +210,7 @@ class DatanodeTest {
             NameNodeOperations.REMOVE_DATANODE,
             new RemoveDatanode.Request(datanode.server().address().getPort(), Utf8.of("127.0.0.1")))
         .join();
-    assertTrue(stopped.get(20, TimeUnit.SECONDS));
+    assertTrue(stopped.get(60, TimeUnit.SECONDS));
     client.close();
   }
 
@@ -220,7 +220,7 @@ class DatanodeTest {
     Datanode datanode = datanode(configuration(addresses()), -1);
     CompletableFuture<Boolean> stopped = awaitingStop(datanode);
     datanode.close();
-    assertFalse(stopped.get(20, TimeUnit.SECONDS));
+    assertFalse(stopped.get(60, TimeUnit.SECONDS));
     assertFalse(datanode.awaitRegistered(1));
   }
 

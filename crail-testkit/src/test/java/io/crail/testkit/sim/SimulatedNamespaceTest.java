@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Two namenodes and their clients in one thread, on a network that fails, beside a model. */
-@Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Timeout(value = 300, unit = TimeUnit.SECONDS)
 class SimulatedNamespaceTest {
   private static final int NAMENODES = 2;
   private static final int CLIENTS = 3;

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Virtual time, faults and determinism of {@link SimulatedNetwork}. */
-@Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Timeout(value = 300, unit = TimeUnit.SECONDS)
 class SimulatedNetworkTest {
   private static final long SECOND = 1_000_000_000L;
   private static final InetSocketAddress ADDRESS =
