@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reads the reports of Surefire. Needs "show", one of
+# Reads the reports of Surefire, and those of JUnit's own launcher. Needs "show", one of
 #   counts:   the sums "tests failures errors skipped flaky". A flaky test failed, and passed when it
 #             was run again. The sums that stand in the reports are not used: Surefire loses tests
 #             in them that ran again, or that stand in a nested class of a superclass.
 #   failures: each test that failed, its report relative to the directory "below", the first lines
 #             of why
+#   classes:  the class of each test that failed, once
 #   flaky:    the same for each flaky test, with why it failed the first time
 #   skips:    why tests were skipped, a line "skipped: <what> (<reason>)" for each reason
 
@@ -13,7 +14,7 @@ BEGIN { longest = 15 }
 FNR == 1 { end_of_report() }
 
 # What a test printed may look like anything.
-/<system-(out|err)>/ { noise = 1 }
+!inside && /<system-(out|err)>/ { noise = 1 }
 
 noise {
   if (/<\/system-(out|err)>/) {
@@ -29,8 +30,8 @@ noise {
 }
 
 !inside && /^ *<(failure|error|skipped|flakyFailure|flakyError)[ >\/]/ {
-  element = $1
-  gsub(/[^a-zA-Z]/, "", element)
+  match($0, /<[a-zA-Z]+/)
+  element = substr($0, RSTART + 1, RLENGTH - 1)
   # One test has several of these when it ran more than twice.
   wanted = outcome[tests] == "passed"
   if (wanted) {
@@ -59,7 +60,7 @@ noise {
 }
 
 inside {
-  last = sub(/\]\]><\/(failure|error|skipped|stackTrace)>.*$/, "")
+  last = sub(/\]\]><\/(failure|error|skipped|stackTrace|flakyFailure|flakyError)>.*$/, "")
   gsub(/\]\]\]\]><!\[CDATA\[>/, "]]>")
   if (wanted) {
     note($0)
@@ -125,6 +126,10 @@ function end_of_report(    test) {
     if (show == "failures" && outcome[test] ~ /^(failure|error)$/) {
       print "  " title(test) "\n    " report
       print_lines(test)
+    } else if (show == "classes" && outcome[test] ~ /^(failure|error)$/) {
+      if (!told[class_of[test]]++) {
+        print class_of[test]
+      }
     } else if (show == "flaky" && outcome[test] == "flaky") {
       print "flaky: " title(test) "\n    " report
       print_lines(test)

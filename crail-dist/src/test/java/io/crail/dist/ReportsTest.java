@@ -216,4 +216,41 @@ class ReportsTest {
         """,
         show("failures", "TEST-Again.xml"));
   }
+
+  @Test
+  void reportsOfJUnitsOwnLauncherAreRead() throws Exception {
+    Files.writeString(
+        directory.resolve("TEST-junit-jupiter.xml"),
+        """
+        <testsuite name="JUnit Jupiter" tests="4" skipped="1" failures="1" errors="0">
+        <testcase name="fails()" classname="io.crail.RdmaTest" time="0.1">
+        <failure message="m" type="E"><![CDATA[E: m
+        ]]></failure>
+        <system-out><![CDATA[
+        unique-id: x
+        ]]></system-out>
+        </testcase>
+        <testcase name="flaky()" classname="io.crail.RdmaTest" time="0.1">
+        <flakyFailure message="m" type="E"><![CDATA[E: first
+        ]]></flakyFailure>
+        </testcase>
+        <testcase name="left()" classname="io.crail.RdmaTest" time="0.1">
+        <skipped><![CDATA[no card]]></skipped>
+        </testcase>
+        <testcase name="passes()" classname="io.crail.RdmaTest" time="0.1">
+        </testcase>
+        </testsuite>
+        """);
+    String report = "TEST-junit-jupiter.xml";
+    assertEquals("4 1 0 1 1\n", show("counts", report));
+    assertEquals("io.crail.RdmaTest\n", show("classes", report));
+    assertEquals("skipped: io.crail.RdmaTest.left() (no card)\n", show("skips", report));
+    assertEquals(
+        """
+        flaky: io.crail.RdmaTest.flaky()
+            TEST-junit-jupiter.xml
+              E: first
+        """,
+        show("flaky", report));
+  }
 }
