@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.verbs;
+
+/** Prints, in a JVM of its own, whether RDMA is available and why not. */
+final class AvailabilityProgram {
+  private AvailabilityProgram() {}
+
+  public static void main(String[] arguments) {
+    Availability availability = Verbs.check(Long.parseLong(arguments[0]));
+    System.out.println(availability.usable() + " " + availability.problem());
+  }
+}
