@@ -23,7 +23,7 @@ public final class NettyClientLoop extends ClientLoop {
   private final Task runEventLoopTasks;
 
   NettyClientLoop(NettyTransport transport, String name, boolean spin) {
-    super(name, Clock.SYSTEM, transport.backend().mayChangeThreads(), spin, true);
+    super(name, Clock.SYSTEM, transport.callersDrive(), spin, true);
     this.transport = transport;
     this.eventLoop =
         new DrivenEventLoop(

@@ -30,6 +30,23 @@ public final class NettyKeys implements ConfigKeys {
     SPIN
   }
 
+  /** Who drives a client's connections. */
+  public enum Driver {
+    /** The thread that waits for an answer; a helper when nobody waits. */
+    WAITER,
+    /** A thread of the client's own, always. */
+    THREAD
+  }
+
+  /** Who drives clients. */
+  public static final ConfigKey<Driver> CLIENT_DRIVER =
+      ConfigKey.of(
+          "crail.client.driver",
+          ConfigType.oneOf(Driver.class),
+          "waiter",
+          "Who runs a client's network: waiter is the thread that waits for an answer, which saves"
+              + " the hand-over between two threads; thread is one of the client's own.");
+
   /** The I/O back end. */
   public static final ConfigKey<Io> IO =
       ConfigKey.of(
@@ -129,6 +146,7 @@ public final class NettyKeys implements ConfigKeys {
   @Override
   public List<ConfigKey<?>> keys() {
     return List.of(
+        CLIENT_DRIVER,
         IO,
         CLIENT_POLLING,
         SERVER_POLLING,

@@ -175,6 +175,12 @@ public final class NettyTransport implements Transport {
     return configuration.get(NettyKeys.SERVER_POLLING) == NettyKeys.Polling.SPIN;
   }
 
+  /** Whether threads that wait drive client loops. */
+  boolean callersDrive() {
+    return backend.mayChangeThreads()
+        && configuration.get(NettyKeys.CLIENT_DRIVER) == NettyKeys.Driver.WAITER;
+  }
+
   IoBackend backend() {
     return backend;
   }

@@ -4,6 +4,7 @@ package io.crail.rpc.netty;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -127,6 +128,28 @@ class NettyTransportTest {
         call.submit();
         assertTrue(loop.await(call, System.nanoTime() + LONG));
         assertEquals(null, call.failure());
+      }
+    }
+  }
+
+  @Test
+  void drivesClientsAsAskedFor() throws Exception {
+    for (NettyKeys.Driver driver : NettyKeys.Driver.values()) {
+      Configuration configuration =
+          values(NettyKeys.Io.NIO).set(NettyKeys.CLIENT_DRIVER, driver).build();
+      try (NettyTransport transport = new NettyTransport(configuration);
+          Transport.ServerEndpoint server = transport.listen("test", ANY, new Echo());
+          io.crail.rpc.ClientLoop loop = transport.newClientLoop("test")) {
+        RpcPeer peer = new RpcPeer(loop, server.address(), Call::new, RpcPeer.Options.defaults());
+        Call call = new Call(peer);
+        Thread[] ran = new Thread[1];
+        call.whenComplete(() -> ran[0] = Thread.currentThread());
+        call.submit();
+        assertTrue(loop.await(call, System.nanoTime() + LONG));
+        if (driver == NettyKeys.Driver.THREAD) {
+          assertNotSame(Thread.currentThread(), ran[0]);
+          assertFalse(loop.pollOnce(), "nobody but its thread drives it");
+        }
       }
     }
   }
