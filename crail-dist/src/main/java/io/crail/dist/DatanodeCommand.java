@@ -25,10 +25,9 @@ final class DatanodeCommand extends OptionsCommand {
         "runs a datanode, which lends memory or flash to the cluster",
         "[-- <arguments of the tier>]",
         """
-        Arguments of the tiers tcp and rdma:
+        Arguments of tier tcp:
           -s <bytes>       how much it lends, such as 16g
-          -d <directory>   where it keeps that, /dev/shm by default; another one for flash (tcp) or
-                           huge pages (rdma)
+          -d <directory>   where it keeps that, /dev/shm by default; another one for flash
           -p <port>        port to serve on; 0 takes a free one
           -i <interface>   network interface, host name or address to serve on
                 It registers with the namenodes by itself, again after they were restarted. It ends when it

@@ -46,6 +46,11 @@ class ArchitectureTest {
     modules.put(
         "rdma", new Module(List.of("io.crail.rpc.rdma.."), List.of("common", "engine", "verbs")));
     modules.put(
+        "darpc",
+        new Module(
+            List.of("io.crail.rpc.darpc.."),
+            List.of("common", "engine", "netty", "verbs", "rdma")));
+    modules.put(
         "protocol", new Module(List.of("io.crail.protocol.."), List.of("common", "engine")));
     List<String> rpc = List.of("common", "engine", "protocol");
     modules.put("storage", new Module(List.of("io.crail.storage"), rpc));
@@ -55,11 +60,6 @@ class ArchitectureTest {
         new Module(
             List.of("io.crail.storage.tcp.."),
             List.of("common", "engine", "netty", "protocol", "storage")));
-    modules.put(
-        "rdma tier",
-        new Module(
-            List.of("io.crail.storage.rdma.."),
-            List.of("common", "verbs", "engine", "rdma", "protocol", "storage")));
     modules.put(
         "client",
         new Module(
@@ -82,7 +82,6 @@ class ArchitectureTest {
                 "storage",
                 "namenode",
                 "tcp tier",
-                "rdma tier",
                 "client")));
     List<String> everything = new ArrayList<>(modules.keySet());
     modules.put("dist", new Module(List.of("io.crail.dist.."), everything));

@@ -48,6 +48,11 @@ public interface Connection {
   /** Hands all committed frames to the network in one write. */
   void flush();
 
+  /** The longest frame that the other side takes. */
+  default int maxFrameLength() {
+    return Frame.MAX_LENGTH;
+  }
+
   /** The other side. */
   InetSocketAddress address();
 

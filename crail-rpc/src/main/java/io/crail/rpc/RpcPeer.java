@@ -208,6 +208,17 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
 
   private Sent write(RpcCall call, int slot) {
     int length = Frame.HEADER_LENGTH + call.bodyLength();
+    if (length > connection.maxFrameLength()) {
+      call.end(
+          ErrorCode.LIMIT_EXCEEDED.exception(
+              "request of "
+                  + length
+                  + " bytes to "
+                  + addressText
+                  + ", which takes "
+                  + connection.maxFrameLength()));
+      return Sent.FAILED;
+    }
     int offset = connection.reserve(length);
     if (offset < 0) {
       return Sent.NO_ROOM;

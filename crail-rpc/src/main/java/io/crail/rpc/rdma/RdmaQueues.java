@@ -36,6 +36,7 @@ public final class RdmaQueues implements AutoCloseable {
   private QueuePair[] pairs = new QueuePair[16];
   private int[] generations = new int[16];
   private int count;
+  private int turn;
   private boolean closed;
 
   /** Learns of descriptors that become readable when something has completed. */
@@ -60,9 +61,20 @@ public final class RdmaQueues implements AutoCloseable {
     return count;
   }
 
-  /** The handle of the completion channel of the only device so far, 0 without any. */
-  long soleChannel() {
-    return queues.size() == 1 ? queues.get(0).channel : 0;
+  /**
+   * Sleeps until something completes, after {@link #arm}, or somebody wakes, or the time is over.
+   * Channels of several devices cannot be waited for at once, so then each has its turn.
+   *
+   * @param wakeup made by {@link Verbs#createWakeup}
+   */
+  public void await(int wakeup, int timeoutMillis) {
+    int count = queues.size();
+    long channel = count == 0 ? 0 : queues.get(turn++ % count).channel;
+    int result =
+        Verbs.await(0, channel, wakeup, count < 2 ? timeoutMillis : Math.min(timeoutMillis, 1));
+    if (result < 0 && result != Verbs.TIMED_OUT) {
+      throw new IllegalStateException("cannot wait: " + Verbs.errorText(result));
+    }
   }
 
   /**

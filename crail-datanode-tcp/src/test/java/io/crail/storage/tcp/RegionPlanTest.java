@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.config.ConfigException;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class RegionPlanTest {
+  private static final int MIB = 1 << 20;
+
+  @Test
+  void cutsTheLimitIntoWholeRegions() {
+    assertEquals(Collections.nCopies(4, 256 * MIB), RegionPlan.lengths(1024L * MIB, 256L * MIB, 1));
+    assertEquals(Collections.nCopies(3, 256 * MIB), RegionPlan.lengths(1023L * MIB, 256L * MIB, 3));
+  }
+
+  @Test
+  void makesSmallerOnesWhereTheLimitAsksForIt() {
+    assertEquals(List.of(100 * MIB), RegionPlan.lengths(100L * MIB, 256L * MIB, 1));
+    assertEquals(Collections.nCopies(3, 32 * MIB), RegionPlan.lengths(100L * MIB, 256L * MIB, 3));
+    assertEquals(List.of(4096), RegionPlan.lengths(4096, 256L * MIB, 1));
+  }
+
+  @Test
+  void everyNamenodeGetsARegionOfWholeBlocks() {
+    long seed = Long.getLong("crail.seed", System.nanoTime());
+    System.out.println("-Dcrail.seed=" + seed);
+    Random random = new Random(seed);
+    for (int i = 0; i < 10_000; i++) {
+      int namenodes = 1 + random.nextInt(8);
+      long limit = (namenodes * 16L + random.nextInt(10_000)) * MIB + random.nextInt(MIB);
+      List<Integer> lengths = RegionPlan.lengths(limit, 256L * MIB, namenodes);
+      assertTrue(lengths.size() >= namenodes);
+      assertEquals(0, lengths.get(0) % MIB, () -> limit + " for " + namenodes);
+      long lent = lengths.stream().mapToLong(Integer::longValue).sum();
+      assertTrue(lent <= limit && lent > limit / 2, () -> lent + " of " + limit);
+    }
+  }
+
+  @Test
+  void namesTheKeyWhoseValueCannotBe() {
+    String message =
+        assertThrows(ConfigException.class, () -> RegionPlan.lengths(8191, 4096, 2 + 1))
+            .getMessage();
+    assertTrue(message.contains(TcpStorageKeys.STORAGE_LIMIT.name()), message);
+    message =
+        assertThrows(ConfigException.class, () -> RegionPlan.lengths(1L << 40, 4096, 1))
+            .getMessage();
+    assertTrue(message.contains(TcpStorageKeys.ALLOCATION_SIZE.name()), message);
+  }
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.darpc;
+
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.ConfigType;
+import io.crail.common.config.ConfigType.DurationUnit;
+import io.crail.rpc.rdma.RdmaKeys;
+import java.time.Duration;
+import java.util.List;
+
+/** The keys of the transport over RDMA send and receive. */
+public final class DarpcKeys implements ConfigKeys {
+  /** What a server's thread does while nothing completes. */
+  public static final ConfigKey<RdmaKeys.Polling> POLLING =
+      ConfigKey.of(
+          "crail.namenode.darpc.polling",
+          ConfigType.oneOf(RdmaKeys.Polling.class),
+          "adaptive",
+          "What a namenode's thread does while there is no request: adaptive asks for"
+              + " crail.namenode.darpc.spintime and then sleeps, spin never sleeps and needs a core"
+              + " of its own for each thread, event sleeps at once.");
+
+  /** How long adaptive polling asks. */
+  public static final ConfigKey<Integer> SPIN_MICROS =
+      ConfigKey.of(
+              "crail.namenode.darpc.spintime",
+              ConfigType.INT,
+              "50",
+              "Microseconds that adaptive polling asks before it sleeps.")
+          .between(0, 1_000_000);
+
+  /** The processors of a server's threads. */
+  public static final ConfigKey<List<String>> AFFINITY =
+      ConfigKey.of(
+              "crail.namenode.darpc.affinity",
+              ConfigType.LIST,
+              "",
+              "Numbers of processors. A namenode has one thread, with connections of its own, on"
+                  + " each of them; empty means one thread per processor, on any of them.")
+          .check(DarpcKeys::complainAboutProcessors);
+
+  /** The depth of a receive queue. */
+  public static final ConfigKey<Integer> RECEIVES =
+      ConfigKey.of(
+              "crail.namenode.darpc.recvqueue",
+              ConfigType.INT,
+              "32",
+              "Messages that a side can receive on a connection before it has looked at any; at"
+                  + " both ends memory of crail.namenode.darpc.messagesize for each.")
+          .between(Credits.LEAST_RECEIVES, Greeting.MOST_RECEIVES);
+
+  /** The depth of a send queue. */
+  public static final ConfigKey<Integer> SENDS =
+      ConfigKey.of(
+              "crail.namenode.darpc.sendqueue",
+              ConfigType.INT,
+              "32",
+              "Messages of a connection that may be on their way to the peer's device.")
+          .between(Credits.LEAST_RECEIVES, Greeting.MOST_RECEIVES);
+
+  /** The size of a message. */
+  public static final ConfigKey<Long> MESSAGE_SIZE =
+      ConfigKey.of(
+              "crail.namenode.darpc.messagesize",
+              ConfigType.BYTES,
+              "4k",
+              "Bytes of a message that can be received, with the 4 bytes of its ticket. Crail's own"
+                  + " peers tell each other theirs; with other DaRPC programs both must have the"
+                  + " same: 4 more than the larger one of their request and response.")
+          .between(Greeting.LEAST_MESSAGE_SIZE, Greeting.MOST_MESSAGE_SIZE);
+
+  /** How much a send request carries with it. */
+  public static final ConfigKey<Integer> MAX_INLINE =
+      ConfigKey.of(
+              "crail.namenode.darpc.maxinline",
+              ConfigType.INT,
+              "128",
+              "Longest message whose bytes are handed to the device with the request; a device that"
+                  + " takes fewer gets fewer.")
+          .between(0, 4096);
+
+  /** The most connections of a thread. */
+  public static final ConfigKey<Integer> CLUSTER_SIZE =
+      ConfigKey.of(
+              "crail.namenode.darpc.clustersize",
+              ConfigType.INT,
+              "256",
+              "The most connections of each of a namenode's threads, which is the size of its"
+                  + " completion queue; one more is refused.")
+          .between(1, 1 << 16);
+
+  /** Connections that wait to be accepted. */
+  public static final ConfigKey<Integer> BACKLOG =
+      ConfigKey.of(
+              "crail.namenode.darpc.backlog",
+              ConfigType.INT,
+              "128",
+              "Connections that may wait to be accepted.")
+          .between(1, 1 << 16);
+
+  /** The most bytes that wait for a slow peer. */
+  public static final ConfigKey<Long> OUTPUT_LIMIT =
+      ConfigKey.of(
+              "crail.namenode.darpc.outputlimit",
+              ConfigType.BYTES,
+              "1m",
+              "Bytes that may wait for a slow peer on one connection; above, its requests are not"
+                  + " served, or no more are sent.")
+          .between(64 << 10, 1 << 30);
+
+  /** The deadline of a connection's first request. */
+  public static final ConfigKey<Duration> HANDSHAKE_TIMEOUT =
+      ConfigKey.of(
+              "crail.namenode.darpc.handshaketimeout",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "10s",
+              "A connection that has not sent one complete request within this time is closed.")
+          .check(DarpcKeys::complainAboutTime);
+
+  /** The deadline of output that a peer does not take. */
+  public static final ConfigKey<Duration> STALL_TIMEOUT =
+      ConfigKey.of(
+              "crail.namenode.darpc.stalltimeout",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "60s",
+              "A server closes a connection whose peer has taken nothing of a waiting answer for"
+                  + " this time, or has begun a request and not ended it.")
+          .check(DarpcKeys::complainAboutTime);
+
+  /** How long a connection is silent before it is tried. */
+  public static final ConfigKey<Duration> KEEP_ALIVE =
+      ConfigKey.of(
+              "crail.namenode.darpc.keepalive",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "30s",
+              "A server sends an empty message on a connection that was idle for this time, whose"
+                  + " failure tells that the peer is gone.")
+          .check(DarpcKeys::complainAboutTime);
+
+  /** Creates the list of keys; for {@link java.util.ServiceLoader}. */
+  public DarpcKeys() {}
+
+  private static String complainAboutTime(Duration value) {
+    return value.toMillis() < 10 ? "must be at least 10 ms" : null;
+  }
+
+  private static String complainAboutProcessors(List<String> numbers) {
+    for (String number : numbers) {
+      if (!number.matches("\\d{1,4}")) {
+        return "must be numbers of processors such as 0,1";
+      }
+    }
+    return null;
+  }
+
+  @Override
+  public String title() {
+    return "RDMA metadata (DaRPC)";
+  }
+
+  @Override
+  public List<ConfigKey<?>> keys() {
+    return List.of(
+        POLLING,
+        SPIN_MICROS,
+        AFFINITY,
+        RECEIVES,
+        SENDS,
+        MESSAGE_SIZE,
+        MAX_INLINE,
+        CLUSTER_SIZE,
+        BACKLOG,
+        OUTPUT_LIMIT,
+        HANDSHAKE_TIMEOUT,
+        STALL_TIMEOUT,
+        KEEP_ALIVE);
+  }
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.darpc;
+
+import io.crail.common.Addresses;
+import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
+import io.crail.common.config.ConfigException;
+import io.crail.common.error.CrailException;
+import io.crail.rpc.Service;
+import io.crail.rpc.Transport;
+import io.crail.rpc.rdma.RdmaDevices;
+import io.crail.rpc.rdma.RdmaListener;
+import io.crail.verbs.Verbs;
+import io.crail.verbs.VerbsException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A listening server: clusters with disjoint sets of connections. Thread-safe. */
+final class DarpcServer implements Transport.ServerEndpoint {
+  private static final Logger LOG = LoggerFactory.getLogger(DarpcServer.class);
+  private static final long CLOSE_NANOS = 5_000_000_000L;
+
+  private final String name;
+  private final Service service;
+  private final DarpcSettings settings;
+  private final Clock clock = Clock.SYSTEM;
+  private final RateLimitedLog droppedLog = new RateLimitedLog(LOG, clock);
+  private final RdmaDevices devices = new RdmaDevices();
+  private final List<Cluster> clusters = new ArrayList<>();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private RdmaListener listener;
+  private int next;
+
+  private DarpcServer(String name, Service service, DarpcSettings settings) {
+    this.name = name.startsWith("crail-") ? name.substring("crail-".length()) : name;
+    this.service = service;
+    this.settings = settings;
+  }
+
+  /** Binds and begins to serve. */
+  static DarpcServer listen(
+      String name, InetSocketAddress address, Service service, DarpcSettings settings)
+      throws IOException {
+    checkProcessors(settings.processors());
+    DarpcServer server = new DarpcServer(name, service, settings);
+    try {
+      server.open(address);
+    } catch (IOException | RuntimeException e) {
+      server.close();
+      throw e;
+    }
+    return server;
+  }
+
+  private static void checkProcessors(List<Integer> processors) throws VerbsException {
+    long[] mask = Verbs.affinity();
+    for (int processor : processors) {
+      int word = processor / Long.SIZE;
+      if (word >= mask.length || (mask[word] & 1L << processor) == 0) {
+        throw new ConfigException(
+            "key '"
+                + DarpcKeys.AFFINITY.name()
+                + "' has the processor "
+                + processor
+                + ", which this process does not have or may not use");
+      }
+    }
+  }
+
+  private void open(InetSocketAddress address) throws IOException {
+    List<Integer> processors = settings.processors();
+    int count =
+        processors.isEmpty() ? Runtime.getRuntime().availableProcessors() : processors.size();
+    for (int i = 0; i < count; i++) {
+      int processor = processors.isEmpty() ? -1 : processors.get(i);
+      clusters.add(new Cluster(this, "crail-" + name + "-" + i, devices, processor));
+    }
+    clusters.forEach(Cluster::start);
+    listener =
+        RdmaListener.listen(
+            name, address, settings.backlog(), settings.rdma().ackTimeout(), this::requested);
+  }
+
+  /** In the listener's thread. */
+  private void requested(RdmaListener.Request request) {
+    if (closed.get()) {
+      request.reject(null);
+      return;
+    }
+    Greeting greeting;
+    try {
+      greeting = Greeting.decode(request.privateData());
+    } catch (CrailException e) {
+      refuse(request, e.getMessage());
+      return;
+    }
+    Cluster cluster = leastLoaded();
+    if (cluster.load().get() >= settings.clusterSize()) {
+      refuse(
+          request,
+          "there are " + settings.clusterSize() * clusters.size() + " connections already");
+      return;
+    }
+    cluster.load().incrementAndGet();
+    cluster.accept(request, greeting);
+  }
+
+  private void refuse(RdmaListener.Request request, String why) {
+    dropped(Addresses.text(request.peer()), why);
+    request.reject(Greeting.refusal(why));
+  }
+
+  private Cluster leastLoaded() {
+    // Beginning behind the one that was chosen last, so that equals take turns.
+    Cluster least = clusters.get(next);
+    int chosen = next;
+    for (int i = 1; i < clusters.size(); i++) {
+      int at = (next + i) % clusters.size();
+      if (clusters.get(at).load().get() < least.load().get()) {
+        least = clusters.get(at);
+        chosen = at;
+      }
+    }
+    next = (chosen + 1) % clusters.size();
+    return least;
+  }
+
+  @Override
+  public InetSocketAddress address() {
+    return listener.address();
+  }
+
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    for (Cluster cluster : clusters) {
+      if (cluster.thread() == Thread.currentThread()) {
+        // Closed by its own service, whose thread has to go on for anything to end.
+        Thread closer = new Thread(this::end, "crail-" + name + "-end");
+        closer.setDaemon(true);
+        closer.start();
+        return;
+      }
+    }
+    end();
+  }
+
+  /** Connections first, then what their ends need. */
+  private void end() {
+    clusters.forEach(Cluster::close);
+    long deadlineNanos = System.nanoTime() + CLOSE_NANOS;
+    boolean interrupted = false;
+    for (Cluster cluster : clusters) {
+      interrupted |= await(cluster.thread(), deadlineNanos);
+    }
+    if (listener != null) {
+      listener.close();
+    }
+    devices.close();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private boolean await(Thread thread, long deadlineNanos) {
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      long leftMillis = (deadlineNanos - System.nanoTime()) / 1_000_000;
+      if (leftMillis <= 0) {
+        LOG.warn("server {}: {} did not end in time", name, thread.getName());
+        break;
+      }
+      try {
+        thread.join(leftMillis);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    return interrupted;
+  }
+
+  Service service() {
+    return service;
+  }
+
+  Clock clock() {
+    return clock;
+  }
+
+  DarpcSettings settings() {
+    return settings;
+  }
+
+  /** A connection was closed for a reason worth a line. */
+  void dropped(String peer, String why) {
+    droppedLog.warn(name + ": closed the connection of " + peer + ": " + why);
+  }
+
+  /** The service has a bug. */
+  void failed(String peer, Throwable cause) {
+    LOG.error("{}: a request of {} failed", name, peer, cause);
+  }
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.darpc;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.Configuration;
+import io.crail.rpc.rdma.QueuePair;
+import io.crail.rpc.rdma.RdmaSettings;
+import io.crail.verbs.Device;
+import java.util.List;
+import java.util.function.ToIntFunction;
+
+/** Values of {@link DarpcKeys}. */
+record DarpcSettings(
+    RdmaSettings rdma,
+    long spinNanos,
+    List<Integer> processors,
+    int receives,
+    int sends,
+    int messageSize,
+    int inlineBytes,
+    int clusterSize,
+    int backlog,
+    long outputLimit,
+    long handshakeTimeoutNanos,
+    long stallTimeoutNanos,
+    long keepAliveNanos) {
+
+  static DarpcSettings of(Configuration values) {
+    return new DarpcSettings(
+        RdmaSettings.of(values),
+        RdmaSettings.spinNanos(values.get(DarpcKeys.POLLING), values.get(DarpcKeys.SPIN_MICROS)),
+        values.get(DarpcKeys.AFFINITY).stream().map(Integer::valueOf).toList(),
+        values.get(DarpcKeys.RECEIVES),
+        values.get(DarpcKeys.SENDS),
+        values.get(DarpcKeys.MESSAGE_SIZE).intValue(),
+        values.get(DarpcKeys.MAX_INLINE),
+        values.get(DarpcKeys.CLUSTER_SIZE),
+        values.get(DarpcKeys.BACKLOG),
+        values.get(DarpcKeys.OUTPUT_LIMIT),
+        values.get(DarpcKeys.HANDSHAKE_TIMEOUT).toNanos(),
+        values.get(DarpcKeys.STALL_TIMEOUT).toNanos(),
+        values.get(DarpcKeys.KEEP_ALIVE).toNanos());
+  }
+
+  /** What this side tells its peers. */
+  Greeting greeting() {
+    return new Greeting(messageSize, receives);
+  }
+
+  /** What a connection needs. */
+  QueuePair.Options queues() {
+    return new QueuePair.Options(sends, receives, 2, inlineBytes, 0);
+  }
+
+  /** Entries of a server thread's completion queue. */
+  int completions() {
+    return clusterSize * (sends + receives);
+  }
+
+  /**
+   * Refuses what none of these devices allows.
+   *
+   * @throws ConfigException that names key, value, device and its limit
+   */
+  void check(List<Device> devices) {
+    check(devices, DarpcKeys.RECEIVES, receives, Device::maxQpRequests, "requests in a queue");
+    check(devices, DarpcKeys.SENDS, sends, Device::maxQpRequests, "requests in a queue");
+    check(
+        devices,
+        DarpcKeys.CLUSTER_SIZE,
+        clusterSize,
+        device -> device.maxCqEntries() / (sends + receives),
+        "connections on a completion queue, with " + (sends + receives) + " messages each");
+  }
+
+  private static void check(
+      List<Device> devices,
+      ConfigKey<?> key,
+      int value,
+      ToIntFunction<Device> limit,
+      String limited) {
+    Device best = null;
+    for (Device device : devices) {
+      if (best == null || limit.applyAsInt(device) > limit.applyAsInt(best)) {
+        best = device;
+      }
+    }
+    if (best != null && value > limit.applyAsInt(best)) {
+      throw new ConfigException(
+          "key '"
+              + key.name()
+              + "' is "
+              + value
+              + "; the device "
+              + best.name()
+              + " allows at most "
+              + limit.applyAsInt(best)
+              + " "
+              + limited);
+    }
+  }
+}

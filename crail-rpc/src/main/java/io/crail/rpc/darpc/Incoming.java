@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.darpc;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.Frame;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * Finds the frames in messages. Those that lie in one message are given where they are; one that
+ * goes over several is put together first. Not thread-safe.
+ */
+final class Incoming {
+  /** Who gets the frames. */
+  interface Sink {
+    /**
+     * A whole frame with a good header.
+     *
+     * @param buffer little-endian
+     * @param together whether the buffer is used again after this call
+     * @return false when no more is wanted now
+     */
+    boolean frame(ByteBuffer buffer, int offset, int length, boolean together)
+        throws CrailException;
+  }
+
+  private final Chunk.Pool pool;
+  private final int kind;
+  private final boolean spans;
+  private final Sink sink;
+  private Chunk chunk;
+  private int have;
+
+  /**
+   * Creates the input of a connection.
+   *
+   * @param kind the kind of frames that come
+   * @param spans whether a frame may go over several messages
+   */
+  Incoming(Chunk.Pool pool, int kind, boolean spans, Sink sink) {
+    this.pool = pool;
+    this.kind = kind;
+    this.spans = spans;
+    this.sink = sink;
+  }
+
+  /** True when a frame has begun and not ended. */
+  boolean isPartial() {
+    return have > 0;
+  }
+
+  /**
+   * Takes the content of a message.
+   *
+   * @return the bytes that were taken; the others have to be given again
+   * @throws CrailException when the peer breaks the protocol
+   * @throws IOException when there is no memory to put a frame together in
+   */
+  int take(ByteBuffer bytes, int offset, int length) throws IOException {
+    int end = offset + length;
+    int at = offset;
+    while (have > 0 && at < end) {
+      int known = have < Frame.HEADER_LENGTH ? Frame.HEADER_LENGTH : Frame.length(chunk.view(), 0);
+      int some = Math.min(known - have, end - at);
+      chunk.view().put(have, bytes, at, some);
+      have += some;
+      at += some;
+      int frameLength = Frame.check(chunk.view(), 0, have, kind, Frame.MAX_LENGTH);
+      if (frameLength >= 0 && !putTogether(frameLength)) {
+        return at - offset;
+      }
+    }
+    while (at < end) {
+      int frameLength = Frame.check(bytes, at, end - at, kind, Frame.MAX_LENGTH);
+      if (frameLength < 0) {
+        begin(bytes, at, end - at);
+        return length;
+      }
+      at += frameLength;
+      if (!sink.frame(bytes, at - frameLength, frameLength, false)) {
+        break;
+      }
+    }
+    return at - offset;
+  }
+
+  private boolean putTogether(int frameLength) throws CrailException {
+    have = 0;
+    try {
+      return sink.frame(chunk.view(), 0, frameLength, true);
+    } finally {
+      close();
+    }
+  }
+
+  private void begin(ByteBuffer bytes, int from, int length) throws IOException {
+    if (!spans) {
+      throw ErrorCode.PROTOCOL.exception("a frame that does not end with its message");
+    }
+    chunk = pool.acquire();
+    chunk.view().put(0, bytes, from, length);
+    have = length;
+  }
+
+  /** Gives the memory back. */
+  void close() {
+    have = 0;
+    if (chunk != null) {
+      pool.release(chunk);
+      chunk = null;
+    }
+  }
+}

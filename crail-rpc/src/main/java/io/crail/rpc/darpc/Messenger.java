@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.darpc;
+
+import io.crail.rpc.rdma.QueuePair;
+import io.crail.rpc.rdma.RdmaException;
+import io.crail.verbs.Verbs;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * One end of a connection: receives messages into memory of its own, one place for each receive
+ * request, gives their frames to its user, and sends what the user has written. Used only by the
+ * thread of its queue pair.
+ */
+abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.Sink {
+  private final Port port;
+  private final Chunk.Pool pool;
+  private final DarpcSettings settings;
+  private final ByteBuffer memory;
+
+  // Messages that have come and were not taken, in their order: a ring of places and lengths.
+  private final int[] heldPlaces;
+  private final int[] heldLengths;
+  private int firstHeld;
+  private int held;
+  private int taken;
+
+  // Places whose receive requests are to be posted again.
+  private final int[] free;
+  private int freeCount;
+
+  private Dialect dialect;
+  private Outgoing outgoing;
+  private Incoming incoming;
+  private long arrivals;
+  private String failure;
+  private boolean closed;
+
+  /** Posts the receive requests of a queue pair that is not connected yet. */
+  Messenger(Port port, Chunk.Pool pool, DarpcSettings settings) throws IOException {
+    this.port = port;
+    this.pool = pool;
+    this.settings = settings;
+    this.memory = port.memory();
+    int receives = settings.receives();
+    this.heldPlaces = new int[receives];
+    this.heldLengths = new int[receives];
+    this.free = new int[receives];
+    for (int place = 0; place < receives; place++) {
+      free[freeCount++] = place;
+    }
+    int result = postReceives();
+    if (result < 0) {
+      port.release();
+      throw new RdmaException("no receive requests: " + Verbs.errorText(result));
+    }
+  }
+
+  /**
+   * Begins to talk.
+   *
+   * @param greeting what the peer has told; null for one that is not Crail's
+   * @param foreign the dialect of a peer that is not Crail's
+   * @param kind the kind of frames that come
+   */
+  final void open(Greeting greeting, Dialect foreign, int kind) {
+    dialect =
+        greeting == null
+            ? foreign
+            : new Dialect.Stream(
+                new Credits(free.length, greeting.receives()), greeting.messageSize());
+    outgoing = new Outgoing(pool, dialect, this, settings.sends(), port.inlineBytes());
+    incoming = new Incoming(pool, kind, dialect.spans(), this);
+    // What came before is counted in its order.
+    int early = held;
+    held = 0;
+    for (int i = 0; i < early && !closed; i++) {
+      arrived(heldPlaces[i], heldLengths[i]);
+    }
+  }
+
+  /** The output; null before {@link #open}. */
+  final Outgoing outgoing() {
+    return outgoing;
+  }
+
+  /** The longest frame that can be sent. */
+  public final int maxFrameLength() {
+    return dialect.maxFrameLength();
+  }
+
+  /** True when a frame has begun and not ended. */
+  final boolean isPartial() {
+    return incoming != null && incoming.isPartial();
+  }
+
+  /** Messages received so far. */
+  final long arrivals() {
+    return arrivals;
+  }
+
+  /** True when messages wait that {@link #holdsBack} keeps from being taken. */
+  final boolean isHolding() {
+    return held > 0;
+  }
+
+  final boolean isClosed() {
+    return closed;
+  }
+
+  final DarpcSettings settings() {
+    return settings;
+  }
+
+  /** What the device has said when the connection failed; null when it did not. */
+  final String failure() {
+    return failure;
+  }
+
+  /** Bytes of messages that have come, little-endian. */
+  final ByteBuffer memory() {
+    return memory;
+  }
+
+  // What the user is asked and told.
+
+  /** True when no more messages are to be taken now. */
+  abstract boolean holdsBack();
+
+  /** The frames of some messages were given; their memory is used again after this call. */
+  abstract void taken() throws IOException;
+
+  /** Output may have left. */
+  abstract void progressed();
+
+  /** The peer or this side cannot go on. */
+  abstract void refuse(String why);
+
+  /** The connection is gone; all memory was given back. */
+  abstract void ended(String cause);
+
+  // The queue pair.
+
+  @Override
+  public final void completed(int request, int opcode, int bytes) {
+    if (closed) {
+      return;
+    }
+    if ((request & Port.SEND) != 0) {
+      outgoing.ended(request & ~Port.SEND);
+      return;
+    }
+    arrivals++;
+    if (dialect == null) {
+      heldPlaces[held] = request;
+      heldLengths[held++] = bytes;
+    } else {
+      arrived(request, bytes);
+    }
+  }
+
+  private void arrived(int place, int bytes) {
+    if (bytes < Dialect.HEADER_LENGTH) {
+      refuse("a message of " + bytes + " bytes");
+      return;
+    }
+    int at = port.offset(place);
+    int header = Integer.reverseBytes(memory.getInt(at));
+    int length = bytes - Dialect.HEADER_LENGTH;
+    try {
+      dialect.received(header, memory, at + Dialect.HEADER_LENGTH, length);
+    } catch (IOException e) {
+      refuse(e.getMessage());
+      return;
+    }
+    if (length == 0) {
+      // Never held back, for it may be what its sender has kept its last credit for.
+      free[freeCount++] = place;
+    } else {
+      int last = (firstHeld + held++) % heldPlaces.length;
+      heldPlaces[last] = place;
+      heldLengths[last] = length;
+    }
+  }
+
+  @Override
+  public final void batchEnded() {
+    if (dialect != null && !closed) {
+      advance();
+    }
+  }
+
+  /** Takes what has come and sends what may leave. */
+  final void advance() {
+    do {
+      takeAll();
+      if (!closed) {
+        send();
+      }
+      // What has just left may have been all that kept this side from taking more.
+    } while (held > 0 && !closed && !holdsBack());
+    if (!closed) {
+      progressed();
+    }
+  }
+
+  private void takeAll() {
+    try {
+      while (held > 0 && !closed && !holdsBack()) {
+        takeOne();
+      }
+      if (!closed) {
+        taken();
+      }
+    } catch (IOException e) {
+      refuse(e.getMessage());
+    }
+  }
+
+  private void send() {
+    int count = freeCount;
+    if (count > 0) {
+      int result = postReceives();
+      if (result < 0) {
+        refuse("no receive requests: " + Verbs.errorText(result));
+        return;
+      }
+      dialect.posted(count);
+    }
+    outgoing.flush();
+  }
+
+  private void takeOne() throws IOException {
+    int place = heldPlaces[firstHeld];
+    int length = heldLengths[firstHeld];
+    int from = port.offset(place) + Dialect.HEADER_LENGTH + taken;
+    int some = incoming.take(memory, from, length - taken);
+    if (closed) {
+      return;
+    }
+    taken += some;
+    if (taken == length) {
+      taken = 0;
+      firstHeld = (firstHeld + 1) % heldPlaces.length;
+      held--;
+      free[freeCount++] = place;
+    }
+  }
+
+  private int postReceives() {
+    int count = freeCount;
+    freeCount = 0;
+    return port.postReceives(free, count);
+  }
+
+  /** Ends the connection at once. */
+  final void end(String cause) {
+    port.close(cause);
+  }
+
+  // The wire.
+
+  @Override
+  public final void add(int slot, int header, Chunk chunk, int from, int length, boolean inline) {
+    port.addSend(slot, header, chunk, from, length, inline);
+  }
+
+  @Override
+  public final void post(boolean signalled) {
+    int result = port.postSends(signalled);
+    if (result < 0) {
+      refuse("cannot send: " + Verbs.errorText(result));
+    }
+  }
+
+  @Override
+  public final void failed(int request, int status, String text) {
+    if (failure == null) {
+      failure = text;
+    }
+  }
+
+  @Override
+  public final void closed(String cause) {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    if (outgoing != null) {
+      outgoing.close();
+      incoming.close();
+    }
+    port.release();
+    ended(cause);
+  }
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.darpc;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+
+/**
+ * The output of one connection: frames are written into chunks, cut into messages when the peer has
+ * room for them, and posted as one chain. Not every send is told to have ended: one is enough for
+ * all before it, and only those that the device reads from memory have to be known soon. Not
+ * thread-safe.
+ */
+final class Outgoing {
+  /** Who posts messages. */
+  interface Wire {
+    /**
+     * Puts a message behind those that leave with the next {@link #post}.
+     *
+     * @param slot the number of its send request
+     * @param chunk where its content lies; null without content
+     * @param inline whether its bytes are copied while posting
+     */
+    void add(int slot, int header, Chunk chunk, int from, int length, boolean inline);
+
+    /**
+     * Posts the messages that were added.
+     *
+     * @param signalled whether {@link Outgoing#ended} is to be called for the last one
+     */
+    void post(boolean signalled);
+  }
+
+  private final Chunk.Pool pool;
+  private final Dialect dialect;
+  private final Wire wire;
+  private final int inlineBytes;
+  // The chunk that the message of each send request lies in, a ring.
+  private final Chunk[] slots;
+  private final ArrayDeque<Chunk> full = new ArrayDeque<>(0);
+  private Chunk filling;
+  private long pendingBytes;
+  private long messages;
+  private long posted;
+  private long ended;
+  private int unsignalled;
+  private boolean closed;
+
+  /**
+   * Creates the output of a connection.
+   *
+   * @param sends places on the send queue
+   * @param inlineBytes the longest message that is copied while posting
+   */
+  Outgoing(Chunk.Pool pool, Dialect dialect, Wire wire, int sends, int inlineBytes) {
+    this.pool = pool;
+    this.dialect = dialect;
+    this.wire = wire;
+    this.slots = new Chunk[sends];
+    this.inlineBytes = inlineBytes;
+  }
+
+  /** Bytes of committed frames that have not left. */
+  long pendingBytes() {
+    return pendingBytes;
+  }
+
+  /** The chunk that is written to, or null; ask again after each other call. */
+  Chunk filling() {
+    return filling;
+  }
+
+  /** Messages posted so far. */
+  long messages() {
+    return messages;
+  }
+
+  /** Makes room behind the committed frames, in another chunk if need be. */
+  Chunk room(int bytes) throws IOException {
+    if (filling == null || Chunk.CAPACITY - filling.written < bytes) {
+      nextChunk();
+    }
+    return filling;
+  }
+
+  /** Takes an empty chunk. */
+  Chunk nextChunk() throws IOException {
+    Chunk next = pool.acquire();
+    if (filling != null) {
+      Chunk old = filling;
+      filling = null;
+      if (old.isDone()) {
+        pool.release(old);
+      } else if (old.sent < old.written) {
+        full.addLast(old);
+      }
+      // Else its last message gives it back.
+    }
+    filling = next;
+    return next;
+  }
+
+  /** All bytes of the present chunk up to here are whole frames. */
+  void written(int upTo) {
+    pendingBytes += upTo - filling.written;
+    filling.written = upTo;
+  }
+
+  /** Sends what may leave, and what is owed. */
+  void flush() {
+    int added = 0;
+    boolean inMemory = false;
+    Chunk chunk = first();
+    while (chunk != null && dialect.room() > 0 && isRoom(added)) {
+      int taken = dialect.cut(chunk.view(), chunk.sent, chunk.written);
+      inMemory |= !add(added++, chunk, chunk.sent, dialect.contentLength());
+      chunk.sent += taken;
+      pendingBytes -= taken;
+      if (chunk != filling && chunk.sent == chunk.written) {
+        full.removeFirst();
+        if (chunk.references == 0) {
+          pool.release(chunk);
+        }
+      }
+      chunk = first();
+    }
+    if (dialect.owes() && isRoom(added)) {
+      add(added++, null, 0, 0);
+    }
+    if (added > 0) {
+      post(added, inMemory);
+    }
+    releaseDone();
+  }
+
+  /** Sends a message without content, if one may be sent. */
+  void greet() {
+    if (!closed && dialect.mayGreet() && isRoom(0)) {
+      add(0, null, 0, 0);
+      post(1, false);
+    }
+  }
+
+  private Chunk first() {
+    if (closed) {
+      return null;
+    }
+    Chunk oldest = full.peekFirst();
+    if (oldest != null) {
+      return oldest;
+    }
+    return filling != null && filling.sent < filling.written ? filling : null;
+  }
+
+  private boolean isRoom(int added) {
+    return !closed && posted + added - ended < slots.length;
+  }
+
+  /** True when the message goes inline. */
+  private boolean add(int index, Chunk chunk, int from, int length) {
+    int slot = (int) ((posted + index) % slots.length);
+    boolean inline = Dialect.HEADER_LENGTH + length <= inlineBytes;
+    if (chunk != null && !inline) {
+      chunk.references++;
+      slots[slot] = chunk;
+    }
+    wire.add(slot, dialect.send(), chunk, from, length, inline);
+    return inline;
+  }
+
+  private void post(int added, boolean inMemory) {
+    posted += added;
+    messages += added;
+    unsignalled += added;
+    boolean signalled = inMemory || unsignalled >= slots.length / 2;
+    if (signalled) {
+      unsignalled = 0;
+    }
+    wire.post(signalled);
+  }
+
+  /** A send request has ended, and all before it. */
+  void ended(int slot) {
+    long count = Math.floorMod(slot - ended, slots.length) + 1L;
+    for (; count > 0 && ended < posted; count--) {
+      int at = (int) (ended++ % slots.length);
+      Chunk chunk = slots[at];
+      slots[at] = null;
+      if (chunk != null
+          && --chunk.references == 0
+          && chunk != filling
+          && chunk.sent == chunk.written) {
+        pool.release(chunk);
+      }
+    }
+    releaseDone();
+  }
+
+  /** Between two bursts a connection has no chunk. */
+  private void releaseDone() {
+    if (filling != null && filling.isDone()) {
+      Chunk done = filling;
+      filling = null;
+      pool.release(done);
+    }
+  }
+
+  /** Gives all memory back; the device must not read it any more. */
+  void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    for (Chunk chunk : slots) {
+      if (chunk != null
+          && --chunk.references == 0
+          && chunk != filling
+          && chunk.sent == chunk.written) {
+        pool.release(chunk);
+      }
+    }
+    Arrays.fill(slots, null);
+    while (!full.isEmpty()) {
+      pool.release(full.pollFirst());
+    }
+    if (filling != null) {
+      pool.release(filling);
+      filling = null;
+    }
+    pendingBytes = 0;
+  }
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.darpc;
+
+import io.crail.common.error.CrailException;
+import io.crail.rpc.Frame;
+import io.crail.rpc.RequestBatch;
+import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.Session;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+
+/**
+ * A server's end of a connection: all whole frames of a poll go to the service, their responses
+ * leave with one post. A peer that does not take its responses is not served until it does: its
+ * receive requests are not posted again, so it runs out of credits. Used only by the thread of its
+ * cluster.
+ */
+final class ServerMessenger extends Messenger {
+  /** Requests of a plain peer that may be unanswered, as a multiple of what it can have sent. */
+  private static final int TICKETS = 4;
+
+  private final Cluster cluster;
+  private final DarpcServer server;
+  private final Session session;
+  private final RequestBatch batch;
+  private final Responses responses = new Responses();
+  private final long openedNanos;
+  private boolean refused;
+  private long served;
+
+  // What the last sweeps have seen.
+  private long sweptServed;
+  private long partialSinceNanos;
+  private long sweptMessages;
+  private long waitingSinceNanos;
+  private long sweptActivity;
+  private long idleSinceNanos;
+
+  /** Where the cluster keeps it. */
+  int index;
+
+  /**
+   * Begins to talk to a peer that is about to be accepted.
+   *
+   * @param greeting null for a peer that is not Crail's
+   */
+  ServerMessenger(
+      Cluster cluster,
+      Port port,
+      Chunk.Pool pool,
+      DarpcSettings settings,
+      Greeting greeting,
+      String peer)
+      throws IOException {
+    super(port, pool, settings);
+    this.cluster = cluster;
+    this.server = cluster.server();
+    this.session = new Session(peer);
+    this.batch = new RequestBatch(session);
+    batch.reset(memory());
+    this.openedNanos = server.clock().nanoTime();
+    this.partialSinceNanos = openedNanos;
+    this.waitingSinceNanos = openedNanos;
+    this.idleSinceNanos = openedNanos;
+    open(
+        greeting,
+        new Tickets.Server(settings.messageSize(), TICKETS * settings.receives()),
+        Frame.KIND_REQUEST);
+  }
+
+  @Override
+  boolean holdsBack() {
+    return outgoing().pendingBytes() > settings().outputLimit();
+  }
+
+  @Override
+  public boolean frame(ByteBuffer buffer, int offset, int length, boolean together)
+      throws CrailException {
+    if (together) {
+      serve();
+      batch.reset(buffer);
+      batch.add(offset, length);
+      serve();
+    } else {
+      batch.add(offset, length);
+      if (batch.isFull()) {
+        serve();
+      }
+    }
+    return !isClosed() && !holdsBack();
+  }
+
+  @Override
+  void taken() throws CrailException {
+    serve();
+  }
+
+  private void serve() throws CrailException {
+    if (batch.count() == 0 || isClosed()) {
+      return;
+    }
+    responses.settle();
+    served += batch.count();
+    try {
+      server.service().serve(batch, responses);
+    } catch (RuntimeException | AssertionError e) {
+      server.failed(session.peer(), e);
+      refuse("its request failed");
+      return;
+    }
+    batch.reset(memory());
+    if (!isClosed()) {
+      responses.written(outgoing());
+    }
+  }
+
+  @Override
+  void progressed() {}
+
+  @Override
+  void refuse(String why) {
+    if (!refused) {
+      refused = true;
+      server.dropped(session.peer(), why);
+      end(why);
+    }
+  }
+
+  @Override
+  void ended(String cause) {
+    if (failure() != null && !refused) {
+      server.dropped(session.peer(), failure());
+    }
+    cluster.remove(this);
+    try {
+      server.service().closed(session);
+    } catch (RuntimeException | AssertionError e) {
+      server.failed(session.peer(), e);
+    }
+  }
+
+  /** Looks at the deadlines. */
+  void sweep(long nowNanos) {
+    if (served == 0 && nowNanos - openedNanos >= settings().handshakeTimeoutNanos()) {
+      refuse("no handshake in time");
+      return;
+    }
+    // The frame that has begun is the same one as long as nothing is served.
+    if (!isPartial() || isHolding() || served != sweptServed) {
+      sweptServed = served;
+      partialSinceNanos = nowNanos;
+    } else if (nowNanos - partialSinceNanos >= settings().stallTimeoutNanos()) {
+      refuse("does not end a request that it has begun");
+      return;
+    }
+    if (outgoing().pendingBytes() == 0 || outgoing().messages() != sweptMessages) {
+      sweptMessages = outgoing().messages();
+      waitingSinceNanos = nowNanos;
+    } else if (nowNanos - waitingSinceNanos >= settings().stallTimeoutNanos()) {
+      refuse("takes no answers");
+      return;
+    }
+    long activity = arrivals() + outgoing().messages();
+    if (activity != sweptActivity) {
+      sweptActivity = activity;
+      idleSinceNanos = nowNanos;
+    } else if (nowNanos - idleSinceNanos >= settings().keepAliveNanos()) {
+      idleSinceNanos = nowNanos;
+      outgoing().greet();
+    }
+  }
+
+  /** Writes responses into chunks. */
+  private final class Responses extends ResponseWriter {
+    @Override
+    protected ByteBuffer nextBuffer(int written, int needed) {
+      if (needed > Chunk.CAPACITY) {
+        throw new IllegalArgumentException("a response of " + needed + " bytes");
+      }
+      try {
+        if (outgoing().filling() != null) {
+          outgoing().written(written);
+        }
+        return outgoing().nextChunk().view();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    /** Forgets a chunk that was given back since. */
+    void settle() {
+      if (outgoing().filling() == null) {
+        detach();
+      }
+    }
+
+    void written(Outgoing to) {
+      if (to.filling() != null) {
+        to.written(written());
+      }
+    }
+  }
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.darpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.rpc.Frame;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Both ends of connections, over a simulated device. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class MessengerTest {
+  private static final int SEEDS = 300;
+  private static final int FRAMES = 400;
+
+  /** Puts frames behind each other and checks those that come. */
+  private abstract static class Side extends Messenger {
+    final SimulatedPort port;
+    final Chunk.Pool pool;
+    final Random random;
+    long written;
+    long received;
+    String ended;
+
+    Side(SimulatedPort port, Chunk.Pool pool, DarpcSettings settings, Random random)
+        throws IOException {
+      super(port, pool, settings);
+      this.port = port;
+      this.pool = pool;
+      this.random = random;
+    }
+
+    static Side of(boolean server, DarpcSettings settings, Random random) throws IOException {
+      SimulatedPort port = new SimulatedPort(settings);
+      Chunk.Pool pool = SimulatedPort.newPool();
+      return server
+          ? new Server(port, pool, settings, random)
+          : new Client(port, pool, settings, random);
+    }
+
+    void write(int length, int kind, long id) throws IOException {
+      Chunk chunk = outgoing().room(length);
+      int at = chunk.written;
+      Frame.write(chunk.view(), at, length, 1, kind, id);
+      for (int i = Frame.HEADER_LENGTH; i < length; i++) {
+        chunk.view().put(at + i, (byte) (i * 31 + id));
+      }
+      outgoing().written(at + length);
+      written++;
+    }
+
+    void check(ByteBuffer buffer, int offset, int length) {
+      assertEquals(received, Frame.correlationId(buffer, offset));
+      for (int i = Frame.HEADER_LENGTH; i < length; i++) {
+        assertEquals((byte) (i * 31 + received), buffer.get(offset + i));
+      }
+      received++;
+    }
+
+    int anyLength() {
+      int most =
+          switch (random.nextInt(8)) {
+            case 0 -> Math.min(Frame.MAX_LENGTH, maxFrameLength());
+            case 1, 2 -> Math.min(6_000, maxFrameLength());
+            default -> 90;
+          };
+      return Math.min(
+          maxFrameLength(), Frame.HEADER_LENGTH + random.nextInt(most - Frame.HEADER_LENGTH + 1));
+    }
+
+    @Override
+    void progressed() {}
+
+    @Override
+    void refuse(String why) {
+      port.close(why);
+    }
+
+    @Override
+    void ended(String cause) {
+      assertNull(ended, "ended twice");
+      ended = cause;
+    }
+  }
+
+  private static final class Client extends Side {
+    Client(SimulatedPort port, Chunk.Pool pool, DarpcSettings settings, Random random)
+        throws IOException {
+      super(port, pool, settings, random);
+    }
+
+    @Override
+    boolean holdsBack() {
+      return false;
+    }
+
+    @Override
+    void taken() {}
+
+    @Override
+    public boolean frame(ByteBuffer buffer, int offset, int length, boolean together) {
+      check(buffer, offset, length);
+      return !isClosed();
+    }
+
+    void ask() throws IOException {
+      if (outgoing().pendingBytes() < settings().outputLimit()) {
+        write(anyLength(), Frame.KIND_REQUEST, written);
+      }
+    }
+  }
+
+  /** Answers each request with a frame of any length. */
+  private static final class Server extends Side {
+    Server(SimulatedPort port, Chunk.Pool pool, DarpcSettings settings, Random random)
+        throws IOException {
+      super(port, pool, settings, random);
+    }
+
+    @Override
+    boolean holdsBack() {
+      return outgoing().pendingBytes() > settings().outputLimit();
+    }
+
+    @Override
+    void taken() {}
+
+    @Override
+    public boolean frame(ByteBuffer buffer, int offset, int length, boolean together) {
+      long id = Frame.correlationId(buffer, offset);
+      check(buffer, offset, length);
+      try {
+        write(anyLength(), Frame.KIND_RESPONSE, id);
+      } catch (IOException e) {
+        throw new IllegalStateException(e);
+      }
+      return !holdsBack();
+    }
+  }
+
+  private static DarpcSettings settings(
+      int receives, int sends, int messageSize, int inlineBytes, long outputLimit) {
+    return new DarpcSettings(
+        null, 0, List.of(), receives, sends, messageSize, inlineBytes, 1, 1, outputLimit, 1, 1, 1);
+  }
+
+  private static DarpcSettings anySettings(Random random, int leastMessage) {
+    return settings(
+        4 + random.nextInt(random.nextBoolean() ? 4 : 40),
+        4 + random.nextInt(random.nextBoolean() ? 4 : 40),
+        leastMessage + random.nextInt(random.nextBoolean() ? 100 : 5_000),
+        random.nextInt(300),
+        1 + random.nextInt(100_000));
+  }
+
+  /** Two connected ends. */
+  private static final class Pair {
+    final Client client;
+    final Server server;
+    final Random random;
+    long greetings;
+
+    Pair(Random random, DarpcSettings ofClient, DarpcSettings ofServer, boolean crails)
+        throws IOException {
+      this.random = random;
+      this.client = (Client) Side.of(false, ofClient, random);
+      this.server = (Server) Side.of(true, ofServer, random);
+      client.port.connect(server.port, client);
+      server.port.connect(client.port, server);
+      client.open(
+          crails ? ofServer.greeting() : null,
+          new Tickets.Client(ofClient.messageSize(), ofClient.receives()),
+          Frame.KIND_RESPONSE);
+      server.open(
+          crails ? ofClient.greeting() : null,
+          new Tickets.Server(ofServer.messageSize(), 4 * ofServer.receives()),
+          Frame.KIND_REQUEST);
+    }
+
+    void step(boolean asks) throws IOException {
+      switch (random.nextInt(asks ? 7 : 5)) {
+        case 0 -> client.port.deliver();
+        case 1 -> server.port.deliver();
+        case 2 -> client.port.poll(1 + random.nextInt(40));
+        case 3 -> server.port.poll(1 + random.nextInt(40));
+        case 4 -> {
+          if (random.nextInt(20) == 0) {
+            long before = server.outgoing().messages();
+            server.outgoing().greet();
+            greetings += server.outgoing().messages() - before;
+          }
+        }
+        default -> {
+          for (int i = random.nextInt(30); i >= 0; i--) {
+            client.ask();
+          }
+          client.outgoing().flush();
+        }
+      }
+    }
+
+    /** Lets everything go on that can, in an order of its own, until nothing can any more. */
+    void settle() {
+      boolean progress = true;
+      while (progress) {
+        progress = false;
+        for (int i = 0; i < 4; i++) {
+          progress |= step(i);
+        }
+      }
+    }
+
+    private boolean step(int what) {
+      return switch (what) {
+        case 0 -> client.port.deliver();
+        case 1 -> server.port.deliver();
+        case 2 -> client.port.poll(1 + random.nextInt(8));
+        default -> server.port.poll(1 + random.nextInt(8));
+      };
+    }
+
+    void expectNothingLeft() {
+      assertFalse(client.port.closed, client.ended);
+      assertFalse(server.port.closed, server.ended);
+      assertEquals(client.written, server.received, "requests");
+      assertEquals(client.written, client.received, "answers");
+      assertEquals(0, client.outgoing().pendingBytes());
+      assertEquals(0, server.outgoing().pendingBytes());
+      assertFalse(server.isHolding());
+      assertEquals(0, client.pool.used(), "an idle client's memory");
+      assertEquals(0, server.pool.used(), "an idle server's memory");
+    }
+  }
+
+  private static Random random(long seed) {
+    return new Random(seed);
+  }
+
+  private static long seed() {
+    long seed = Long.getLong("crail.seed", System.nanoTime());
+    System.out.println("seed " + seed);
+    return seed;
+  }
+
+  @Test
+  void carriesEverythingInOrderAndNeverStops() throws Exception {
+    long seed = seed();
+    for (int s = 0; s < SEEDS; s++) {
+      Random random = random(seed + s);
+      Pair pair = new Pair(random, anySettings(random, 64), anySettings(random, 64), true);
+      while (pair.client.written < FRAMES) {
+        for (int i = random.nextInt(400); i >= 0; i--) {
+          pair.step(pair.client.written < FRAMES);
+        }
+        // Whatever state it is in, it must come to its end without new requests.
+        pair.settle();
+        pair.expectNothingLeft();
+      }
+      long others = pair.client.port.withContent + pair.server.port.withContent + pair.greetings;
+      long without = pair.client.port.without + pair.server.port.without - pair.greetings;
+      assertTrue(without <= others, without + " empty messages, " + others + " others, seed " + s);
+    }
+  }
+
+  @Test
+  void packsManyFramesIntoFewMessages() throws Exception {
+    DarpcSettings settings = settings(32, 32, 4096, 0, 1 << 20);
+    Pair pair = new Pair(random(1), settings, settings, true);
+    for (int i = 0; i < 128; i++) {
+      pair.client.write(60, Frame.KIND_REQUEST, i);
+    }
+    pair.client.outgoing().flush();
+    assertEquals(2, pair.client.port.withContent);
+    pair.settle();
+    assertEquals(128, pair.server.received);
+  }
+
+  @Test
+  void speaksPlainDarpcToOthers() throws Exception {
+    long seed = seed();
+    for (int s = 0; s < SEEDS; s++) {
+      Random random = random(seed + s);
+      // Both have to be configured to the same.
+      DarpcSettings settings = anySettings(random, 100);
+      Pair pair = new Pair(random, settings, settings, false);
+      while (pair.client.written < FRAMES) {
+        for (int i = random.nextInt(200); i >= 0; i--) {
+          pair.step(true);
+        }
+        pair.settle();
+        pair.expectNothingLeft();
+      }
+      assertEquals(pair.client.written, pair.client.port.withContent, "a frame in each message");
+      assertEquals(pair.client.written, pair.server.port.withContent, "a frame in each message");
+      assertEquals(0, pair.client.port.without + pair.server.port.without);
+    }
+  }
+
+  @Test
+  void givesAnswersTheTicketsOfTheirRequests() throws Exception {
+    DarpcSettings settings = settings(8, 8, 128, 0, 1 << 20);
+    Pair pair = new Pair(random(1), settings, settings, false);
+    byte[][] requests = new byte[3][];
+    for (int i = 0; i < 3; i++) {
+      ByteBuffer request = ByteBuffer.allocate(20);
+      request.putInt(1_000_000 + i).order(ByteOrder.LITTLE_ENDIAN);
+      Frame.write(request, 4, 16, 1, Frame.KIND_REQUEST, i);
+      requests[i] = request.array();
+      pair.server.port.arrive(requests[i]);
+    }
+    pair.server.port.poll(8);
+    for (int i = 0; i < 3; i++) {
+      assertTrue(pair.server.port.deliver());
+      ByteBuffer memory = pair.client.port.memory();
+      assertEquals(1_000_000 + i, Integer.reverseBytes(memory.getInt(pair.client.port.offset(i))));
+    }
+  }
+
+  @Test
+  void closesTheConnectionOfABrokenPeer() throws Exception {
+    List<byte[]> messages =
+        List.of(
+            new byte[0],
+            new byte[3],
+            // Credits that were never taken.
+            message(2, 0, 0, 0),
+            message(-1, 0, 0, 0),
+            message(Integer.MAX_VALUE, 16, 1, Frame.VERSION),
+            // Frames that are none.
+            message(0, 15, 0, Frame.VERSION),
+            message(0, Frame.MAX_LENGTH + 1, 0, Frame.VERSION),
+            message(0, 16, 0, 99),
+            message(0, 16, 1, Frame.VERSION));
+    for (byte[] message : messages) {
+      DarpcSettings settings = settings(8, 8, 128, 0, 1 << 20);
+      Pair pair = new Pair(random(1), settings, settings, true);
+      pair.client.write(80, Frame.KIND_REQUEST, 0);
+      pair.client.outgoing().flush();
+      pair.client.port.deliver();
+      pair.server.port.poll(1);
+      pair.server.port.arrive(message);
+      pair.server.port.poll(1);
+      assertTrue(pair.server.port.closed, () -> "message of " + message.length + " bytes");
+      assertTrue(pair.server.port.released);
+      assertEquals(0, pair.server.pool.used());
+    }
+  }
+
+  private static byte[] message(int header, int frameLength, int kind, int version) {
+    ByteBuffer message = ByteBuffer.allocate(frameLength == 0 ? 4 : 20).putInt(header);
+    if (frameLength != 0) {
+      message.order(ByteOrder.LITTLE_ENDIAN).putInt(frameLength).putShort((short) 1);
+      message.put((byte) version).put((byte) kind);
+    }
+    return message.array();
+  }
+
+  @Test
+  void talksOnlyWhenItIsOpen() throws Exception {
+    DarpcSettings settings = settings(8, 8, 128, 0, 1 << 20);
+    Client early = (Client) Side.of(false, settings, random(1));
+    early.port.connect(early.port, early);
+    ByteBuffer answer = ByteBuffer.allocate(20).putInt(0).order(ByteOrder.LITTLE_ENDIAN);
+    Frame.write(answer, 4, 16, 0, Frame.KIND_RESPONSE, 0);
+    early.port.arrive(answer.array());
+    early.port.poll(8);
+    assertEquals(0, early.received);
+    early.open(settings.greeting(), null, Frame.KIND_RESPONSE);
+    early.advance();
+    assertEquals(1, early.received);
+  }
+}
