@@ -192,7 +192,7 @@ class CoreFile extends CoreNode implements CrailFile {
         WriteLeases.Held term =
             store()
                 .leases()
-                .opened(known.id(), create.sentNanos(), leaseNanos, create.incarnation());
+                .opened(known.id(), held, create.sentNanos(), leaseNanos, create.incarnation());
         return new DirectOutput(this, context, known, List.of(), held, writeHint, term);
       }
     }
@@ -205,7 +205,9 @@ class CoreFile extends CoreNode implements CrailFile {
     lease.acquired(wanted);
     long leaseNanos = context.leaseNanos(present.id());
     WriteLeases.Held term =
-        store().leases().opened(present.id(), sentNanos, leaseNanos, acquired.incarnation());
+        store()
+            .leases()
+            .opened(present.id(), wanted, sentNanos, leaseNanos, acquired.incarnation());
     return new DirectOutput(this, context, present, response.extents(), wanted, writeHint, term);
   }
 

@@ -139,9 +139,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   /** The error of a lease that may have run out; null while it lasts. */
   @Override
   CrailException lossAt(long nowNanos) {
-    return lease.isValid(nowNanos)
-        ? null
-        : ErrorCode.WRITE_LEASE_LOST.exception(file().getPath() + ": " + lease.loss());
+    return lease.isValid(nowNanos) ? null : lease.loss(file().getPath());
   }
 
   /** Moves with each renewal, so that a slow piece has as long as the lease can be held. */

@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.RenewLeases;
 import io.crail.rpc.ClientLoop;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Keeps the write leases of a store alive while it has output streams open, one renewal per
- * namenode for all of them. {@link #tick} decides; a timer of the store and the sweeps of a loop
+ * namenode for many of them. {@link #tick} decides; a timer of the store and the sweeps of a loop
  * call it. Thread-safe.
  *
  * <p>A lease lasts from when the request was sent that acquired or renewed it, by the clock of the
  * client, so that it ends here before it ends at the namenode. A renewal prolongs the leases that
- * still last when its answer comes; one that has run out before is lost for good, for meanwhile
- * somebody else may have had it.
+ * it has named and that still last when its answer comes; one that has run out before is lost for
+ * good, for meanwhile somebody else may have had it.
+ *
+ * <p>Others delete and replace files that are being written. The answer says which of the leases
+ * that were named are gone: those are renewed by no answer any more, whatever comes in which order,
+ * and their terms end before the namenode gives the space to somebody else. Nothing has to be kept
+ * in mind for that on either side, so nothing is lost with an answer.
  *
  * <p>A namenode that was restarted knows no lease from before, and says so by another incarnation
  * in its handshake: whatever lease another incarnation has granted is lost, and no renewal is taken
@@ -43,7 +51,9 @@ final class WriteLeases implements ClientLoop.Sweepable {
   private static final class AtNamenode {
     final Set<Held> held = ConcurrentHashMap.newKeySet();
     final AtomicInteger open = new AtomicInteger();
-    final AtomicBoolean asking = new AtomicBoolean();
+
+    /** Parts of a renewal that have not ended. */
+    final AtomicInteger asking = new AtomicInteger();
 
     /** When the next renewal is to be sent. */
     final AtomicLong dueNanos = new AtomicLong();
@@ -91,12 +101,18 @@ final class WriteLeases implements ClientLoop.Sweepable {
    * Counts a stream that was opened.
    *
    * @param id its node
+   * @param token its lease
    * @param acquiredNanos when its lease was asked for
    * @param incarnation which start of its namenode has granted it
    */
-  Held opened(long id, long acquiredNanos, long leaseNanos, long incarnation) {
+  Held opened(long id, long token, long acquiredNanos, long leaseNanos, long incarnation) {
     AtNamenode namenode = namenodes[(int) Long.remainderUnsigned(id, namenodes.length)];
     namenode.leaseNanos = leaseNanos;
+    Held lease =
+        new Held(
+            namenode, new RenewLeases.Lease(id, token), incarnation, acquiredNanos + leaseNanos);
+    // First of all: a renewal that does not name it is sent before the next one is made due.
+    namenode.held.add(lease);
     long dueNanos = acquiredNanos + namenode.pauseNanos();
     if (namenode.open.getAndIncrement() == 0) {
       namenode.dueNanos.set(dueNanos);
@@ -105,9 +121,7 @@ final class WriteLeases implements ClientLoop.Sweepable {
       namenode.dueNanos.accumulateAndGet(dueNanos, (a, b) -> a - b < 0 ? a : b);
     }
     open.incrementAndGet();
-    Held lease = new Held(namenode, incarnation, context.nanoTime(), acquiredNanos + leaseNanos);
-    namenode.held.add(lease);
-    // In this order: a handshake finds the lease, or the lease the handshake.
+    // Behind the adding: a handshake finds the lease, or the lease the handshake.
     lease.knownBy(namenode.incarnation, acquiredNanos);
     return lease;
   }
@@ -124,26 +138,42 @@ final class WriteLeases implements ClientLoop.Sweepable {
     }
   }
 
+  /** Why a lease is lost. */
+  private enum Loss {
+    OVERDUE(ErrorCode.WRITE_LEASE_LOST, ": the lease could not be renewed in time"),
+    RESTART(ErrorCode.WRITE_LEASE_LOST, ": the namenode that gave the lease was restarted"),
+    ENDED(ErrorCode.WRITE_LEASE_LOST, ": the namenode has ended the lease"),
+    GONE(ErrorCode.STALE_NODE, " while it was being written");
+
+    private final ErrorCode code;
+    private final String how;
+
+    Loss(ErrorCode code, String how) {
+      this.code = code;
+      this.how = how;
+    }
+  }
+
   /** The lease of one open stream. */
   final class Held implements AutoCloseable {
     private final AtNamenode namenode;
+    private final RenewLeases.Lease lease;
     private final long incarnation;
-    private final long openedNanos;
     private volatile long validUntilNanos;
-    private volatile boolean lost;
+    private volatile Loss loss;
     private boolean closed;
-    private volatile boolean unknown;
 
-    private Held(AtNamenode namenode, long incarnation, long openedNanos, long validUntilNanos) {
+    private Held(
+        AtNamenode namenode, RenewLeases.Lease lease, long incarnation, long validUntilNanos) {
       this.namenode = namenode;
+      this.lease = lease;
       this.incarnation = incarnation;
-      this.openedNanos = openedNanos;
       this.validUntilNanos = validUntilNanos;
     }
 
     /** False when the lease may have run out; it does not become valid again. */
     boolean isValid(long nowNanos) {
-      if (lost) {
+      if (loss != null) {
         return false;
       }
       if (nowNanos - validUntilNanos < 0) {
@@ -152,35 +182,37 @@ final class WriteLeases implements ClientLoop.Sweepable {
       return !expires(nowNanos);
     }
 
-    /** Why it is lost. */
-    String loss() {
-      return unknown
-          ? "the namenode that gave the lease was restarted"
-          : "the lease could not be renewed in time";
+    /**
+     * The error of whoever needs the lease.
+     *
+     * @param path the file that is written
+     */
+    CrailException loss(String path) {
+      Loss known = loss;
+      return known.code.exception(path + known.how);
     }
 
-    /** Until when the lease lasts if it is not renewed again; past once it is known to be lost. */
+    /** Until when what has begun under the lease may go on, if it is not renewed again. */
     long validUntilNanos() {
       return validUntilNanos;
     }
 
     private synchronized boolean expires(long nowNanos) {
-      if (nowNanos - validUntilNanos >= 0) {
-        lost = true;
+      if (loss == null && nowNanos - validUntilNanos >= 0) {
+        loss = Loss.OVERDUE;
       }
-      return lost;
+      return loss != null;
     }
 
     /** An incarnation of the namenode was heard of: it knows its own leases only. */
     private synchronized void knownBy(long other, long lostNanos) {
-      if (other != incarnation && !lost) {
-        unknown = true;
-        lost = true;
+      if (other != incarnation && loss == null) {
+        loss = Loss.RESTART;
         validUntilNanos = lostNanos;
       }
     }
 
-    /** The namenode has renewed what was sent to it at a time. */
+    /** The namenode has renewed this lease when it was asked at a time. */
     private synchronized void renewed(long sentNanos, long leaseNanos, long nowNanos) {
       if (closed || expires(nowNanos)) {
         return;
@@ -191,12 +223,13 @@ final class WriteLeases implements ClientLoop.Sweepable {
       }
     }
 
-    /** The namenode knew of no lease after a time. */
-    private synchronized void unknownAt(long sentNanos) {
-      // A lease that was acquired while the question was under way may be younger than the answer.
-      if (openedNanos - sentNanos < 0) {
-        lost = true;
-        validUntilNanos = sentNanos;
+    /**
+     * The namenode has said that the lease is no longer there. The space rests as long as this was
+     * good for before, so what has begun may end.
+     */
+    private synchronized void refused(ErrorCode why, long nowNanos) {
+      if (!closed && !expires(nowNanos)) {
+        loss = why == ErrorCode.STALE_NODE ? Loss.GONE : Loss.ENDED;
       }
     }
 
@@ -229,7 +262,7 @@ final class WriteLeases implements ClientLoop.Sweepable {
       AtNamenode namenode = namenodes[i];
       if (namenode.open.get() > 0
           && nowNanos - namenode.dueNanos.get() >= 0
-          && namenode.asking.compareAndSet(false, true)) {
+          && namenode.asking.compareAndSet(0, 1)) {
         renew(i, namenode, nowNanos);
       }
     }
@@ -239,34 +272,68 @@ final class WriteLeases implements ClientLoop.Sweepable {
     namenode.dueNanos.set(nowNanos + namenode.pauseNanos());
     // A renewal is for all leases of this client; those that nobody uses are not to live by it.
     creatorLeases.releaseOlderThan(nowNanos - namenode.leaseNanos / 2);
-    OperationCall<RenewLeases.Request, RenewLeases.Response> call =
-        new OperationCall<>(NameNodeOperations.RENEW_LEASES);
-    call.prepare(
-        context.namenodes().peer(index),
-        new RenewLeases.Request(clientId),
-        nowNanos + Math.min(context.rpcTimeoutNanos(), namenode.pauseNanos()));
-    call.whenComplete(
-        () -> {
-          if (call.failure() == null) {
-            long incarnation = context.namenodes().hello(index).incarnation();
-            renewed(namenode, incarnation, nowNanos, call.response().leases());
-          }
-          namenode.asking.set(false);
-          // The next one is due already when this one was lost.
-          tick(context.nanoTime());
-        });
-    call.submit();
+    List<Held> all = namenode.held.stream().filter(held -> held.loss == null).toList();
+    for (int from = 0; from < all.size(); from += RenewLeases.MAX_LEASES) {
+      int to = Math.min(all.size(), from + RenewLeases.MAX_LEASES);
+      namenode.asking.incrementAndGet();
+      new Renewal(index, all.subList(from, to), nowNanos).submit();
+    }
+    partEnded(namenode);
   }
 
-  private void renewed(AtNamenode namenode, long incarnation, long sentNanos, int leases) {
-    long now = context.nanoTime();
-    for (Held lease : namenode.held) {
-      if (lease.incarnation != incarnation) {
-        lease.knownBy(incarnation, now);
-      } else if (leases == 0) {
-        lease.unknownAt(sentNanos);
-      } else {
-        lease.renewed(sentNanos, namenode.leaseNanos, now);
+  private void partEnded(AtNamenode namenode) {
+    if (namenode.asking.decrementAndGet() == 0) {
+      // The next one is due already when this one was lost.
+      tick(context.nanoTime());
+    }
+  }
+
+  /** Renews some of the leases at a namenode. */
+  private final class Renewal extends OperationCall<RenewLeases.Request, RenewLeases.Response> {
+    private final int index;
+    private final AtNamenode namenode;
+    private final List<Held> named;
+    private final long sentNanos;
+
+    Renewal(int index, List<Held> named, long sentNanos) {
+      super(NameNodeOperations.RENEW_LEASES);
+      this.index = index;
+      this.namenode = namenodes[index];
+      this.named = named;
+      this.sentNanos = sentNanos;
+      List<RenewLeases.Lease> leases = new ArrayList<>(named.size());
+      for (Held held : named) {
+        leases.add(held.lease);
+      }
+      prepare(
+          context.namenodes().peer(index),
+          new RenewLeases.Request(clientId, leases),
+          sentNanos + Math.min(context.rpcTimeoutNanos(), namenode.pauseNanos()));
+    }
+
+    @Override
+    protected void completed() {
+      if (failure() == null) {
+        apply(response().lost(), context.namenodes().hello(index).incarnation());
+      }
+      partEnded(namenode);
+    }
+
+    private void apply(List<RenewLeases.Lost> lost, long incarnation) {
+      long now = context.nanoTime();
+      for (Held held : named) {
+        held.knownBy(incarnation, now);
+      }
+      for (RenewLeases.Lost each : lost) {
+        if (each.index() >= named.size()) {
+          // Makes no sense, so it says nothing of any lease.
+          return;
+        }
+        named.get(each.index()).refused(ErrorCode.of(each.error()), now);
+      }
+      // Behind the others: who has lost its lease is not renewed.
+      for (Held held : named) {
+        held.renewed(sentNanos, namenode.leaseNanos, now);
       }
     }
   }

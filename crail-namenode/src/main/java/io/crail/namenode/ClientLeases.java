@@ -28,13 +28,12 @@ final class ClientLeases {
     return gone;
   }
 
-  /** Renews all leases; false when it is too late. */
-  synchronized boolean renew(long untilNanos) {
-    if (gone) {
-      return false;
+  /** Renews all leases, unless it is too late. */
+  synchronized void renew(long untilNanos) {
+    // Loops of the namenode may get here in another order than they have looked at the clock.
+    if (!gone && untilNanos - renewedUntilNanos > 0) {
+      renewedUntilNanos = untilNanos;
     }
-    renewedUntilNanos = untilNanos;
-    return true;
   }
 
   synchronized int count() {
@@ -46,7 +45,7 @@ final class ClientLeases {
     if (gone) {
       return false;
     }
-    renewedUntilNanos = untilNanos;
+    renew(untilNanos);
     lease.link(null, first, true);
     if (first != null) {
       first.link(lease, first.next(), true);

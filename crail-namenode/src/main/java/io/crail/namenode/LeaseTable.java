@@ -80,10 +80,12 @@ final class LeaseTable {
     }
   }
 
-  /** Renews all leases of a client; how many it has. */
-  int renew(long clientId) {
+  /** Renews all leases of a client. */
+  void renew(long clientId) {
     ClientLeases client = clients.get(clientId);
-    return client != null && client.renew(clock.nanoTime() + leaseNanos) ? client.count() : 0;
+    if (client != null) {
+      client.renew(clock.nanoTime() + leaseNanos);
+    }
   }
 
   /** Notes that the holder of a lease is alive. */

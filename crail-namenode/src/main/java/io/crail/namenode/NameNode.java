@@ -15,6 +15,7 @@ import io.crail.protocol.Locations;
 import io.crail.protocol.NodeInfo;
 import io.crail.protocol.Remove;
 import io.crail.protocol.Rename;
+import io.crail.protocol.RenewLeases;
 import io.crail.protocol.SetSize;
 import io.crail.protocol.Usage;
 import io.crail.rpc.Frame;
@@ -126,6 +127,26 @@ final class NameNode {
 
   AcquireLease.Response acquire(AcquireLease.Request request, long clientId) throws CrailException {
     return writer.acquire(tree.require(request.id()), clientId, request.token());
+  }
+
+  /** Renews the write leases of a client, and tells which it has no longer. */
+  RenewLeases.Response renew(RenewLeases.Request request) {
+    // In this order: whoever takes a node from its writer after the look at its lease lets the
+    // space rest as long as this renewal lasts.
+    leases.renew(request.clientId());
+    List<RenewLeases.Lost> lost = new ArrayList<>();
+    for (int i = 0; i < request.leases().size(); i++) {
+      RenewLeases.Lease lease = request.leases().get(i);
+      Node node = tree.find(lease.id());
+      ErrorCode code =
+          node == null || tree.isDetached(node)
+              ? ErrorCode.STALE_NODE
+              : writer.check(node, request.clientId(), lease.token());
+      if (code != ErrorCode.OK) {
+        lost.add(new RenewLeases.Lost(i, code.number()));
+      }
+    }
+    return new RenewLeases.Response(lost);
   }
 
   /** The committed extents of a range. */

@@ -12,7 +12,6 @@ import io.crail.protocol.RegisterDatanode;
 import io.crail.protocol.RegisterRegion;
 import io.crail.protocol.Remove;
 import io.crail.protocol.Rename;
-import io.crail.protocol.RenewLeases;
 import io.crail.protocol.SetSize;
 import io.crail.rpc.Session;
 
@@ -53,10 +52,7 @@ final class NameNodeService {
             .handle(
                 NameNodeOperations.ACQUIRE_LEASE,
                 (request, session) -> namenode.acquire(request, clientId(session)))
-            .handle(
-                NameNodeOperations.RENEW_LEASES,
-                (request, session) ->
-                    new RenewLeases.Response(namenode.leases().renew(request.clientId())))
+            .handle(NameNodeOperations.RENEW_LEASES, (request, session) -> namenode.renew(request))
             .handle(NameNodeOperations.LIST_NODES, (request, session) -> namenode.list(request))
             .handle(NameNodeOperations.LOCATIONS, (request, session) -> namenode.locations(request))
             .handle(

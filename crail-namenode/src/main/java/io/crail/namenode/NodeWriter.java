@@ -68,6 +68,22 @@ final class NodeWriter {
     }
   }
 
+  /** Whether a client still has a write lease: OK, or the error that a write gets. */
+  ErrorCode check(Node node, long clientId, long token) {
+    synchronized (node) {
+      WriteLease lease = node.lease();
+      if (node.isRemoved()) {
+        return ErrorCode.STALE_NODE;
+      }
+      return lease != null
+              && lease.token() == token
+              && lease.client().clientId() == clientId
+              && lease.isHeld()
+          ? ErrorCode.OK
+          : ErrorCode.WRITE_LEASE_LOST;
+    }
+  }
+
   /** Answers with the extents from a position on, allocating those that the writer wants. */
   List<Extent> extend(Node node, Extend.Request request) throws CrailException {
     requireBytes(node);

@@ -6,8 +6,10 @@ import static io.crail.namenode.TestStore.BLOCK;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.Utf8;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.AcquireLease;
+import io.crail.protocol.Create;
 import io.crail.protocol.Extent;
 import io.crail.protocol.Locations;
 import io.crail.protocol.NameNodeOperations;
@@ -37,8 +39,19 @@ class LeaseTest {
     store.passAlive(millis, datanode);
   }
 
-  private int renew(long client) throws Exception {
-    return store.call(NameNodeOperations.RENEW_LEASES, new RenewLeases.Request(client)).leases();
+  private static RenewLeases.Lease lease(long id, long token) {
+    return new RenewLeases.Lease(id, token);
+  }
+
+  private static RenewLeases.Lost lost(int index, ErrorCode error) {
+    return new RenewLeases.Lost(index, error.number());
+  }
+
+  /** Renews the leases of a client; gives what is lost of those that it names. */
+  private List<RenewLeases.Lost> renew(long client, RenewLeases.Lease... leases) throws Exception {
+    return store
+        .call(NameNodeOperations.RENEW_LEASES, new RenewLeases.Request(client, List.of(leases)))
+        .lost();
   }
 
   @Test
@@ -272,13 +285,84 @@ class LeaseTest {
             .id();
     for (int i = 0; i < 10; i++) {
       pass(5_000);
-      assertEquals(2, renew(TestStore.CLIENT));
+      assertEquals(List.of(), renew(TestStore.CLIENT, lease(f, 9), lease(g, 8)));
     }
     store.extend(f, 9, 0, 1);
     store.extend(g, 8, 0, 1);
     refused(ErrorCode.WRITE_LEASE_LOST, () -> store.extend(other, 7, 0, 1));
-    assertEquals(0, renew(5));
-    assertEquals(0, renew(4711));
+    assertEquals(List.of(lost(0, ErrorCode.WRITE_LEASE_LOST)), renew(5, lease(other, 7)));
+    assertEquals(List.of(), renew(4711));
+  }
+
+  @Test
+  void aRenewalTellsWhichLeasesAreLost() throws Exception {
+    long kept = store.create(NodeType.DATAFILE, "/kept", 1).id();
+    long removed = store.create(NodeType.DATAFILE, "/removed", 2).id();
+    store.mkdir("/d");
+    long below = store.create(NodeType.DATAFILE, "/d/below", 3).id();
+    store.create(NodeType.TABLE, "/t", 0);
+    long replaced = store.create(NodeType.KEYVALUE, "/t/k", 4).id();
+    long abandoned = store.create(NodeType.DATAFILE, "/abandoned", 5).id();
+    long ended = store.create(NodeType.DATAFILE, "/ended", 6).id();
+    RenewLeases.Lease[] all = {
+      lease(removed, 2),
+      lease(kept, 1),
+      lease(below, 3),
+      lease(replaced, 4),
+      lease(abandoned, 5),
+      lease(ended, 6),
+      lease(kept, 7)
+    };
+    assertEquals(List.of(lost(6, ErrorCode.WRITE_LEASE_LOST)), renew(TestStore.CLIENT, all));
+    assertEquals(7, renew(TestStore.CLIENT + 1, all).size(), "they are not its own");
+    store.remove("/removed", false);
+    store.remove("/d", true);
+    store.create(NodeType.KEYVALUE, "/t/k", 4);
+    store.setSize(abandoned, 5, 0, SetSize.EXPIRE);
+    store.setSize(ended, 6, 0, SetSize.END);
+    List<RenewLeases.Lost> expected =
+        List.of(
+            lost(0, ErrorCode.STALE_NODE),
+            lost(2, ErrorCode.STALE_NODE),
+            lost(3, ErrorCode.STALE_NODE),
+            lost(4, ErrorCode.WRITE_LEASE_LOST),
+            lost(5, ErrorCode.WRITE_LEASE_LOST),
+            lost(6, ErrorCode.WRITE_LEASE_LOST));
+    assertEquals(expected, renew(TestStore.CLIENT, all));
+    assertEquals(expected, renew(TestStore.CLIENT, all), "however often it is asked");
+  }
+
+  @Test
+  void theSpaceOfARemovedNodeRestsAsLongAsTheLastRenewalOfItsLease() throws Exception {
+    int unchecked = store.datanode(2, "other", 1, false, BLOCK);
+    long id =
+        store
+            .call(
+                NameNodeOperations.CREATE,
+                new Create.Request(NodeType.DATAFILE, true, true, 1, 9, Utf8.of("/f"), Utf8.EMPTY))
+            .node()
+            .id();
+    store.extend(id, 9, 0, BLOCK);
+    store.passAlive(9_000, datanode, unchecked);
+    assertEquals(List.of(), renew(TestStore.CLIENT, lease(id, 9)));
+    store.remove("/f", false);
+    for (int i = 0; i < 5; i++) {
+      store.passAlive(3_000, datanode, unchecked);
+      assertEquals(List.of(lost(0, ErrorCode.STALE_NODE)), renew(TestStore.CLIENT, lease(id, 9)));
+      assertEquals(BLOCK, store.usage(1).waitingBytes());
+    }
+    // 10 s of lease and 6 s of margin, whatever is asked meanwhile.
+    store.passAlive(1_200, datanode, unchecked);
+    assertEquals(0, store.usage(1).waitingBytes());
+    store.namenode.verify();
+  }
+
+  @Test
+  void aRenewalThatIsServedLateTakesNothingBack() {
+    ClientLeases client = new ClientLeases(5, 100);
+    client.renew(300);
+    client.renew(200);
+    assertEquals(300, client.renewedUntilNanos());
   }
 
   @Test
@@ -294,7 +378,7 @@ class LeaseTest {
   @Test
   void anAbandonedLeaseRunsOutWhateverTheClientRenews() throws Exception {
     long id = store.create(NodeType.DATAFILE, "/f", 9).id();
-    store.create(NodeType.DATAFILE, "/g", 8);
+    final long other = store.create(NodeType.DATAFILE, "/g", 8).id();
     store.extend(id, 9, 0, BLOCK);
     store.setSize(id, 9, 0, SetSize.EXPIRE);
     store.setSize(id, 9, 0, SetSize.EXPIRE);
@@ -307,7 +391,9 @@ class LeaseTest {
     }
     pass(200);
     assertEquals(BLOCK, store.usage(0).waitingBytes());
-    assertEquals(1, renew(TestStore.CLIENT));
+    assertEquals(
+        List.of(lost(1, ErrorCode.WRITE_LEASE_LOST)),
+        renew(TestStore.CLIENT, lease(other, 8), lease(id, 9)));
     store.acquire(id, 7);
     pass(6_200);
     store.namenode.verify();

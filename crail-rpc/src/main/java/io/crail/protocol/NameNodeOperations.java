@@ -121,7 +121,7 @@ public final class NameNodeOperations {
           READING,
           IDEMPOTENT,
           named(),
-          "renews all write leases of a client");
+          "renews all write leases of a client, tells which are lost");
   public static final Operation<ListNodes.Request, ListNodes.Response> LIST_NODES =
       add(
           11,

@@ -54,8 +54,14 @@ final class SimulatedCluster implements AutoCloseable {
    * @param settings {@code key=value} each
    */
   SimulatedCluster(long seed, String... settings) throws Exception {
+    this(seed, false, REGION_BYTES, settings);
+  }
+
+  private SimulatedCluster(long seed, boolean oneSided, int regionBytes, String... settings)
+      throws Exception {
     network = new SimulatedNetwork(seed);
-    tier = new SimulatedTier(network.random(), network, REGIONS, REGION_BYTES);
+    tier = new SimulatedTier(network.random(), network, REGIONS, regionBytes);
+    tier.oneSided(oneSided);
     Configuration.Builder builder =
         Configuration.builder()
             .set("crail.namenode.address", "crail://namenode:" + ADDRESS.getPort(), "test")
@@ -70,6 +76,15 @@ final class SimulatedCluster implements AutoCloseable {
     open.push(() -> namenode.close());
     startNamenode(network.clock());
     startDatanode();
+  }
+
+  /**
+   * Starts a cluster whose datanode checks nothing: what is written lands.
+   *
+   * @param bytes all space
+   */
+  static SimulatedCluster oneSided(long seed, int bytes, String... settings) throws Exception {
+    return new SimulatedCluster(seed, true, bytes / REGIONS, settings);
   }
 
   private void startNamenode(Clock clock) throws Exception {

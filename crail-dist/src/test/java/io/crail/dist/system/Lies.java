@@ -29,11 +29,14 @@ import io.crail.protocol.Usage;
 import io.crail.rpc.Frame;
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
@@ -130,9 +133,21 @@ final class Lies {
     Object[] values = new Object[components.length];
     for (int i = 0; i < components.length; i++) {
       types[i] = components[i].getType();
-      values[i] = value(types[i], components[i].getName());
+      values[i] =
+          types[i] == List.class
+              ? list((ParameterizedType) components[i].getGenericType())
+              : value(types[i], components[i].getName());
     }
     return type.getDeclaredConstructor(types).newInstance(values);
+  }
+
+  private List<Record> list(ParameterizedType type) throws Exception {
+    Class<?> element = (Class<?>) type.getActualTypeArguments()[0];
+    List<Record> list = new ArrayList<>();
+    for (int i = random.nextInt(8); i > 0; i--) {
+      list.add(make(element.asSubclass(Record.class)));
+    }
+    return list;
   }
 
   private Object value(Class<?> type, String name) {

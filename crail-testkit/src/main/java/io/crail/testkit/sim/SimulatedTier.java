@@ -35,7 +35,8 @@ import java.util.function.Function;
  * A storage tier without a network: datanodes are objects in this process, and a transfer takes the
  * time that the test says, in two halves between which others may come. It has the generation
  * checks of the TCP tier, and its worst habits: answers get lost, and the second half of a write
- * whose client has given up may still be placed later.
+ * whose client has given up may still be placed later. Or it is {@linkplain #oneSided one-sided},
+ * and checks nothing.
  *
  * <p>Works with every client loop. With a simulated network its times are exact, else they are
  * rounded up to the loop's sweeps; with no latency at all a transfer ends before its call returns.
@@ -62,6 +63,7 @@ public final class SimulatedTier implements StorageTier {
   private final Queue<Work> stalled = new ConcurrentLinkedQueue<>();
   private volatile boolean stalls;
   private volatile boolean mapped;
+  private volatile boolean oneSided;
 
   /**
    * Creates a tier whose datanodes all lend the same.
@@ -117,6 +119,16 @@ public final class SimulatedTier implements StorageTier {
    */
   public void mapped(boolean isMapped) {
     mapped = isMapped;
+  }
+
+  /**
+   * Sets whether datanodes are memory and nothing else, as where the network reads and writes it by
+   * itself: nobody looks at generations, and a write that was issued lands, whenever it arrives and
+   * whatever has become of its client. It arrives within two latencies, and so much later as {@link
+   * #loseAnswers} says; a cluster's margin has to cover that. Before datanodes are started.
+   */
+  public void oneSided(boolean isOneSided) {
+    oneSided = isOneSided;
   }
 
   /**
@@ -243,7 +255,7 @@ public final class SimulatedTier implements StorageTier {
 
     @Override
     public boolean checksGeneration() {
-      return true;
+      return !oneSided;
     }
 
     @Override
@@ -458,6 +470,9 @@ public final class SimulatedTier implements StorageTier {
     }
 
     private ErrorCode open() {
+      if (oneSided) {
+        return ErrorCode.OK;
+      }
       return write
           ? region().generations().adopt((int) offset, length, generation)
           : region().generations().verify((int) offset, length, generation);
@@ -474,12 +489,14 @@ public final class SimulatedTier implements StorageTier {
         return;
       }
       ErrorCode code =
-          write && !mapped
+          write && !mapped && !oneSided
               ? region().generations().verify((int) offset, length, generation)
               : ErrorCode.OK;
       if (code == ErrorCode.OK) {
         move(length / 2, length);
-        code = region().generations().verifyAfter((int) offset, length, generation);
+        if (!oneSided) {
+          code = region().generations().verifyAfter((int) offset, length, generation);
+        }
       }
       answer(code, "generation " + generation);
     }
@@ -517,13 +534,13 @@ public final class SimulatedTier implements StorageTier {
       }
     }
 
-    /** Tells the user, once. A write whose answer is lost, or that is a copy, goes on. */
+    /** Tells the user, once. */
     void end(CrailException failure) {
       if (ended) {
         return;
       }
       ended = true;
-      if (over || !(write && (answerLost || mapped) && begun)) {
+      if (over || !goesOn()) {
         leave();
       }
       endpoint.loop.operationEnded();
@@ -532,6 +549,11 @@ public final class SimulatedTier implements StorageTier {
       } else {
         transfer.end(failure);
       }
+    }
+
+    /** True for what lands though its user has given up. */
+    private boolean goesOn() {
+      return write && (oneSided || ((answerLost || mapped) && begun));
     }
   }
 }

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.error.StaleNodeException;
+import io.crail.protocol.RenewLeases;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Files that are taken from their writers on a tier that can refuse nobody, in virtual time: the
+ * end of the writer's lease is all that protects who gets the space next.
+ */
+@Timeout(300)
+class SimulatedOneSidedTest {
+  private static final Duration LEASE = Duration.ofSeconds(10);
+  private static final Duration MARGIN = Duration.ofSeconds(2);
+  private static final Duration STEP = Duration.ofMillis(500);
+  private static final Duration FAST = Duration.ofNanos(10_000);
+  private static final int MIB = 1 << 20;
+
+  private final long seed = Bytes.seed("simulated one-sided tier");
+  private final Random random = new Random(seed);
+  private SimulatedCluster cluster;
+  private CrailStore writer;
+  private CrailStore remover;
+  private CrailStore next;
+
+  @BeforeEach
+  void start() throws Exception {
+    cluster =
+        SimulatedCluster.oneSided(
+            seed,
+            32 * MIB,
+            "crail.rpctimeout=30s",
+            "crail.datatimeout=100s",
+            "crail.lease=" + LEASE.toMillis() + "ms",
+            "crail.namenode.freemargin=" + MARGIN.toMillis() + "ms");
+    writer = cluster.newStore("writer");
+    remover = cluster.newStore("remover");
+    next = cluster.newStore("next");
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    cluster.close();
+  }
+
+  /** What takes a file from its writer. */
+  private interface Removal {
+    void run() throws Exception;
+  }
+
+  private static CrailFile put(CrailStore store, String path) throws Exception {
+    return store
+        .create(
+            path, CrailNodeType.KEYVALUE, CrailStorageClass.PARENT, CrailLocationClass.PARENT, true)
+        .get()
+        .asKeyValue();
+  }
+
+  /** Writes on in a file that is gone, as long as that is possible, into a block of its own. */
+  private void assertWriterStops(CrailFile file, Removal removal) throws Exception {
+    // Another file of the same writer, whose lease goes on.
+    CrailOutputStream kept = Bytes.createFile(writer, "/kept").getDirectOutputStream(0);
+    kept.write(Bytes.buffer(new byte[10])).get();
+    CrailOutputStream output = file.getDirectOutputStream(MIB);
+    output.write(Bytes.buffer(new byte[10])).get();
+    cluster.drive(writer, LEASE);
+    removal.run();
+    final long removed = cluster.nanoTime();
+    boolean stopped = false;
+    while (cluster.nanoTime() - removed < LEASE.plus(MARGIN).plus(STEP).toNanos()) {
+      cluster.drive(writer, STEP);
+      stopped = stopped || !writes(output);
+    }
+    cluster.network().latency(FAST, FAST);
+    TestCluster.await("no space rests", () -> cluster.usage().waitingBytes() == 0);
+    byte[] bytes = Bytes.random(random, MIB);
+    CrailFile young = Bytes.write(next, "/young", bytes);
+    stopped = stopped || !writes(output);
+    cluster.network().runFor(STEP);
+    assertArrayEquals(bytes, Bytes.read(young));
+    assertTrue(stopped, "nobody has stopped the writer");
+    assertThrows(StaleNodeException.class, () -> output.write(Bytes.buffer(new byte[10])));
+    assertThrows(StaleNodeException.class, output::close);
+    kept.write(Bytes.buffer(new byte[10])).get();
+    kept.close();
+    assertEquals(20, next.lookup("/kept").get().getCapacity());
+  }
+
+  /** Writes a little; false when the stream has ended. */
+  private boolean writes(CrailOutputStream output) throws Exception {
+    try {
+      output.write(Bytes.buffer(Bytes.random(random, 100))).get();
+      return true;
+    } catch (StaleNodeException e) {
+      return false;
+    }
+  }
+
+  @Test
+  void aFileThatWasDeletedElsewhereIsWrittenNoMore() throws Exception {
+    CrailFile file = Bytes.createFile(writer, "/taken");
+    assertWriterStops(file, () -> remover.delete("/taken", false).get());
+  }
+
+  @Test
+  void aRenewalThatWasAnsweredBehindTheDeleteIsGoodForNoLonger() throws Exception {
+    // Under way when the file goes, to and fro; below what a connection may take.
+    Duration slow = LEASE.multipliedBy(9).dividedBy(100);
+    CrailFile file = Bytes.createFile(writer, "/taken");
+    // While there is time to connect.
+    remover.lookup("/taken").get();
+    next.lookup("/taken").get();
+    assertWriterStops(
+        file,
+        () -> {
+          cluster.network().latency(slow, slow);
+          remover.delete("/taken", false).get();
+        });
+  }
+
+  @Test
+  void anAnswerThatTellsOfTheDeleteMayBeLost() throws Exception {
+    CrailFile file = Bytes.createFile(writer, "/taken");
+    assertWriterStops(
+        file,
+        () -> {
+          cluster.network().silence("writer", SimulatedCluster.NAMENODE);
+          remover.delete("/taken", false).get();
+        });
+  }
+
+  @Test
+  void aWriterWithMoreLeasesThanARenewalNamesLosesThoseThatAreGone() throws Exception {
+    List<CrailOutputStream> outputs = new ArrayList<>();
+    for (int i = 0; i < RenewLeases.MAX_LEASES + 2; i++) {
+      outputs.add(Bytes.createFile(writer, "/many" + i).getDirectOutputStream(0));
+    }
+    cluster.drive(writer, LEASE.multipliedBy(2));
+    for (int i = 0; i < outputs.size(); i += 2) {
+      remover.delete("/many" + i, false).get();
+    }
+    cluster.drive(writer, LEASE);
+    for (int i = 0; i < outputs.size(); i++) {
+      CrailOutputStream output = outputs.get(i);
+      if (i % 2 == 0) {
+        assertThrows(StaleNodeException.class, () -> output.write(Bytes.empty(0)));
+        assertThrows(StaleNodeException.class, output::close);
+      } else {
+        output.write(Bytes.empty(0)).get();
+        output.close();
+      }
+    }
+  }
+
+  @Test
+  void aFileBelowADirectoryThatWasDeletedElsewhereIsWrittenNoMore() throws Exception {
+    Bytes.create(writer, "/d", CrailNodeType.DIRECTORY);
+    CrailFile file = Bytes.createFile(writer, "/d/taken");
+    assertWriterStops(file, () -> remover.delete("/d", true).get());
+  }
+
+  @Test
+  void aValueThatWasReplacedElsewhereIsWrittenNoMore() throws Exception {
+    Bytes.create(writer, "/t", CrailNodeType.TABLE);
+    CrailFile file = put(writer, "/t/taken");
+    assertWriterStops(file, () -> put(remover, "/t/taken"));
+  }
+}
