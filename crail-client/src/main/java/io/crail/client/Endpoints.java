@@ -82,8 +82,8 @@ final class Endpoints implements ClientLoop.Sweepable {
     this.mapped = configuration.get(StorageKeys.LOCAL_MAP);
   }
 
-  /** The endpoint of a datanode, or null when it has not been made yet. */
-  StorageEndpoint find(int datanode) {
+  /** A datanode and the way to it, or null when it has not been made yet. */
+  Known find(int datanode) {
     Known known = ready.get(datanode);
     if (known == null) {
       return null;
@@ -92,7 +92,7 @@ final class Endpoints implements ClientLoop.Sweepable {
       ready.remove(datanode, known);
       return null;
     }
-    return known.endpoint;
+    return known;
   }
 
   /** All datanodes that are known now. */
@@ -147,7 +147,7 @@ final class Endpoints implements ClientLoop.Sweepable {
   }
 
   /** A datanode and the way to it. */
-  private record Known(DatanodeDescription description, StorageEndpoint endpoint) {}
+  record Known(DatanodeDescription description, StorageEndpoint endpoint) {}
 
   /** The conversation in which a namenode describes a datanode, a page of regions at a time. */
   private final class Description {

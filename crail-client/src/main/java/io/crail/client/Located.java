@@ -10,7 +10,7 @@ final class Located {
   private final long validUntilNanos;
 
   /** Found once and kept; two threads that race find the same. */
-  private volatile StorageEndpoint endpoint;
+  private volatile Endpoints.Known datanode;
 
   Located(Extent extent, long validUntilNanos) {
     this.extent = extent;
@@ -31,11 +31,19 @@ final class Located {
 
   /** The endpoint of the extent's datanode, or null when it has not been made yet. */
   StorageEndpoint endpoint(Endpoints endpoints) {
-    StorageEndpoint known = endpoint;
+    Endpoints.Known known = datanode;
     if (known == null) {
       known = endpoints.find(extent.datanode());
-      endpoint = known;
+      datanode = known;
     }
-    return known;
+    return known == null ? null : known.endpoint();
+  }
+
+  /**
+   * Whether the datanode, whose endpoint has been found, refuses to read what has become another
+   * node's. Else what was read is good only while this is valid.
+   */
+  boolean isChecked() {
+    return datanode.description().checksGeneration();
   }
 }

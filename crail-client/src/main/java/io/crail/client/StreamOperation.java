@@ -148,7 +148,7 @@ final class StreamOperation extends Completion
         context.loop().submit(this);
         return;
       }
-      issue(located.extent(), endpoint);
+      issue(located, endpoint);
       if (issued < length) {
         // A piece may have been copied here and now, and that takes time.
         now = context.nanoTime();
@@ -198,10 +198,11 @@ final class StreamOperation extends Completion
     partEnded(lossOr(cause));
   }
 
-  private void issue(Extent extent, StorageEndpoint endpoint) {
+  private void issue(Located located, StorageEndpoint endpoint) {
+    Extent extent = located.extent();
     int extentOffset = (int) (next() - extent.fileOffset());
     int pieceLength = Math.min(length - issued, extent.length() - extentOffset);
-    Piece piece = new Piece(this);
+    Piece piece = new Piece(this, stream.isWriter() || located.isChecked() ? null : located);
     piece.prepare(memory, memoryOffset + issued, pieceLength, extent, extentOffset, deadlineNanos);
     issued += pieceLength;
     partBegun();
@@ -217,8 +218,17 @@ final class StreamOperation extends Completion
   private static final class Piece extends Transfer {
     private final StreamOperation operation;
 
-    Piece(StreamOperation operation) {
+    /** What a read that nobody checks is good by; else null. */
+    private final Located unchecked;
+
+    Piece(StreamOperation operation, Located unchecked) {
       this.operation = operation;
+      this.unchecked = unchecked;
+    }
+
+    /** True when this may have read what others have written in the place meanwhile. */
+    boolean isStale() {
+      return unchecked != null && !unchecked.isValid(operation.stream.context().nanoTime());
     }
 
     @Override
@@ -234,6 +244,9 @@ final class StreamOperation extends Completion
 
   private void pieceEnded(Piece piece) {
     CrailException failure = piece.failure();
+    if (failure == null && piece.isStale()) {
+      failure = ErrorCode.STALE_EXTENT.exception("took longer than its location was good for");
+    }
     if (failure == null) {
       partEnded(null);
     } else if (failure.code() == ErrorCode.STALE_EXTENT && retries < MAX_RETRIES) {

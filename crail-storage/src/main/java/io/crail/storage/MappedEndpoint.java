@@ -17,9 +17,10 @@ import java.util.UUID;
 
 /**
  * A datanode on the client's own host, whose region files the client maps: a transfer is a copy in
- * the calling thread, checked against the generations that lie beside the bytes. Works for every
- * tier whose regions are files. Thread-safe; a transfer takes no lock and allocates nothing, once
- * its region is mapped.
+ * the calling thread, checked against the generations that lie beside the bytes. Where the tier
+ * checks none, nobody keeps them, and the copy relies on the lease of its location as the tier
+ * does. Works for every tier whose regions are files. Thread-safe; a transfer takes no lock and
+ * allocates nothing, once its region is mapped.
  *
  * <p>A datanode that has ended is noticed by its {@link Heartbeat}: at once when it ended in order,
  * after {@value Heartbeat#PATIENCE_MILLIS} ms when it was killed. From then on transfers fail with
@@ -35,6 +36,7 @@ public final class MappedEndpoint implements StorageEndpoint {
 
   private final Path directory;
   private final UUID uuid;
+  private final boolean checksGeneration;
   private final Clock clock;
   private final Heartbeat heartbeat;
   private volatile RegionMemory[] regions = NONE;
@@ -42,9 +44,11 @@ public final class MappedEndpoint implements StorageEndpoint {
   private volatile long lastBeat;
   private volatile long lastBeatNanos;
 
-  private MappedEndpoint(Path directory, UUID uuid, Clock clock, Heartbeat heartbeat) {
+  private MappedEndpoint(
+      Path directory, DatanodeDescription datanode, Clock clock, Heartbeat heartbeat) {
     this.directory = directory;
-    this.uuid = uuid;
+    this.uuid = datanode.uuid();
+    this.checksGeneration = datanode.checksGeneration();
     this.clock = clock;
     this.heartbeat = heartbeat;
     this.lastBeatNanos = clock.nanoTime();
@@ -70,7 +74,7 @@ public final class MappedEndpoint implements StorageEndpoint {
       Heartbeat heartbeat = Heartbeat.open(directory);
       return Heartbeat.isEnd(heartbeat.value())
           ? Optional.empty()
-          : Optional.of(new MappedEndpoint(directory, datanode.uuid(), clock, heartbeat));
+          : Optional.of(new MappedEndpoint(directory, datanode, clock, heartbeat));
     } catch (IOException | InvalidPathException e) {
       return Optional.empty();
     }
@@ -114,11 +118,19 @@ public final class MappedEndpoint implements StorageEndpoint {
     int offset = transfer.bufferOffset();
     int length = transfer.length();
     long generation = transfer.extent().generation();
-    finish(
-        transfer,
-        write
-            ? region.write(regionOffset, memory, offset, length, generation)
-            : region.read(regionOffset, memory, offset, length, generation));
+    ErrorCode code;
+    if (checksGeneration) {
+      code =
+          write
+              ? region.write(regionOffset, memory, offset, length, generation)
+              : region.read(regionOffset, memory, offset, length, generation);
+    } else if (write) {
+      code = region.place(regionOffset, memory, offset, length);
+    } else {
+      memory.put(offset, region.data(), regionOffset, length);
+      code = ErrorCode.OK;
+    }
+    finish(transfer, code);
   }
 
   /**

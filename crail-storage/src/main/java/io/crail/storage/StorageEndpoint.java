@@ -13,6 +13,10 @@ public interface StorageEndpoint extends AutoCloseable {
   /**
    * Moves bytes from the buffer into the extent; ends the transfer when they are placed, that is
    * when every later read sees them.
+   *
+   * <p>Where the datanode checks no generations, the deadline is all that protects who gets the
+   * space next: what is not placed then has to be stopped, if need be by ending the connection, and
+   * may arrive no later than {@code crail.namenode.freemargin} allows.
    */
   void write(Transfer transfer);
 

@@ -99,6 +99,11 @@ final class Bytes {
         break;
       }
     }
+    return bytesOf(buffer);
+  }
+
+  /** What lies before the position. */
+  static byte[] bytesOf(CrailBuffer buffer) {
     buffer.flip();
     byte[] bytes = new byte[buffer.remaining()];
     buffer.get(bytes);

@@ -3,13 +3,17 @@ package io.crail.store;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBuffer;
 import io.crail.CrailFile;
+import io.crail.CrailInputStream;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
+import io.crail.CrailResult;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.StaleNodeException;
@@ -18,6 +22,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -169,6 +175,41 @@ class SimulatedOneSidedTest {
         output.close();
       }
     }
+  }
+
+  @Test
+  void whatWasReadBehindTheEndOfItsLocationIsReadAgain() throws Exception {
+    byte[] bytes = Bytes.random(random, MIB);
+    CrailFile file = Bytes.write(remover, "/slow", bytes);
+    cluster.tier().latency(LEASE, LEASE);
+    CrailInputStream input = file.getDirectInputStream(0);
+    CrailBuffer buffer = Bytes.empty(MIB);
+    final long start = cluster.nanoTime();
+    Future<CrailResult> read = input.read(buffer);
+    cluster.network().runFor(STEP);
+    cluster.tier().latency(FAST, FAST);
+    assertEquals(MIB, read.get().getLen());
+    assertTrue(cluster.nanoTime() - start >= LEASE.toNanos());
+    assertArrayEquals(bytes, Bytes.bytesOf(buffer));
+    input.close();
+  }
+
+  @Test
+  void nobodyReadsWhatOthersWroteInThePlaceMeanwhile() throws Exception {
+    Bytes.write(remover, "/old", Bytes.random(random, MIB));
+    CrailInputStream input = next.lookup("/old").get().asFile().getDirectInputStream(0);
+    Duration slow = LEASE.multipliedBy(2);
+    cluster.tier().latency(slow, slow);
+    Future<CrailResult> read = input.read(Bytes.empty(MIB));
+    cluster.network().runFor(STEP);
+    remover.delete("/old", false).get();
+    cluster.tier().latency(FAST, FAST);
+    cluster.network().runFor(LEASE.plus(MARGIN).plus(STEP));
+    TestCluster.await("no space rests", () -> cluster.usage().waitingBytes() == 0);
+    Bytes.write(remover, "/young", Bytes.random(random, MIB));
+    ExecutionException failed = assertThrows(ExecutionException.class, read::get);
+    assertInstanceOf(StaleNodeException.class, failed.getCause());
+    input.close();
   }
 
   @Test

@@ -20,6 +20,33 @@ class MappedTierTest extends TcpTierContract {
   }
 
   @Test
+  void nobodyLooksAtGenerationsWhereTheTierDoesNot() throws Exception {
+    DatanodeDescription checked = describe(server());
+    StorageEndpoint mapped =
+        endpoint(
+            new DatanodeDescription(
+                checked.uuid(),
+                checked.tier(),
+                checked.address(),
+                checked.storageClass(),
+                false,
+                checked.directory(),
+                checked.regions()));
+    // As others write it over the network: without a trace beside the bytes.
+    Extent extent = extent(0, BLOCK, BLOCK);
+    ByteBuffer bytes = randomBuffer(BLOCK);
+    write(mapped, bytes, extent, 0);
+    fail(
+        begin(endpoint(), false, bytes, 0, BLOCK, extent, 0, PATIENCE_NANOS),
+        ErrorCode.OUT_OF_RANGE);
+    Extent young = laterExtent(extent);
+    assertEquals(-1, bytes.mismatch(read(mapped, BLOCK, young, 0)));
+    ByteBuffer others = randomBuffer(BLOCK);
+    write(mapped, others, young, 0);
+    assertEquals(-1, others.mismatch(read(mapped, BLOCK, extent, 0)));
+  }
+
+  @Test
   void theNetworkSeesTheSameBytesAndGenerations() throws Exception {
     StorageEndpoint mapped = endpoint();
     try (StorageClient client = newClient(loop);
