@@ -67,12 +67,12 @@ class WriteLeaseTest {
     cluster = TestCluster.start("crail.lease=100ms");
     store = cluster.newStore();
     CrailOutputStream output = createFile(store, "/first").getDirectOutputStream(0);
-    awaitRenewals(100);
+    awaitRenewals(80);
     store.delete("/first", false).get();
     output.close();
     TestCluster.await("the timer sleeps", WriteLeaseTest::timersSleep);
     CrailOutputStream later = createFile(store, "/second").getDirectOutputStream(0);
-    awaitRenewals(100);
+    awaitRenewals(80);
     store.delete("/second", false).get();
     later.close();
   }
