@@ -45,7 +45,7 @@ final class BufferedFileInput extends SlicedInput {
     if (jumped) {
       length = Math.min(length, FIRST_AFTER_SEEK);
     }
-    StreamOperation operation = input.readAt(nextRead, free, 0, length);
+    StreamOperation operation = input.readAt(nextRead, free, memory().rootOf(free), 0, length);
     if (operation.getLen() == 0) {
       return null;
     }
@@ -76,7 +76,8 @@ final class BufferedFileInput extends SlicedInput {
     StreamOperation operation =
         Waiting.of(
             () -> {
-              StreamOperation read = input.readAt(nextRead, target, target.position(), wanted);
+              StreamOperation read =
+                  input.readAt(nextRead, target, target, target.position(), wanted);
               countStraight(read);
               read.await();
               return read;
@@ -167,12 +168,13 @@ final class BufferedFileInput extends SlicedInput {
       throws CrailException, InterruptedException {
     CrailBuffer buffer = store().pool().allocateBuffer();
     ByteBuffer memory = buffer.getByteBuffer();
+    ByteBuffer root = DirectStream.rootOf(buffer);
     StreamOperation operation = StreamOperation.ended(input, position);
     int count = 0;
     try {
       while (count < length) {
         int wanted = Math.min(length - count, memory.capacity());
-        operation = input.readAt(position + count, memory, 0, wanted);
+        operation = input.readAt(position + count, memory, root, 0, wanted);
         operation.await();
         int part = (int) operation.getLen();
         if (part == 0) {

@@ -74,7 +74,8 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
       memory.release(current);
       current = null;
     }
-    StreamOperation operation = Waiting.of(() -> output.write(source, source.position(), length));
+    StreamOperation operation =
+        Waiting.of(() -> output.write(source, source, source.position(), length));
     // The bytes are under way, also when the wait is interrupted: they must not be written twice.
     source.position(source.position() + length);
     counters.operation(length, operation.isComplete());
@@ -125,7 +126,8 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
       return;
     }
     ByteBuffer full = current;
-    StreamOperation operation = Waiting.of(() -> output.write(full, 0, full.position()));
+    StreamOperation operation =
+        Waiting.of(() -> output.write(full, memory.rootOf(full), 0, full.position()));
     current = null;
     sent.addLast(new Slice(full, operation));
     counters.operation((int) operation.getLen(), operation.isComplete());

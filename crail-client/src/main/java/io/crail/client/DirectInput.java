@@ -69,15 +69,15 @@ final class DirectInput extends DirectStream implements CrailInputStream {
   public Future<CrailResult> read(CrailBuffer buffer) throws Exception {
     Objects.requireNonNull(buffer, "buffer");
     int offset = buffer.position();
-    StreamOperation operation = read(memoryOf(buffer), offset, buffer.remaining());
+    StreamOperation operation = read(memoryOf(buffer), rootOf(buffer), offset, buffer.remaining());
     buffer.position(offset + (int) operation.getLen());
     return operation;
   }
 
   /** Reads up to {@code wanted} bytes and advances the position by what was issued. */
-  StreamOperation read(ByteBuffer memory, int offset, int wanted)
+  StreamOperation read(ByteBuffer memory, ByteBuffer root, int offset, int wanted)
       throws CrailException, InterruptedException {
-    StreamOperation operation = readAt(position, memory, offset, wanted);
+    StreamOperation operation = readAt(position, memory, root, offset, wanted);
     position += operation.getLen();
     issuedUpTo(position);
     return operation;
@@ -91,7 +91,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
   }
 
   /** Reads up to {@code wanted} bytes from a position, and leaves that of the stream. */
-  StreamOperation readAt(long from, ByteBuffer memory, int offset, int wanted)
+  StreamOperation readAt(long from, ByteBuffer memory, ByteBuffer root, int offset, int wanted)
       throws CrailException, InterruptedException {
     checkOpen();
     int length = (int) Math.max(0, Math.min(wanted, file().size() - from));
@@ -100,7 +100,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
     }
     context().throttle();
     long now = context().nanoTime();
-    StreamOperation operation = newOperation(memory, offset, from, length, now);
+    StreamOperation operation = newOperation(memory, root, offset, from, length, now);
     if (revalidates) {
       operation.partBegun();
       new Revalidation(operation).submit();

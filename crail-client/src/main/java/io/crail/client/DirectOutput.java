@@ -92,13 +92,13 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   public Future<CrailResult> write(CrailBuffer buffer) throws Exception {
     Objects.requireNonNull(buffer, "buffer");
     int offset = buffer.position();
-    StreamOperation operation = write(memoryOf(buffer), offset, buffer.remaining());
+    StreamOperation operation = write(memoryOf(buffer), rootOf(buffer), offset, buffer.remaining());
     buffer.position(offset + (int) operation.getLen());
     return operation;
   }
 
   /** Writes {@code length} bytes. */
-  StreamOperation write(ByteBuffer memory, int offset, int length)
+  StreamOperation write(ByteBuffer memory, ByteBuffer root, int offset, int length)
       throws CrailException, InterruptedException {
     if (length == 0) {
       checkWritable(context().nanoTime());
@@ -113,7 +113,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       operationGone();
       throw end.rethrown();
     }
-    StreamOperation operation = newOperation(memory, offset, position, length, now);
+    StreamOperation operation = newOperation(memory, root, offset, position, length, now);
     position += length;
     operation.advance(now);
     locator().issuedUpTo(position, now);

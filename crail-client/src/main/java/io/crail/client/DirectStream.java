@@ -68,6 +68,13 @@ abstract class DirectStream {
     return memory;
   }
 
+  /** What the memory of a buffer was cut from: one and the same object for all that was. */
+  static ByteBuffer rootOf(CrailBuffer buffer) {
+    CrailBuffer region = buffer.getRegion();
+    ByteBuffer root = region == null ? null : region.getByteBuffer();
+    return root != null && root.isDirect() ? root : buffer.getByteBuffer();
+  }
+
   /** Bytes from a position on that are copied within this host, without anything to wait for. */
   long localBytes(long position) {
     Located located = locator.find(position, context.nanoTime());
@@ -77,13 +84,14 @@ abstract class DirectStream {
 
   /** Creates an operation and remembers it until it has ended. */
   final StreamOperation newOperation(
-      ByteBuffer memory, int offset, long start, int length, long nowNanos) {
+      ByteBuffer memory, ByteBuffer root, int offset, long start, int length, long nowNanos) {
     while (!recent.isEmpty() && recent.peekFirst().isComplete()) {
       recent.pollFirst();
     }
     long units = 1 + ((long) length >>> DEADLINE_UNIT_SHIFT);
     StreamOperation operation =
-        new StreamOperation(this, memory, offset, start, length, nowNanos + units * timeoutNanos);
+        new StreamOperation(
+            this, memory, root, offset, start, length, nowNanos + units * timeoutNanos);
     recent.addLast(operation);
     return operation;
   }

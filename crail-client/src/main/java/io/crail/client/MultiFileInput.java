@@ -48,7 +48,8 @@ final class MultiFileInput extends SlicedInput {
         return null;
       }
     }
-    StreamOperation operation = input.readAt(nextRead, free, 0, free.capacity());
+    StreamOperation operation =
+        input.readAt(nextRead, free, memory().rootOf(free), 0, free.capacity());
     nextRead += operation.getLen();
     return new Slice(free, input, operation);
   }

@@ -7,7 +7,9 @@ import io.crail.memory.BufferPool;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** The slices of one buffered stream, cut from buffers of the pool as they are needed. */
 final class SliceMemory implements AutoCloseable {
@@ -16,6 +18,7 @@ final class SliceMemory implements AutoCloseable {
   private final int most;
   private final List<CrailBuffer> buffers = new ArrayList<>();
   private final ArrayDeque<ByteBuffer> free = new ArrayDeque<>();
+  private final Map<ByteBuffer, ByteBuffer> roots = new IdentityHashMap<>();
   private int made;
 
   /**
@@ -35,12 +38,19 @@ final class SliceMemory implements AutoCloseable {
       CrailBuffer buffer = pool.allocateBuffer();
       buffers.add(buffer);
       for (int at = 0; at < buffer.capacity() && made < most; at += sliceBytes) {
-        free.addLast(buffer.getByteBuffer().slice(at, sliceBytes));
+        ByteBuffer slice = buffer.getByteBuffer().slice(at, sliceBytes);
+        roots.put(slice, DirectStream.rootOf(buffer));
+        free.addLast(slice);
         made++;
       }
     }
     ByteBuffer slice = free.pollFirst();
     return slice == null ? null : slice.clear();
+  }
+
+  /** What a slice was cut from: the memory that the pool has allocated as a whole. */
+  ByteBuffer rootOf(ByteBuffer slice) {
+    return roots.get(slice);
   }
 
   /** Takes a slice back. */
@@ -52,6 +62,7 @@ final class SliceMemory implements AutoCloseable {
   @Override
   public void close() {
     free.clear();
+    roots.clear();
     made = most;
     buffers.forEach(pool::freeBuffer);
     buffers.clear();

@@ -47,6 +47,7 @@ final class StreamOperation extends Completion
   private final StreamOperation parent;
   private final int retries;
   private final ByteBuffer memory;
+  private final ByteBuffer root;
   private final int memoryOffset;
   private final long start;
   private final int length;
@@ -67,6 +68,7 @@ final class StreamOperation extends Completion
    * Creates an operation; {@link #advance} starts it.
    *
    * @param memory direct memory
+   * @param root what it was cut from, the same object each time
    * @param memoryOffset its first byte
    * @param start position in the file
    * @param length bytes
@@ -74,11 +76,12 @@ final class StreamOperation extends Completion
   StreamOperation(
       DirectStream stream,
       ByteBuffer memory,
+      ByteBuffer root,
       int memoryOffset,
       long start,
       int length,
       long deadlineNanos) {
-    this(stream, null, 0, memory, memoryOffset, start, length, deadlineNanos);
+    this(stream, null, 0, memory, root, memoryOffset, start, length, deadlineNanos);
   }
 
   private StreamOperation(
@@ -86,6 +89,7 @@ final class StreamOperation extends Completion
       StreamOperation parent,
       int retries,
       ByteBuffer memory,
+      ByteBuffer root,
       int memoryOffset,
       long start,
       int length,
@@ -94,6 +98,7 @@ final class StreamOperation extends Completion
     this.parent = parent;
     this.retries = retries;
     this.memory = memory;
+    this.root = root;
     this.memoryOffset = memoryOffset;
     this.start = start;
     this.length = length;
@@ -102,7 +107,7 @@ final class StreamOperation extends Completion
 
   /** An operation of no bytes that has ended. */
   static StreamOperation ended(DirectStream stream, long position) {
-    StreamOperation operation = new StreamOperation(stream, null, 0, position, 0, 0);
+    StreamOperation operation = new StreamOperation(stream, null, null, 0, position, 0, 0);
     operation.succeed();
     return operation;
   }
@@ -204,6 +209,7 @@ final class StreamOperation extends Completion
     int pieceLength = Math.min(length - issued, extent.length() - extentOffset);
     Piece piece = new Piece(this, stream.isWriter() || located.isChecked() ? null : located);
     piece.prepare(memory, memoryOffset + issued, pieceLength, extent, extentOffset, deadlineNanos);
+    piece.cutFrom(root);
     issued += pieceLength;
     partBegun();
     stream.counters().piece(endpoint.isLocal());
@@ -284,6 +290,7 @@ final class StreamOperation extends Completion
               StreamOperation.this,
               retries + 1,
               memory,
+              root,
               piece.bufferOffset(),
               piece.extent().fileOffset() + piece.extentOffset(),
               piece.length(),

@@ -25,9 +25,10 @@ final class DatanodeCommand extends OptionsCommand {
         "runs a datanode, which lends memory or flash to the cluster",
         "[-- <arguments of the tier>]",
         """
-        Arguments of tier tcp:
+        Arguments of the tiers tcp and rdma:
           -s <bytes>       how much it lends, such as 16g
-          -d <directory>   where it keeps that, /dev/shm by default; another one for flash
+          -d <directory>   where it keeps that, /dev/shm by default; another one for flash (tcp) or
+                           huge pages (rdma)
           -p <port>        port to serve on; 0 takes a free one
           -i <interface>   network interface, host name or address to serve on
                 It registers with the namenodes by itself, again after they were restarted. It ends when it

@@ -61,6 +61,11 @@ class ArchitectureTest {
             List.of("io.crail.storage.tcp.."),
             List.of("common", "engine", "netty", "protocol", "storage")));
     modules.put(
+        "rdma tier",
+        new Module(
+            List.of("io.crail.storage.rdma.."),
+            List.of("common", "verbs", "engine", "rdma", "protocol", "storage")));
+    modules.put(
         "client",
         new Module(
             List.of("io.crail", "io.crail.conf..", "io.crail.memory..", "io.crail.client.."),
@@ -82,6 +87,7 @@ class ArchitectureTest {
                 "storage",
                 "namenode",
                 "tcp tier",
+                "rdma tier",
                 "client")));
     List<String> everything = new ArrayList<>(modules.keySet());
     modules.put("dist", new Module(List.of("io.crail.dist.."), everything));

@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
  */
 public class Transfer extends Completion {
   private ByteBuffer buffer;
+  private ByteBuffer root;
   private int bufferOffset;
   private int length;
   private Extent extent;
@@ -59,6 +60,7 @@ public class Transfer extends Completion {
     }
     reset();
     this.buffer = newBuffer;
+    this.root = newBuffer;
     this.bufferOffset = newBufferOffset;
     this.length = newLength;
     this.extent = newExtent;
@@ -69,6 +71,25 @@ public class Transfer extends Completion {
   /** The user's memory. */
   public final ByteBuffer buffer() {
     return buffer;
+  }
+
+  /**
+   * Tells what the user's memory was cut from. Behind {@link #prepare}.
+   *
+   * @param newRoot direct memory that outlives this transfer, the same object for whatever is cut
+   *     from it
+   */
+  public final void cutFrom(ByteBuffer newRoot) {
+    this.root = newRoot;
+  }
+
+  /**
+   * For endpoints: what the user's memory was cut from, as far as that is known, else {@link
+   * #buffer}. Its identity tells memory that was used before; position and limit may change at any
+   * time.
+   */
+  public final ByteBuffer root() {
+    return root;
   }
 
   /** The first byte in the user's memory. */

@@ -5,12 +5,15 @@ import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.Extent;
 import io.crail.protocol.Region;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
+import io.crail.storage.DataPath;
 import io.crail.storage.LocalHost;
 import io.crail.storage.RegionDirectory;
 import io.crail.storage.RegionMemory;
+import io.crail.storage.RegionPlan;
 import io.crail.storage.StorageServer;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -24,7 +27,6 @@ import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -47,6 +49,7 @@ final class TcpStorageServer implements StorageServer {
   private static final long LONGEST_SWEEP_MILLIS = 500;
 
   private final Configuration configuration;
+  private final DataPath dataPath;
   private final RateLimitedLog droppedLog = new RateLimitedLog(LOG, Clock.SYSTEM);
   private final ChannelGroup channels =
       new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true);
@@ -66,6 +69,7 @@ final class TcpStorageServer implements StorageServer {
 
   TcpStorageServer(Configuration configuration) {
     this.configuration = configuration;
+    this.dataPath = DataPath.of(configuration.get(TcpStorageKeys.DATA_PATH));
     this.connectionLimit = configuration.get(TcpStorageKeys.CONNECTION_LIMIT);
     this.writeTimeoutNanos = configuration.get(TcpStorageKeys.WRITE_TIMEOUT).toNanos();
     this.handshakeTimeoutNanos = configuration.get(NettyKeys.HANDSHAKE_TIMEOUT).toNanos();
@@ -91,14 +95,12 @@ final class TcpStorageServer implements StorageServer {
 
   private void makeRegions(int namenodes) throws IOException {
     List<Integer> lengths =
-        RegionPlan.lengths(
-            configuration.get(TcpStorageKeys.STORAGE_LIMIT),
-            configuration.get(TcpStorageKeys.ALLOCATION_SIZE),
-            namenodes);
+        new RegionPlan(TcpStorageKeys.STORAGE_LIMIT, TcpStorageKeys.ALLOCATION_SIZE)
+            .lengths(configuration, namenodes, Extent.MIN_LENGTH);
     if (configuration.get(TcpStorageKeys.MEMORY) == TcpStorageKeys.Memory.FILE) {
       directory =
           RegionDirectory.create(
-              dataPath(), uuid, lengths, configuration.get(TcpStorageKeys.PREALLOCATE));
+              dataPath.path(), uuid, lengths, configuration.get(TcpStorageKeys.PREALLOCATE));
       regions = directory.regions();
       return;
     }
@@ -117,19 +119,6 @@ final class TcpStorageServer implements StorageServer {
           e);
     }
     regions = List.copyOf(anonymous);
-  }
-
-  private Path dataPath() {
-    String path = configuration.get(TcpStorageKeys.DATA_PATH);
-    if (!path.isEmpty()) {
-      return Path.of(path);
-    }
-    Path shared = Path.of("/dev/shm");
-    Path parent =
-        Files.isDirectory(shared) && Files.isWritable(shared)
-            ? shared
-            : Path.of(System.getProperty("java.io.tmpdir"));
-    return parent.resolve("crail-" + System.getProperty("user.name"));
   }
 
   private void listen(InetSocketAddress address) throws IOException {
@@ -292,18 +281,7 @@ final class TcpStorageServer implements StorageServer {
     regions = List.of();
     if (directory != null) {
       directory.close();
-      removeDefaultPath();
-    }
-  }
-
-  /** Removes the parent that no configuration has named, once no datanode uses it. */
-  private void removeDefaultPath() {
-    if (configuration.get(TcpStorageKeys.DATA_PATH).isEmpty()) {
-      try {
-        Files.deleteIfExists(directory.path().getParent());
-      } catch (IOException e) {
-        // Another datanode lives in it; the last one removes it.
-      }
+      dataPath.removeUnused();
     }
   }
 }

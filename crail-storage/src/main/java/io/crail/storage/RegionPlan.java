@@ -1,36 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.storage.tcp;
+package io.crail.storage;
 
 import io.crail.common.config.ConfigException;
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.Configuration;
 import io.crail.protocol.Extent;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Into which regions a datanode cuts what it lends. */
-final class RegionPlan {
+public final class RegionPlan {
   private static final int MAX_REGIONS = 1 << 16;
 
-  private RegionPlan() {}
+  private final ConfigKey<Long> limitKey;
+  private final ConfigKey<Long> lengthKey;
+
+  /**
+   * Creates the plan of a tier.
+   *
+   * @param limitKey the tier's key for what a datanode lends
+   * @param lengthKey the tier's key for the size of a region
+   */
+  public RegionPlan(ConfigKey<Long> limitKey, ConfigKey<Long> lengthKey) {
+    this.limitKey = limitKey;
+    this.lengthKey = lengthKey;
+  }
 
   /**
    * The lengths of the regions: as many whole ones as fit into the limit, and where that is none,
    * or not one for each namenode, smaller ones. A smaller one is a multiple of a power of two of
    * about a sixteenth of it, and so of any block size up to that.
    *
+   * @param unit a power of two of which each length is a multiple, at least {@link
+   *     Extent#MIN_LENGTH}
    * @throws ConfigException when the limit is too small, or the regions are too many
    */
-  static List<Integer> lengths(long limit, long allocationSize, int namenodes) {
-    long length = allocationSize & -Extent.MIN_LENGTH;
-    long count = limit / length;
+  public List<Integer> lengths(Configuration configuration, int namenodes, int unit) {
+    return lengths(configuration.get(limitKey), configuration.get(lengthKey), namenodes, unit);
+  }
+
+  List<Integer> lengths(long limit, long allocationSize, int namenodes, int unit) {
+    long length = allocationSize & -unit;
+    long count = length == 0 ? 0 : limit / length;
     if (count < namenodes) {
       count = namenodes;
       length = limit / namenodes;
-      length &= -Math.max(Extent.MIN_LENGTH, Long.highestOneBit(length) / 16);
+      length &= -Math.max(unit, Long.highestOneBit(length) / 16);
     }
     if (length == 0) {
       throw new ConfigException(
           "key '"
-              + TcpStorageKeys.STORAGE_LIMIT.name()
+              + limitKey.name()
               + "' is "
               + limit
               + " bytes, too little for "
@@ -40,7 +60,7 @@ final class RegionPlan {
     if (count > MAX_REGIONS) {
       throw new ConfigException(
           "key '"
-              + TcpStorageKeys.ALLOCATION_SIZE.name()
+              + lengthKey.name()
               + "' is "
               + allocationSize
               + " bytes; "

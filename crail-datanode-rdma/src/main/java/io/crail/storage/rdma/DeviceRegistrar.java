@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.rdma;
+
+import io.crail.rpc.rdma.RdmaDevice;
+import io.crail.rpc.rdma.RegisteredMemory;
+import io.crail.verbs.Layouts;
+import io.crail.verbs.Verbs;
+import io.crail.verbs.VerbsException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** Registers users' memory with a device, for nobody but this process. */
+final class DeviceRegistrar implements RegistrationCache.Registrar {
+  private static final int ENOMEM = 12;
+
+  private final RdmaDevice device;
+
+  DeviceRegistrar(RdmaDevice device) {
+    this.device = device;
+  }
+
+  @Override
+  public long address(ByteBuffer memory) {
+    return Verbs.addressOf(memory);
+  }
+
+  @Override
+  public RegistrationCache.Registered register(long address, long lengthBytes, boolean writable)
+      throws IOException {
+    RegisteredMemory memory =
+        device.register(address, lengthBytes, writable ? Layouts.ACCESS_LOCAL_WRITE : 0);
+    return new RegistrationCache.Registered() {
+      @Override
+      public int lkey() {
+        return memory.lkey();
+      }
+
+      @Override
+      public void close() {
+        memory.close();
+      }
+    };
+  }
+
+  @Override
+  public boolean isShortage(IOException failure) {
+    return failure.getCause() instanceof VerbsException cause && cause.errno() == ENOMEM;
+  }
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.rdma;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Codec;
+import io.crail.protocol.Layout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.UUID;
+
+/**
+ * What both sides tell each other while they connect, as private data of the connection manager:
+ * the client says which datanode process it expects, so that a restarted one, whose regions are
+ * empty and whose keys may fit by chance, is never taken for it.
+ */
+public final class RdmaHello {
+  /** The first bytes of a message: "CRDR" in little-endian order. */
+  public static final int MAGIC = 0x52445243;
+
+  /** The protocol version. */
+  public static final int VERSION = 1;
+
+  private RdmaHello() {}
+
+  /**
+   * The client's request.
+   *
+   * @param magic always RdmaHello.MAGIC
+   * @param version protocol version of the client
+   * @param uuid identity of the expected datanode process
+   */
+  public record Request(int magic, int version, UUID uuid) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("RdmaHello.Request")
+            .i32("magic", "always RdmaHello.MAGIC")
+            .i32("version", "protocol version of the client")
+            .i64("uuidHigh", "identity of the expected datanode process, upper half")
+            .i64("uuidLow", "identity of the expected datanode process, lower half");
+
+    private static final int MAGIC_OFFSET = LAYOUT.offset("magic");
+    private static final int VERSION_OFFSET = LAYOUT.offset("version");
+    private static final int UUID_HIGH = LAYOUT.offset("uuidHigh");
+    private static final int UUID_LOW = LAYOUT.offset("uuidLow");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC =
+        new Codec<>(LAYOUT) {
+          @Override
+          public void encode(Request message, ByteBuffer out, int offset) {
+            out.putInt(offset + MAGIC_OFFSET, message.magic);
+            out.putInt(offset + VERSION_OFFSET, message.version);
+            out.putLong(offset + UUID_HIGH, message.uuid.getMostSignificantBits());
+            out.putLong(offset + UUID_LOW, message.uuid.getLeastSignificantBits());
+          }
+
+          @Override
+          protected Request read(ByteBuffer in, int offset) {
+            return new Request(
+                in.getInt(offset + MAGIC_OFFSET),
+                in.getInt(offset + VERSION_OFFSET),
+                new UUID(in.getLong(offset + UUID_HIGH), in.getLong(offset + UUID_LOW)));
+          }
+        };
+  }
+
+  /**
+   * The datanode's answer, with its acceptance or refusal.
+   *
+   * @param magic always RdmaHello.MAGIC
+   * @param version protocol version of the datanode
+   * @param code 0, or the number of the error that is the reason of a refusal
+   */
+  public record Response(int magic, int version, int code) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("RdmaHello.Response")
+            .i32("magic", "always RdmaHello.MAGIC")
+            .i32("version", "protocol version of the datanode")
+            .i32("code", "0, or the number of the error that is the reason of a refusal");
+
+    private static final int MAGIC_OFFSET = LAYOUT.offset("magic");
+    private static final int VERSION_OFFSET = LAYOUT.offset("version");
+    private static final int CODE = LAYOUT.offset("code");
+
+    /** The codec. */
+    public static final Codec<Response> CODEC =
+        new Codec<>(LAYOUT) {
+          @Override
+          public void encode(Response message, ByteBuffer out, int offset) {
+            out.putInt(offset + MAGIC_OFFSET, message.magic);
+            out.putInt(offset + VERSION_OFFSET, message.version);
+            out.putInt(offset + CODE, message.code);
+          }
+
+          @Override
+          protected Response read(ByteBuffer in, int offset) {
+            return new Response(
+                in.getInt(offset + MAGIC_OFFSET),
+                in.getInt(offset + VERSION_OFFSET),
+                in.getInt(offset + CODE));
+          }
+        };
+  }
+
+  /** The client's private data. */
+  static ByteBuffer request(UUID uuid) {
+    return encode(Request.CODEC, new Request(MAGIC, VERSION, uuid));
+  }
+
+  /** The datanode's private data. */
+  static ByteBuffer response(ErrorCode code) {
+    return encode(Response.CODEC, new Response(MAGIC, VERSION, code.number()));
+  }
+
+  private static <T> ByteBuffer encode(Codec<T> codec, T message) {
+    ByteBuffer bytes = ByteBuffer.allocate(codec.length(message)).order(ByteOrder.LITTLE_ENDIAN);
+    codec.encode(message, bytes, 0);
+    return bytes;
+  }
+
+  /**
+   * Why a datanode refuses a client; OK when it does not.
+   *
+   * @param privateData what came with the request, which most networks pad with zeros
+   */
+  static ErrorCode check(ByteBuffer privateData, UUID own) {
+    try {
+      Request request = decode(Request.CODEC, privateData);
+      if (request.magic != MAGIC || request.version != VERSION) {
+        return ErrorCode.PROTOCOL;
+      }
+      return request.uuid.equals(own) ? ErrorCode.OK : ErrorCode.DATA_LOST;
+    } catch (CrailException e) {
+      return e.code();
+    }
+  }
+
+  /**
+   * What a peer says with its answer.
+   *
+   * @param privateData what came with it, or null
+   * @return OK for an acceptance, else why it refuses; null when no datanode has said this, for the
+   *     connection manager refuses too
+   */
+  static ErrorCode answer(ByteBuffer privateData) {
+    if (privateData == null) {
+      return null;
+    }
+    try {
+      Response response = decode(Response.CODEC, privateData);
+      if (response.magic != MAGIC) {
+        return null;
+      }
+      return response.version == VERSION ? ErrorCode.of(response.code) : ErrorCode.PROTOCOL;
+    } catch (CrailException e) {
+      return null;
+    }
+  }
+
+  private static <T> T decode(Codec<T> codec, ByteBuffer padded) throws CrailException {
+    ByteBuffer bytes = padded.slice().order(ByteOrder.LITTLE_ENDIAN);
+    int length = Math.min(bytes.remaining(), codec.layout().fixedLength());
+    return codec.decode(bytes, 0, length);
+  }
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.rdma;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.rdma.QueuePair;
+import io.crail.rpc.rdma.RdmaDevice;
+import io.crail.rpc.rdma.RdmaKeys;
+import io.crail.rpc.rdma.RdmaLoop;
+import io.crail.rpc.rdma.RdmaSettings;
+import io.crail.storage.DatanodeDescription;
+import io.crail.storage.StorageClient;
+import io.crail.storage.StorageEndpoint;
+import io.crail.verbs.Verbs;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The client part of the RDMA tier: what its endpoints share, the users' memory that is registered
+ * with each device above all. Used in the loop, but for {@link StorageClient}'s methods.
+ */
+final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable {
+  /** Two cache lines: what a device takes inline without a larger request. */
+  private static final int INLINE_BYTES = 64;
+
+  private final ClientLoop loop;
+  private final RdmaSettings settings;
+  private final int depth;
+  private final int copyLimit;
+  private final boolean writeFlush;
+  private final long registrationLimit;
+  private final long connectTimeoutNanos;
+  private final QueuePair.Options options;
+  private final Map<RdmaDevice, RegistrationCache> registrations = new IdentityHashMap<>();
+  private final List<RdmaStorageEndpoint> active = new ArrayList<>();
+  private RdmaLoop rdma;
+  private boolean closed;
+
+  /**
+   * Creates the client part, without looking for a device.
+   *
+   * @throws ConfigException when values do not go together
+   */
+  RdmaStorageClient(ClientLoop loop, Configuration configuration) {
+    this.loop = loop;
+    this.settings = RdmaSettings.of(configuration);
+    this.depth = configuration.get(RdmaStorageKeys.QUEUE_DEPTH);
+    this.copyLimit = configuration.get(RdmaStorageKeys.COPY_LIMIT);
+    this.writeFlush = configuration.get(RdmaStorageKeys.WRITE_FLUSH);
+    this.registrationLimit = configuration.get(RdmaStorageKeys.REGISTRATION_LIMIT);
+    this.connectTimeoutNanos = configuration.get(RdmaStorageKeys.CONNECT_TIMEOUT).toNanos();
+    // Each transfer may be a write with a read behind it; nothing is ever received.
+    this.options = new QueuePair.Options(2 * depth, 1, 1, INLINE_BYTES, Verbs.MOST_READS);
+    if (2 * depth + 1 > settings.completions()) {
+      throw new ConfigException(
+          "key '"
+              + RdmaStorageKeys.QUEUE_DEPTH.name()
+              + "' is "
+              + depth
+              + "; a connection then needs "
+              + (2 * depth + 1)
+              + " completions, but key '"
+              + RdmaKeys.CLIENT_COMPLETIONS.name()
+              + "' is "
+              + settings.completions());
+    }
+  }
+
+  @Override
+  public StorageEndpoint connect(DatanodeDescription datanode) {
+    return new RdmaStorageEndpoint(this, datanode);
+  }
+
+  @Override
+  public void close() {
+    loop.submit(this::closeInLoop);
+  }
+
+  ClientLoop loop() {
+    return loop;
+  }
+
+  int depth() {
+    return depth;
+  }
+
+  int copyLimit() {
+    return copyLimit;
+  }
+
+  boolean writeFlush() {
+    return writeFlush;
+  }
+
+  long connectTimeoutNanos() {
+    return connectTimeoutNanos;
+  }
+
+  QueuePair.Options options() {
+    return options;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /**
+   * RDMA on the loop.
+   *
+   * @throws CrailException with UNSUPPORTED when there is none
+   */
+  RdmaLoop rdma() throws CrailException {
+    if (rdma == null) {
+      rdma = RdmaLoop.of(loop, settings);
+      loop.register(this);
+    }
+    return rdma;
+  }
+
+  /** Counts a transfer that is in flight. */
+  void begun() {
+    rdma.begun();
+  }
+
+  /** Counts its end. */
+  void ended() {
+    rdma.ended();
+  }
+
+  /** The users' memory that is registered with a device. */
+  RegistrationCache registrations(RdmaDevice device) {
+    return registrations.computeIfAbsent(
+        device,
+        key ->
+            new RegistrationCache(
+                new DeviceRegistrar(key),
+                registrationLimit,
+                RdmaStorageKeys.REGISTRATION_LIMIT.name()));
+  }
+
+  /** An endpoint has something to do from now on. */
+  void activated(RdmaStorageEndpoint endpoint) {
+    active.add(endpoint);
+    loop.register(endpoint);
+  }
+
+  /** An endpoint has neither transfers nor a connection any more. */
+  void deactivated(RdmaStorageEndpoint endpoint) {
+    active.remove(endpoint);
+    loop.unregister(endpoint);
+  }
+
+  @Override
+  public void sweep(long nowNanos) {
+    for (RegistrationCache each : registrations.values()) {
+      each.releaseCollected();
+    }
+  }
+
+  @Override
+  public void loopClosing() {
+    closeInLoop();
+  }
+
+  private void closeInLoop() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    for (RdmaStorageEndpoint endpoint : List.copyOf(active)) {
+      endpoint.closeInLoop();
+    }
+    registrations.values().forEach(RegistrationCache::close);
+    registrations.clear();
+    if (rdma != null) {
+      loop.unregister(this);
+    }
+  }
+}

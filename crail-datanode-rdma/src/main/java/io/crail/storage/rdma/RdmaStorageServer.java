@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.rdma;
+
+import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.Extent;
+import io.crail.protocol.Region;
+import io.crail.rpc.rdma.QueuePair;
+import io.crail.rpc.rdma.RdmaDevice;
+import io.crail.rpc.rdma.RdmaDevices;
+import io.crail.rpc.rdma.RdmaListener;
+import io.crail.rpc.rdma.RdmaQueues;
+import io.crail.rpc.rdma.RdmaSettings;
+import io.crail.rpc.rdma.RegisteredMemory;
+import io.crail.storage.DataPath;
+import io.crail.storage.LocalHost;
+import io.crail.storage.RegionDirectory;
+import io.crail.storage.RegionMemory;
+import io.crail.storage.RegionPlan;
+import io.crail.storage.StorageServer;
+import io.crail.verbs.Availability;
+import io.crail.verbs.Layouts;
+import io.crail.verbs.Verbs;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The server part of the RDMA tier: regions in mapped files, registered whole with the device of
+ * the address that it serves on. Clients' devices read and write them; this process has one thread,
+ * the listener's, that accepts connections, notices the ends of clients, and shows that it lives.
+ * Started and closed by one thread.
+ */
+final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
+  /** Entries of a connection's queues: a keep-alive, and a receive request that is never posted. */
+  static final int QUEUE_LENGTH = 2;
+
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaStorageServer.class);
+  private static final QueuePair.Options CONNECTION =
+      new QueuePair.Options(QUEUE_LENGTH - 1, 1, 1, 0, Verbs.MOST_READS);
+  private static final int BACKLOG = 1024;
+  private static final int REGION_ACCESS =
+      Layouts.ACCESS_LOCAL_WRITE | Layouts.ACCESS_REMOTE_READ | Layouts.ACCESS_REMOTE_WRITE;
+
+  private final Configuration configuration;
+  private final DataPath dataPath;
+  private final int connectionLimit;
+  private final long keepAliveNanos;
+  private final RateLimitedLog refusals = new RateLimitedLog(LOG, Clock.SYSTEM);
+  private final RdmaDevices devices = new RdmaDevices();
+  private final List<RegisteredMemory> registrations = new ArrayList<>();
+  private final List<RegionMemory> memories = new ArrayList<>();
+  private List<Region> regions = List.of();
+  private UUID uuid;
+  private RdmaListener listener;
+  private RdmaDevice device;
+  private RdmaQueues queues;
+  private boolean closed;
+
+  // Shared with the listener's thread.
+  private volatile RegionDirectory directory;
+  private volatile boolean serving;
+
+  // Of the listener's thread.
+  private final List<ClientConnection> connections = new ArrayList<>();
+  private final KeepAliveRequest keepAlive;
+  private long nextKeepAliveNanos;
+
+  RdmaStorageServer(Configuration configuration) {
+    this.configuration = configuration;
+    this.dataPath = DataPath.of(configuration.get(RdmaStorageKeys.DATA_PATH));
+    this.connectionLimit = configuration.get(RdmaStorageKeys.CONNECTION_LIMIT);
+    this.keepAliveNanos = configuration.get(RdmaStorageKeys.KEEP_ALIVE).toNanos();
+    this.keepAlive = new KeepAliveRequest();
+  }
+
+  @Override
+  public void start(UUID newUuid) throws IOException {
+    uuid = newUuid;
+    List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    List<Integer> lengths =
+        new RegionPlan(RdmaStorageKeys.STORAGE_LIMIT, RdmaStorageKeys.ALLOCATION_SIZE)
+            .lengths(configuration, namenodes.size(), Extent.MIN_LENGTH);
+    checkAvailable(lengths);
+    boolean started = false;
+    try {
+      listen(namenodes);
+      String warning =
+          ServedDevice.check(device.limits(), lengths.get(0), lengths.size(), connectionLimit);
+      if (!warning.isEmpty()) {
+        LOG.warn("{}", warning);
+      }
+      // Its memory is pinned by the registration, so all of it is taken here, where a file system
+      // without room is an error.
+      directory = RegionDirectory.create(dataPath.path(), uuid, lengths, true);
+      register(directory.regions());
+      queues = new RdmaQueues(devices, QUEUE_LENGTH * connectionLimit, descriptor -> {});
+      serving = true;
+      started = true;
+    } finally {
+      if (!started) {
+        close();
+      }
+    }
+  }
+
+  private static void checkAvailable(List<Integer> lengths) throws IOException {
+    long bytes = lengths.stream().mapToLong(Integer::longValue).sum();
+    Availability availability = Verbs.check(bytes);
+    if (!availability.usable()) {
+      throw new IOException("tier rdma cannot lend memory: " + availability.problem());
+    }
+  }
+
+  private void listen(List<InetSocketAddress> namenodes) throws IOException {
+    InetAddress host = LocalHost.address(configuration.get(RdmaStorageKeys.INTERFACE), namenodes);
+    InetSocketAddress address =
+        new InetSocketAddress(host, configuration.get(RdmaStorageKeys.PORT));
+    long context = host.isAnyLocalAddress() ? ServedDevice.onlyContext() : 0;
+    int ackTimeout = RdmaSettings.of(configuration).ackTimeout();
+    try {
+      listener = RdmaListener.listen("storage", address, BACKLOG, ackTimeout, this);
+    } catch (IOException e) {
+      throw new IOException(
+          e.getMessage()
+              + "; key '"
+              + RdmaStorageKeys.INTERFACE.name()
+              + "' names the address, and there are "
+              + ServedDevice.all(),
+          e);
+    }
+    device =
+        context == 0
+            ? devices.of(listener.context(), listener.deviceName())
+            : devices.of(context, Verbs.devices().get(0));
+  }
+
+  private void register(List<RegionMemory> made) throws IOException {
+    List<Region> announced = new ArrayList<>();
+    for (RegionMemory region : made) {
+      RegisteredMemory registered = device.register(region.data(), REGION_ACCESS);
+      registrations.add(registered);
+      memories.add(region);
+      announced.add(
+          new Region(
+              region.index(),
+              region.length(),
+              registered.address(),
+              Integer.toUnsignedLong(registered.rkey())));
+    }
+    regions = List.copyOf(announced);
+  }
+
+  @Override
+  public void requested(RdmaListener.Request request) {
+    ErrorCode refusal =
+        serving ? RdmaHello.check(request.privateData(), uuid) : ErrorCode.UNAVAILABLE;
+    if (refusal == ErrorCode.OK && connections.size() >= connectionLimit) {
+      refusal = ErrorCode.LIMIT_EXCEEDED;
+    } else if (refusal == ErrorCode.OK && request.context() != device.context()) {
+      // Its keys would mean nothing there.
+      refusal = ErrorCode.UNAVAILABLE;
+    }
+    if (refusal != ErrorCode.OK) {
+      refusals.warn("refused " + request.peer() + ": " + refusal.text());
+      request.reject(RdmaHello.response(refusal));
+      return;
+    }
+    try {
+      request.accept(
+          queues,
+          CONNECTION,
+          ClientConnection::new,
+          RdmaHello.response(ErrorCode.OK),
+          listener::execute);
+    } catch (IOException e) {
+      refusals.warn("cannot connect " + request.peer() + ": " + e.getMessage());
+    }
+  }
+
+  @Override
+  public void tick(long nowNanos) {
+    RegionDirectory living = directory;
+    if (living != null) {
+      living.beat();
+    }
+    if (!serving) {
+      return;
+    }
+    while (queues.poll() > 0) {
+      // Each call takes a batch.
+    }
+    if (nowNanos - nextKeepAliveNanos >= 0) {
+      nextKeepAliveNanos = nowNanos + keepAliveNanos;
+      for (int i = connections.size() - 1; i >= 0; i--) {
+        connections.get(i).ask();
+      }
+    }
+  }
+
+  /** A client that is connected. Used by the listener's thread. */
+  private final class ClientConnection implements QueuePair.Handler {
+    private final QueuePair pair;
+    private boolean asked;
+
+    ClientConnection(QueuePair pair) {
+      this.pair = pair;
+      connections.add(this);
+    }
+
+    /** Writes nothing to the client; its device acknowledges that as long as it is there. */
+    void ask() {
+      if (!asked) {
+        asked = true;
+        int result = pair.post(keepAlive.address(pair.wrId(0)));
+        if (result < 0) {
+          pair.close("the device takes no request: " + Verbs.errorText(result));
+        }
+      }
+    }
+
+    @Override
+    public void completed(int request, int opcode, int bytes) {
+      asked = false;
+    }
+
+    @Override
+    public void failed(int request, int status, String text) {
+      refusals.warn("client " + pair.peer() + " does not answer any more: " + text);
+    }
+
+    @Override
+    public void closed(String cause) {
+      connections.remove(this);
+      LOG.debug("the connection of {} has ended: {}", pair.peer(), cause);
+    }
+  }
+
+  /** The request of a write of no bytes, the same for all connections but for its id. */
+  private static final class KeepAliveRequest {
+    private ByteBuffer request;
+    private long address;
+
+    long address(long id) {
+      if (request == null) {
+        request = ByteBuffer.allocateDirect(Layouts.SEND_WR_SIZE).order(ByteOrder.nativeOrder());
+        request.putInt(Layouts.SEND_WR_OPCODE, Layouts.OPCODE_RDMA_WRITE);
+        request.putInt(Layouts.SEND_WR_FLAGS, Layouts.SEND_SIGNALED);
+        address = Verbs.addressOf(request);
+      }
+      request.putLong(Layouts.WR_ID, id);
+      return address;
+    }
+  }
+
+  @Override
+  public InetSocketAddress address() {
+    return listener.address();
+  }
+
+  @Override
+  public List<Region> regions() {
+    return regions;
+  }
+
+  @Override
+  public boolean checksGeneration() {
+    return false;
+  }
+
+  @Override
+  public long fence(int region) {
+    // Nothing is ended by it, but who asks twice is told of two.
+    return memories.get(region).generations().fence();
+  }
+
+  @Override
+  public Optional<Path> directory() {
+    return Optional.ofNullable(directory).map(RegionDirectory::path);
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    serving = false;
+    if (listener != null) {
+      if (queues != null) {
+        // Runs before the listener's thread ends.
+        listener.execute(queues::close);
+      }
+      listener.close();
+    }
+    registrations.forEach(RegisteredMemory::close);
+    registrations.clear();
+    devices.close();
+    // Whoever keeps a closed server keeps no memory with it.
+    memories.clear();
+    regions = List.of();
+    if (directory != null) {
+      directory.close();
+      dataPath.removeUnused();
+    }
+  }
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.rdma;
+
+import io.crail.common.error.ErrorCode;
+import java.io.IOException;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.nio.ByteBuffer;
+
+/**
+ * The users' memory that is registered with one device. Registering costs as much as many
+ * transfers, so memory stays registered when a transfer has ended, until room is needed, or nobody
+ * refers to it any more.
+ *
+ * <p>Memory is known by the identity of its buffer, never by its address: another buffer may lie at
+ * the address of one that is gone, on other pages, and a device that used the old registration
+ * would write into pages that nobody reads.
+ *
+ * <p>Used by one thread at a time. Finding known memory takes no lock and allocates nothing.
+ */
+final class RegistrationCache implements AutoCloseable {
+  /** Registers memory. */
+  interface Registrar {
+    /** The address of a direct buffer's first byte. */
+    long address(ByteBuffer memory);
+
+    /**
+     * Registers memory.
+     *
+     * @param writable whether the device may write into it
+     * @throws IOException a sentence for people
+     */
+    Registered register(long address, long lengthBytes, boolean writable) throws IOException;
+
+    /** Whether a registration failed because too much is registered already. */
+    boolean isShortage(IOException failure);
+  }
+
+  /** What a registrar has registered. */
+  interface Registered {
+    /** The key for local use. */
+    int lkey();
+
+    /** Ends the registration. */
+    void close();
+  }
+
+  /** Registered memory. In use from when it was handed out until it is given back. */
+  static final class Registration extends WeakReference<ByteBuffer> {
+    private final int hash;
+    private final long address;
+    private final long length;
+    private final Registered registered;
+    private int uses = 1;
+
+    /** Whether others may find it. */
+    private boolean kept;
+
+    private Registration nextInBucket;
+
+    // Neighbours among those that are not in use, by the time of their last use.
+    private Registration older;
+    private Registration newer;
+
+    Registration(
+        ByteBuffer memory,
+        ReferenceQueue<ByteBuffer> collected,
+        int hash,
+        long address,
+        long length,
+        Registered registered) {
+      super(memory, collected);
+      this.hash = hash;
+      this.address = address;
+      this.length = length;
+      this.registered = registered;
+    }
+
+    /** The key for requests. */
+    int lkey() {
+      return registered.lkey();
+    }
+
+    /** True when a range lies within. */
+    boolean covers(long rangeAddress, int rangeLength) {
+      return rangeAddress >= address && rangeAddress - address <= length - rangeLength;
+    }
+  }
+
+  private final Registrar registrar;
+  private final long limitBytes;
+  private final String limitName;
+  private final ReferenceQueue<ByteBuffer> collected = new ReferenceQueue<>();
+  private Registration[] buckets = new Registration[64];
+  private int kept;
+  private long bytes;
+  private long idleBytes;
+  private Registration oldest;
+  private Registration newest;
+
+  /**
+   * Creates an empty cache.
+   *
+   * @param limitBytes most bytes that are registered
+   * @param limitName the key that says so, for messages
+   */
+  RegistrationCache(Registrar registrar, long limitBytes, String limitName) {
+    this.registrar = registrar;
+    this.limitBytes = limitBytes;
+    this.limitName = limitName;
+  }
+
+  /** Bytes that are registered now. */
+  long bytes() {
+    return bytes;
+  }
+
+  /** The registration of known memory, in use now; null when it is not known. */
+  Registration find(ByteBuffer memory) {
+    Registration each = buckets[System.identityHashCode(memory) & buckets.length - 1];
+    while (each != null && !each.refersTo(memory)) {
+      each = each.nextInBucket;
+    }
+    if (each != null && each.uses++ == 0) {
+      unlink(each);
+    }
+    return each;
+  }
+
+  /**
+   * Registers memory that is not known, whole where there is room for that, else only the range
+   * that is needed now.
+   *
+   * @param memory what the range was cut from
+   * @param address the first byte that is needed
+   * @param length bytes that are needed
+   * @return its registration, in use now; null when there is no room before others are given back
+   * @throws IOException when it cannot be registered; a sentence for people
+   */
+  Registration register(ByteBuffer memory, long address, int length) throws IOException {
+    releaseCollected();
+    if (length > limitBytes) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception(
+          length + " bytes cannot be registered, for " + limitName + " is " + limitBytes);
+    }
+    long start = registrar.address(memory);
+    boolean within = address >= start && address - start <= (long) memory.capacity() - length;
+    if (within && memory.capacity() <= limitBytes) {
+      try {
+        Registration whole = register(memory, start, memory.capacity(), true);
+        if (whole != null) {
+          return whole;
+        }
+      } catch (IOException e) {
+        if (!registrar.isShortage(e) || memory.capacity() == length) {
+          throw e;
+        }
+      }
+    }
+    return register(memory, address, length, false);
+  }
+
+  private Registration register(ByteBuffer memory, long address, int length, boolean keep)
+      throws IOException {
+    if (bytes - idleBytes + length > limitBytes) {
+      return null;
+    }
+    while (bytes + length > limitBytes) {
+      releaseOldest();
+    }
+    int hash = System.identityHashCode(memory);
+    Registration registration =
+        new Registration(
+            memory,
+            keep ? collected : null,
+            hash,
+            address,
+            length,
+            tryRegister(address, length, !memory.isReadOnly()));
+    bytes += length;
+    if (keep) {
+      put(registration);
+    }
+    return registration;
+  }
+
+  private Registered tryRegister(long address, int length, boolean writable) throws IOException {
+    while (true) {
+      try {
+        return registrar.register(address, length, writable);
+      } catch (IOException e) {
+        if (!registrar.isShortage(e) || !releaseOldest()) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  /** Gives a registration back. */
+  void release(Registration registration) {
+    if (--registration.uses > 0) {
+      return;
+    }
+    if (registration.kept) {
+      linkNewest(registration);
+    } else {
+      end(registration);
+    }
+  }
+
+  /** Ends the registrations of memory that nobody refers to any more. */
+  void releaseCollected() {
+    for (Reference<?> each = collected.poll(); each != null; each = collected.poll()) {
+      Registration registration = (Registration) each;
+      if (registration.kept) {
+        drop(registration);
+      }
+    }
+  }
+
+  /** Ends the registration that was not used for longest; false when all are in use. */
+  private boolean releaseOldest() {
+    if (oldest == null) {
+      return false;
+    }
+    drop(oldest);
+    return true;
+  }
+
+  /** Nobody finds it any more; ends it unless it is in use. */
+  private void drop(Registration registration) {
+    registration.kept = false;
+    kept--;
+    int index = registration.hash & buckets.length - 1;
+    if (buckets[index] == registration) {
+      buckets[index] = registration.nextInBucket;
+    } else {
+      Registration before = buckets[index];
+      while (before.nextInBucket != registration) {
+        before = before.nextInBucket;
+      }
+      before.nextInBucket = registration.nextInBucket;
+    }
+    if (registration.uses == 0) {
+      unlink(registration);
+      end(registration);
+    }
+  }
+
+  private void end(Registration registration) {
+    bytes -= registration.length;
+    registration.registered.close();
+  }
+
+  private void put(Registration registration) {
+    registration.kept = true;
+    if (++kept > buckets.length) {
+      Registration[] old = buckets;
+      buckets = new Registration[2 * old.length];
+      for (Registration first : old) {
+        Registration each = first;
+        while (each != null) {
+          Registration following = each.nextInBucket;
+          insert(each);
+          each = following;
+        }
+      }
+    }
+    insert(registration);
+  }
+
+  private void insert(Registration registration) {
+    int index = registration.hash & buckets.length - 1;
+    registration.nextInBucket = buckets[index];
+    buckets[index] = registration;
+  }
+
+  private void linkNewest(Registration registration) {
+    idleBytes += registration.length;
+    registration.older = newest;
+    if (newest == null) {
+      oldest = registration;
+    } else {
+      newest.newer = registration;
+    }
+    newest = registration;
+  }
+
+  private void unlink(Registration registration) {
+    idleBytes -= registration.length;
+    if (registration.older == null) {
+      oldest = registration.newer;
+    } else {
+      registration.older.newer = registration.newer;
+    }
+    if (registration.newer == null) {
+      newest = registration.older;
+    } else {
+      registration.newer.older = registration.older;
+    }
+    registration.older = null;
+    registration.newer = null;
+  }
+
+  /** Ends all registrations; none is in use any more. */
+  @Override
+  public void close() {
+    while (releaseOldest()) {
+      // The condition says it all.
+    }
+    if (bytes != 0) {
+      throw new IllegalStateException(bytes + " bytes of registered memory are still in use");
+    }
+  }
+}
