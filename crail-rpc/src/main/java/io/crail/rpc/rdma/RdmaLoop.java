@@ -169,7 +169,8 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
   @Override
   public boolean poll() {
     boolean progress = queues.poll() > 0;
-    if (++pollsSinceLook >= POLLS_PER_LOOK) {
+    // With nothing under way a poll is about whether the connections still live.
+    if (++pollsSinceLook >= POLLS_PER_LOOK || underWay == 0 || !attempts.isEmpty()) {
       progress |= takeEvents();
     }
     return progress;
