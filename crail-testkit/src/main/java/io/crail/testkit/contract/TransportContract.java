@@ -392,7 +392,8 @@ public abstract class TransportContract {
     ClientLoop loop = newLoop();
     Transport.ServerEndpoint server = newServer();
     Flood flood = new Flood();
-    loop.submit(() -> loop.connect(server.address(), loop.clock().nanoTime() + LONG, flood));
+    loop.submit(
+        () -> loop.connector().connect(server.address(), loop.clock().nanoTime() + LONG, flood));
     drive(loop, "a connection", () -> flood.connection != null);
     holdAnswers();
     loop.submit(flood::send);
