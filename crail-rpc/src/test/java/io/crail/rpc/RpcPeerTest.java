@@ -89,6 +89,7 @@ class RpcPeerTest {
     private final ByteBuffer output = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
     private final List<Long> sent = new ArrayList<>();
     private int room = Integer.MAX_VALUE;
+    private int maxFrameLength = Frame.MAX_LENGTH;
     private int position;
     private int flushed;
     private int flushes;
@@ -97,6 +98,11 @@ class RpcPeerTest {
     FakeConnection(InetSocketAddress address, Handler handler) {
       this.address = address;
       this.handler = handler;
+    }
+
+    @Override
+    public int maxFrameLength() {
+      return maxFrameLength;
     }
 
     @Override
@@ -488,6 +494,23 @@ class RpcPeerTest {
     large.length = Frame.MAX_BODY_LENGTH + 1;
     large.submit();
     assertEnd(ErrorCode.LIMIT_EXCEEDED, large);
+    FakeCall good = ask(true);
+    inLoop(() -> connection.answer(2));
+    assertEnd(ErrorCode.OK, good);
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void refusesARequestThatTheConnectionDoesNotTake() {
+    final FakeCall first = ask(true);
+    establish();
+    FakeConnection connection = loop.last();
+    inLoop(() -> connection.answer(1));
+    assertEnd(ErrorCode.OK, first);
+    connection.maxFrameLength = Frame.HEADER_LENGTH;
+    FakeCall large = ask(true);
+    assertEnd(ErrorCode.LIMIT_EXCEEDED, large);
+    connection.maxFrameLength = Frame.MAX_LENGTH;
     FakeCall good = ask(true);
     inLoop(() -> connection.answer(2));
     assertEnd(ErrorCode.OK, good);
