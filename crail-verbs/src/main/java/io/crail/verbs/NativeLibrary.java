@@ -5,14 +5,14 @@ import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Loads the native library, and finds out what is missing for RDMA. */
 final class NativeLibrary {
   private static final String NAME = "disni";
 
-  private static final int EACCES = 13;
-  private static final int EPERM = 1;
+  private static final File FILES = new File("/dev/infiniband");
 
   private NativeLibrary() {}
 
@@ -73,7 +73,7 @@ final class NativeLibrary {
 
   private static String problem(List<String> devices, long memlock, long registeredBytes) {
     if (devices.isEmpty()) {
-      return "there is no RDMA device (none in /sys/class/infiniband, or no module ib_uverbs)";
+      return noDevice();
     }
     String unusable = "";
     int usable = 0;
@@ -104,11 +104,31 @@ final class NativeLibrary {
     return "";
   }
 
+  /** The kernel may know devices that this process cannot see, in a container above all. */
+  private static String noDevice() {
+    String[] known = new File("/sys/class/infiniband").list();
+    if (known == null || known.length == 0) {
+      return "there is no RDMA device (/sys/class/infiniband is empty)";
+    }
+    Arrays.sort(known);
+    return "the RDMA devices "
+        + Arrays.toString(known)
+        + " have no files in /dev/infiniband that this process can see (container: --device"
+        + " /dev/infiniband; else: modprobe -a ib_uverbs rdma_ucm)";
+  }
+
+  /** The error number does not tell: libibverbs looks elsewhere for a file that it may not open. */
   private static String explain(VerbsException e, String what) {
-    String hint =
-        e.errno() == EACCES || e.errno() == EPERM
-            ? "; this user may not open the files in /dev/infiniband"
-            : "";
+    File[] closed =
+        FILES.listFiles(
+            file ->
+                (file.getName().startsWith("uverbs") || file.getName().equals("rdma_cm"))
+                    && !(file.canRead() && file.canWrite()));
+    String hint = "";
+    if (closed != null && closed.length > 0) {
+      Arrays.sort(closed);
+      hint = "; this user may not open " + Arrays.toString(closed);
+    }
     return what + " cannot be used: " + e.getMessage() + hint;
   }
 }

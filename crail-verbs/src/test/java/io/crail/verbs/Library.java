@@ -25,12 +25,4 @@ final class Library {
               throw new AssertionError();
             });
   }
-
-  /** Skips the test when the two devices of bin/rdma-vm are not there. */
-  static void assumeRdma() {
-    file();
-    Availability availability = Verbs.check();
-    assumeTrue(availability.usable(), availability.problem());
-    assumeTrue(availability.devices().contains("rxe1"), "this is not the machine of bin/rdma-vm");
-  }
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.verbs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The library on real devices: its C tests, and what limits and rights do. */
+@Tag("rdma")
+class RdmaMachineTest {
+  private static final Path LIBRARY = Library.file().getParent();
+
+  @Test
+  void allTestsInCPass() throws Exception {
+    Path program = LIBRARY.resolve("verbs-tests");
+    assumeTrue(Files.exists(program), "the C tests are not built (make -C crail-verbs check)");
+    Process tests =
+        new ProcessBuilder(program.toString(), "--rdma").redirectErrorStream(true).start();
+    String output = new String(tests.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertTrue(tests.waitFor(60, TimeUnit.SECONDS));
+    assertEquals(0, tests.exitValue(), output);
+  }
+
+  @Test
+  void saysThatTooLittleMemoryMayBeLocked() throws Exception {
+    // Without the right to lock any amount, under a limit of 64 KiB.
+    String[] limited = {
+      "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "prlimit", "--memlock=65536"
+    };
+    AvailabilityTest.assertSays(
+        "may lock 65536 bytes of memory but means to register 65537",
+        AvailabilityTest.answer(LIBRARY, 65537, limited));
+    assertTrue(AvailabilityTest.answer(LIBRARY, 65536, limited).startsWith("true "));
+  }
+
+  /** In a file system of its own. */
+  private static String answerAfter(String script) throws Exception {
+    return AvailabilityTest.answer(
+        LIBRARY, 0, "unshare", "-m", "sh", "-c", script + " && exec \"$@\"", "sh");
+  }
+
+  @Test
+  void saysThatTheDevicesHaveNoFiles() throws Exception {
+    AvailabilityTest.assertSays(
+        "the RDMA devices [rxe0, rxe1] have no files in /dev/infiniband",
+        answerAfter("mount -t tmpfs none /dev/infiniband"));
+  }
+
+  @Test
+  void saysThatTheUserMayNotOpenTheDevices() throws Exception {
+    String answer =
+        answerAfter(
+            "mount -t tmpfs none /mnt && cp -a /dev/infiniband/. /mnt && chmod 600 /mnt/*"
+                + " && mount --bind /mnt /dev/infiniband && set -- setpriv --reuid=65534 \"$@\"");
+    AvailabilityTest.assertSays(
+        "this user may not open [/dev/infiniband/rdma_cm, /dev/infiniband/uverbs0,", answer);
+  }
+}
