@@ -27,7 +27,9 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code id}: the identity of the datanode process, as text
  *   <li>{@code heartbeat}: a number that the datanode raises while it lives, see {@link Heartbeat}
  *   <li>{@code lock}: locked by the datanode process until its end
- *   <li>{@code region-<i>} and {@code region-<i>.gen}: bytes and generations of region i
+ *   <li>{@code region-<i>} and {@code region-<i>.gen}: bytes and generations of region i; the
+ *       former may be a link into a mount of huge pages, which holds nothing else
+ *   <li>{@code whole}: there when all memory of the regions has been taken
  * </ul>
  *
  * A datanode that was killed leaves its directory behind; the next one with the same data path
@@ -47,6 +49,9 @@ public final class RegionDirectory implements AutoCloseable {
 
   /** The file that holds the heartbeat. */
   static final String HEARTBEAT_FILE = "heartbeat";
+
+  /** The file that says that no region will grow. */
+  static final String WHOLE_FILE = "whole";
 
   private static final String LOCK_FILE = "lock";
   private static final long PROOF_MILLIS = 1500;
@@ -79,14 +84,31 @@ public final class RegionDirectory implements AutoCloseable {
    */
   public static RegionDirectory create(
       Path dataPath, UUID uuid, List<Integer> lengths, boolean preallocate) throws IOException {
+    return create(dataPath, uuid, lengths, preallocate, null);
+  }
+
+  /**
+   * As {@link #create(Path, UUID, List, boolean)}, with the bytes of the regions in huge pages.
+   *
+   * @param lengths bytes of each region, multiples of the size of a page
+   * @param hugePages a directory of a mount of huge pages; their memory is taken at once
+   */
+  public static RegionDirectory create(
+      Path dataPath, UUID uuid, List<Integer> lengths, HugePages hugePages) throws IOException {
+    return create(dataPath, uuid, lengths, true, hugePages);
+  }
+
+  private static RegionDirectory create(
+      Path dataPath, UUID uuid, List<Integer> lengths, boolean preallocate, HugePages hugePages)
+      throws IOException {
     Path parent = dataPath.toAbsolutePath().normalize();
     Path path = parent.resolve(uuid.toString());
     removeLeftovers(parent);
     createWithParent(path);
     boolean created = false;
     try {
-      checkSpace(parent, lengths);
-      RegionDirectory directory = fill(path, uuid, lengths, preallocate);
+      checkSpace(parent, lengths, hugePages == null);
+      RegionDirectory directory = fill(path, uuid, lengths, preallocate, hugePages);
       created = true;
       return directory;
     } finally {
@@ -97,7 +119,8 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   private static RegionDirectory fill(
-      Path path, UUID uuid, List<Integer> lengths, boolean preallocate) throws IOException {
+      Path path, UUID uuid, List<Integer> lengths, boolean preallocate, HugePages hugePages)
+      throws IOException {
     FileChannel lockChannel = null;
     List<RegionMemory> regions = new ArrayList<>();
     boolean filled = false;
@@ -108,18 +131,28 @@ public final class RegionDirectory implements AutoCloseable {
       lockChannel.lock();
       Heartbeat heartbeat = Heartbeat.create(path.resolve(HEARTBEAT_FILE));
       for (int i = 0; i < lengths.size(); i++) {
-        RegionMemory region = RegionMemory.create(path, i, lengths.get(i));
+        if (hugePages != null) {
+          // Mapping takes the pages, or fails.
+          Files.createSymbolicLink(
+              RegionMemory.dataFile(path, i), hugePages.createFile(targetName(path, i)));
+        }
+        RegionMemory region = RegionMemory.create(path, i, lengths.get(i), hugePages != null);
         regions.add(region);
-        if (preallocate) {
+        if (preallocate && hugePages == null) {
           region.growAll(heartbeat::beat);
         }
+        heartbeat.beat();
+      }
+      if (preallocate) {
+        Files.createFile(path.resolve(WHOLE_FILE));
       }
       // Last, for it is what says that the rest is there.
       Files.writeString(path.resolve(ID_FILE), uuid.toString(), StandardOpenOption.CREATE_NEW);
       filled = true;
       return new RegionDirectory(path, lockChannel, heartbeat, List.copyOf(regions));
     } catch (IOException e) {
-      throw new IOException("cannot create the regions in " + path + ": " + e, e);
+      String where = hugePages == null ? path.toString() : hugePages.toString();
+      throw new IOException("cannot create the regions in " + where + ": " + e, e);
     } finally {
       if (!filled) {
         regions.forEach(RegionMemory::close);
@@ -182,10 +215,11 @@ public final class RegionDirectory implements AutoCloseable {
     }
   }
 
-  private static void checkSpace(Path parent, List<Integer> lengths) throws IOException {
+  private static void checkSpace(Path parent, List<Integer> lengths, boolean withData)
+      throws IOException {
     long needed = 0;
     for (int length : lengths) {
-      needed += (long) length + GenerationTable.lengthFor(length);
+      needed += (withData ? (long) length : 0) + GenerationTable.lengthFor(length);
     }
     needed += Extent.MIN_LENGTH;
     long available = FreeSpace.bytes(parent);
@@ -255,15 +289,31 @@ public final class RegionDirectory implements AutoCloseable {
     }
   }
 
+  /** The name of a region's file where the data lie elsewhere; nobody else's begins so. */
+  private static String targetName(Path directory, int index) {
+    return "crail-" + directory.getFileName() + "-region-" + index;
+  }
+
+  private static void deleteTarget(Path directory, Path file) throws IOException {
+    if (Files.isSymbolicLink(file)) {
+      Path target = Files.readSymbolicLink(file);
+      if (String.valueOf(target.getFileName())
+          .equals("crail-" + directory.getFileName() + "-" + file.getFileName())) {
+        Files.deleteIfExists(target);
+      }
+    }
+  }
+
   /** Removes a datanode's directory; nothing but its own files. */
   private static void delete(Path directory) {
     List<Path> files = new ArrayList<>();
     try (DirectoryStream<Path> entries =
-        Files.newDirectoryStream(directory, "{id,heartbeat,lock,region-*}")) {
+        Files.newDirectoryStream(directory, "{id,heartbeat,lock,whole,region-*}")) {
       // The identity goes first, so that nobody begins to map what is about to go.
       files.add(directory.resolve(ID_FILE));
       entries.forEach(files::add);
       for (Path file : files) {
+        deleteTarget(directory, file);
         Files.deleteIfExists(file);
       }
       Files.delete(directory);

@@ -42,10 +42,12 @@ final class RegionFile implements AutoCloseable {
    * Creates the keeper of an existing file.
    *
    * @param length its bytes
+   * @param whole whether all its memory is there already
    */
-  RegionFile(Path path, int length) {
+  RegionFile(Path path, int length, boolean whole) {
     this.path = path;
     this.grown = new byte[length >>> UNIT_SHIFT];
+    Arrays.fill(grown, (byte) (whole ? 1 : 0));
   }
 
   /** True when the range may be written through the mapping. */

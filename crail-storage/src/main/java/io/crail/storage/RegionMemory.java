@@ -41,14 +41,18 @@ public final class RegionMemory implements AutoCloseable {
    * of a directory. The memory of the generations is taken at once.
    *
    * @param length bytes, a multiple of {@link Extent#MIN_LENGTH}
+   * @param linked whether the file of the data is there, empty, and takes its memory when mapped
    */
-  static RegionMemory create(Path directory, int index, int length) throws IOException {
+  static RegionMemory create(Path directory, int index, int length, boolean linked)
+      throws IOException {
     checkLength(length);
     Files.write(
         generationFile(directory, index),
         new byte[GenerationTable.lengthFor(length)],
         StandardOpenOption.CREATE_NEW);
-    return map(directory, index, length, StandardOpenOption.CREATE_NEW);
+    return linked
+        ? map(directory, index, length, true)
+        : map(directory, index, length, false, StandardOpenOption.CREATE_NEW);
   }
 
   /**
@@ -67,7 +71,8 @@ public final class RegionMemory implements AutoCloseable {
       throw new IOException(
           file + " has " + length + " bytes and " + cellsLength + " bytes of generations");
     }
-    return Uninterrupted.run(() -> map(directory, index, (int) length));
+    boolean whole = Files.exists(directory.resolve(RegionDirectory.WHOLE_FILE));
+    return Uninterrupted.run(() -> map(directory, index, (int) length, whole));
   }
 
   /** Creates region {@code index} in memory of this process. */
@@ -181,7 +186,8 @@ public final class RegionMemory implements AutoCloseable {
     }
   }
 
-  private static Path dataFile(Path directory, int index) {
+  /** The file, or link to it, that holds the bytes of a region. */
+  static Path dataFile(Path directory, int index) {
     return directory.resolve("region-" + index);
   }
 
@@ -195,14 +201,15 @@ public final class RegionMemory implements AutoCloseable {
     }
   }
 
-  private static RegionMemory map(Path directory, int index, int length, StandardOpenOption... more)
+  private static RegionMemory map(
+      Path directory, int index, int length, boolean whole, StandardOpenOption... more)
       throws IOException {
     Path file = dataFile(directory, index);
     return new RegionMemory(
         index,
         map(file, length, more),
         map(generationFile(directory, index), GenerationTable.lengthFor(length)),
-        new RegionFile(file, length));
+        new RegionFile(file, length, whole));
   }
 
   private static ByteBuffer map(Path file, int length, StandardOpenOption... more)

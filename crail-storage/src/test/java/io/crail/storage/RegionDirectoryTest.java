@@ -71,6 +71,54 @@ class RegionDirectoryTest {
   }
 
   @Test
+  void keepsTheBytesOfRegionsInHugePages(@TempDir Path huge) throws IOException {
+    UUID uuid = UUID.randomUUID();
+    HugePages pages = new HugePages(huge, LENGTH);
+    RegionDirectory directory = RegionDirectory.create(dataPath, uuid, List.of(LENGTH), pages);
+    Path file = huge.resolve("crail-" + uuid + "-region-0");
+    assertEquals(LENGTH, Files.size(file));
+    // Such files cannot be written, so a client takes them for whole from the beginning.
+    directory.regions().get(0).data().put(17, (byte) 5);
+    try (RegionMemory seen = RegionMemory.open(directory.path(), 0)) {
+      assertEquals(5, seen.data().get(17));
+      assertTrue(seen.isGrown(0, LENGTH));
+    }
+    Path foreign = Files.writeString(huge.resolve("crail-notes"), "mine");
+    directory.close();
+    assertFalse(Files.exists(file));
+    assertEquals("mine", Files.readString(foreign));
+    assertEquals(List.of(), listed());
+  }
+
+  @Test
+  void removesTheHugePagesOfADeadDatanode(@TempDir Path huge) throws IOException {
+    UUID uuid = UUID.randomUUID();
+    Path dead = leftover(uuid);
+    Files.delete(dead.resolve("region-0"));
+    Path file = Files.writeString(huge.resolve("crail-" + uuid + "-region-0"), "left");
+    Path foreign = Files.writeString(huge.resolve("thesis.tex"), "mine");
+    Files.createSymbolicLink(dead.resolve("region-0"), file);
+    Files.createSymbolicLink(dead.resolve("region-7"), foreign);
+    create(UUID.randomUUID()).close();
+    assertFalse(Files.exists(dead));
+    assertFalse(Files.exists(file));
+    assertEquals("mine", Files.readString(foreign));
+  }
+
+  @Test
+  void regionsThatAreNotTakenAtOnceGrowLater() throws IOException {
+    try (RegionDirectory sparse =
+            RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), false);
+        RegionMemory seen = RegionMemory.open(sparse.path(), 0)) {
+      assertFalse(seen.isGrown(0, 1));
+    }
+    try (RegionDirectory whole = create(UUID.randomUUID());
+        RegionMemory seen = RegionMemory.open(whole.path(), 1)) {
+      assertTrue(seen.isGrown(0, LENGTH));
+    }
+  }
+
+  @Test
   void leavesALivingDatanodeAlone() throws Exception {
     RegionDirectory living = create(UUID.randomUUID());
     AtomicLong beats = new AtomicLong();

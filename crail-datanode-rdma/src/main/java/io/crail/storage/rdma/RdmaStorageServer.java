@@ -16,6 +16,7 @@ import io.crail.rpc.rdma.RdmaQueues;
 import io.crail.rpc.rdma.RdmaSettings;
 import io.crail.rpc.rdma.RegisteredMemory;
 import io.crail.storage.DataPath;
+import io.crail.storage.HugePages;
 import io.crail.storage.LocalHost;
 import io.crail.storage.RegionDirectory;
 import io.crail.storage.RegionMemory;
@@ -51,11 +52,14 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   private static final QueuePair.Options CONNECTION =
       new QueuePair.Options(QUEUE_LENGTH - 1, 1, 1, 0, Verbs.MOST_READS);
   private static final int BACKLOG = 1024;
+
+  /** Turns of asking whether a client lives after which it counts as gone. */
+  private static final int PATIENT_TURNS = 3;
+
   private static final int REGION_ACCESS =
       Layouts.ACCESS_LOCAL_WRITE | Layouts.ACCESS_REMOTE_READ | Layouts.ACCESS_REMOTE_WRITE;
 
   private final Configuration configuration;
-  private final DataPath dataPath;
   private final int connectionLimit;
   private final long keepAliveNanos;
   private final RateLimitedLog refusals = new RateLimitedLog(LOG, Clock.SYSTEM);
@@ -63,6 +67,7 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   private final List<RegisteredMemory> registrations = new ArrayList<>();
   private final List<RegionMemory> memories = new ArrayList<>();
   private List<Region> regions = List.of();
+  private DataPath dataPath;
   private UUID uuid;
   private RdmaListener listener;
   private RdmaDevice device;
@@ -80,7 +85,6 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
 
   RdmaStorageServer(Configuration configuration) {
     this.configuration = configuration;
-    this.dataPath = DataPath.of(configuration.get(RdmaStorageKeys.DATA_PATH));
     this.connectionLimit = configuration.get(RdmaStorageKeys.CONNECTION_LIMIT);
     this.keepAliveNanos = configuration.get(RdmaStorageKeys.KEEP_ALIVE).toNanos();
     this.keepAlive = new KeepAliveRequest();
@@ -90,9 +94,16 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   public void start(UUID newUuid) throws IOException {
     uuid = newUuid;
     List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    String configuredPath = configuration.get(RdmaStorageKeys.DATA_PATH);
+    Optional<HugePages> hugePages =
+        configuredPath.isEmpty() ? Optional.empty() : HugePages.of(Path.of(configuredPath));
+    dataPath = DataPath.of(hugePages.isPresent() ? "" : configuredPath);
     List<Integer> lengths =
         new RegionPlan(RdmaStorageKeys.STORAGE_LIMIT, RdmaStorageKeys.ALLOCATION_SIZE)
-            .lengths(configuration, namenodes.size(), Extent.MIN_LENGTH);
+            .lengths(
+                configuration,
+                namenodes.size(),
+                hugePages.map(HugePages::pageLength).orElse(Extent.MIN_LENGTH));
     checkAvailable(lengths);
     boolean started = false;
     try {
@@ -104,7 +115,10 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
       }
       // Its memory is pinned by the registration, so all of it is taken here, where a file system
       // without room is an error.
-      directory = RegionDirectory.create(dataPath.path(), uuid, lengths, true);
+      directory =
+          hugePages.isPresent()
+              ? RegionDirectory.create(dataPath.path(), uuid, lengths, hugePages.get())
+              : RegionDirectory.create(dataPath.path(), uuid, lengths, true);
       register(directory.regions());
       queues = new RdmaQueues(devices, QUEUE_LENGTH * connectionLimit, descriptor -> {});
       serving = true;
@@ -214,6 +228,7 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   private final class ClientConnection implements QueuePair.Handler {
     private final QueuePair pair;
     private boolean asked;
+    private int turnsUnanswered;
 
     ClientConnection(QueuePair pair) {
       this.pair = pair;
@@ -222,13 +237,24 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
 
     /** Writes nothing to the client; its device acknowledges that as long as it is there. */
     void ask() {
-      if (!asked) {
-        asked = true;
-        int result = pair.post(keepAlive.address(pair.wrId(0)));
-        if (result < 0) {
-          pair.close("the device takes no request: " + Verbs.errorText(result));
+      if (asked) {
+        // Some devices repeat for ever what is not acknowledged.
+        if (++turnsUnanswered == PATIENT_TURNS) {
+          gone("nothing acknowledged");
+          pair.close("it does not answer");
         }
+        return;
       }
+      asked = true;
+      turnsUnanswered = 0;
+      int result = pair.post(keepAlive.address(pair.wrId(0)));
+      if (result < 0) {
+        pair.close("the device takes no request: " + Verbs.errorText(result));
+      }
+    }
+
+    private void gone(String text) {
+      refusals.warn("client " + pair.peer() + " does not answer any more: " + text);
     }
 
     @Override
@@ -238,7 +264,7 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
 
     @Override
     public void failed(int request, int status, String text) {
-      refusals.warn("client " + pair.peer() + " does not answer any more: " + text);
+      gone(text);
     }
 
     @Override
