@@ -96,11 +96,7 @@ public final class EmbeddedCrail implements AutoCloseable {
   public synchronized int startDatanode(int storageClass) throws IOException {
     Datanode datanode =
         Datanode.start(
-            configuration,
-            StorageTier.find(configuration.get(StorageKeys.TYPES).get(0)),
-            storageClass,
-            plan.tierArguments(),
-            transport);
+            configuration, tierOf(storageClass), storageClass, plan.tierArguments(), transport);
     datanodes.add(datanode);
     awaitRegistered(datanode);
     return datanodes.size() - 1;
@@ -134,15 +130,17 @@ public final class EmbeddedCrail implements AutoCloseable {
     for (int storageClass : plan.storageClasses) {
       datanodes.add(
           Datanode.start(
-              configuration,
-              StorageTier.find(configuration.get(StorageKeys.TYPES).get(0)),
-              storageClass,
-              plan.tierArguments(),
-              transport));
+              configuration, tierOf(storageClass), storageClass, plan.tierArguments(), transport));
     }
     for (Datanode datanode : datanodes) {
       awaitRegistered(datanode);
     }
+  }
+
+  /** The tier whose place in the configured list is the class; the first one for other classes. */
+  private StorageTier tierOf(int storageClass) {
+    List<String> names = configuration.get(StorageKeys.TYPES);
+    return StorageTier.find(names.get(storageClass < names.size() ? storageClass : 0));
   }
 
   private NameNodeServer startNamenode(int index, InetSocketAddress address) throws IOException {
@@ -229,7 +227,10 @@ public final class EmbeddedCrail implements AutoCloseable {
       return this;
     }
 
-    /** Sets the storage class of each datanode, and so how many there are. */
+    /**
+     * Sets the storage class of each datanode, and so how many there are. A datanode's tier is that
+     * at the place of its class in {@code crail.storage.types}, or the first one.
+     */
     public Builder storageClasses(int... classes) {
       storageClasses = classes.clone();
       return this;

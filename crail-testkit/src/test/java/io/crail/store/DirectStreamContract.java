@@ -41,16 +41,22 @@ abstract class DirectStreamContract {
   private static final int BLOCK = 1 << 20;
 
   private final String localMap;
+  private final TestCluster.Tier tier;
   private TestCluster cluster;
   private CrailStore store;
 
   DirectStreamContract(boolean mapped) {
+    this(mapped, TestCluster.Tier.TCP);
+  }
+
+  DirectStreamContract(boolean mapped, TestCluster.Tier tier) {
     this.localMap = "crail.storage.localmap=" + mapped;
+    this.tier = tier;
   }
 
   @BeforeAll
   void start() throws Exception {
-    cluster = TestCluster.start(2, 2, localMap);
+    cluster = TestCluster.start(tier, 2, 2, localMap);
     store = cluster.newStore();
   }
 

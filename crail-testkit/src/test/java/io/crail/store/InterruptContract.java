@@ -34,19 +34,25 @@ abstract class InterruptContract {
   private static final int PARTS = 6;
 
   private final boolean mapped;
+  private final TestCluster.Tier tier;
   private final byte[] bytes;
   private TestCluster cluster;
   private CrailStore store;
 
   InterruptContract(boolean mapped) {
+    this(mapped, TestCluster.Tier.TCP);
+  }
+
+  InterruptContract(boolean mapped, TestCluster.Tier tier) {
     this.mapped = mapped;
+    this.tier = tier;
     this.bytes = Bytes.random(new Random(Bytes.seed("interrupts")), PARTS * PART);
   }
 
   @BeforeEach
   void start() throws Exception {
     String map = "crail.storage.localmap=" + mapped;
-    cluster = TestCluster.start(map, "crail.storage.tcp.allocationsize=1m");
+    cluster = TestCluster.start(tier, 1, 1, map, tier.regions("1m"));
     store = cluster.newStore();
   }
 

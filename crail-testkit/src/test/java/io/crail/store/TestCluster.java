@@ -21,13 +21,38 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
 /** An embedded cluster with little space, its stores, and a look at its space from outside. */
 final class TestCluster implements AutoCloseable {
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
-  private static final long DATANODE_BYTES = 64 << 20;
+
+  /** The tier of a cluster's datanodes. */
+  enum Tier {
+    /** Over the loopback interface. */
+    TCP(64 << 20),
+    /** Behind the second device of the test machine; with more space, for what was freed rests. */
+    RDMA(
+        160 << 20,
+        "crail.storage.types=rdma",
+        "crail.storage.rdma.interface=10.9.0.2",
+        "crail.storage.rdma.connecttimeout=20s");
+
+    private final long datanodeBytes;
+    private final String[] settings;
+
+    Tier(long datanodeBytes, String... settings) {
+      this.datanodeBytes = datanodeBytes;
+      this.settings = settings;
+    }
+
+    /** The setting for the size of a region. */
+    String regions(String size) {
+      return "crail.storage." + name().toLowerCase(Locale.ROOT) + ".allocationsize=" + size;
+    }
+  }
 
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
   private final EmbeddedCrail crail;
@@ -38,26 +63,44 @@ final class TestCluster implements AutoCloseable {
   }
 
   /**
-   * Starts a cluster. No deadline and no lease ends because the machine stands still for seconds,
-   * unless a test asks for that.
+   * Starts a cluster over TCP. No deadline and no lease ends because the machine stands still for
+   * seconds, unless a test asks for that.
    *
    * @param settings {@code key=value} each, for servers and clients
    */
   static TestCluster start(int namenodes, int datanodes, String... settings) throws Exception {
+    return start(Tier.TCP, namenodes, datanodes, settings);
+  }
+
+  /** As {@link #start(int, int, String...)}, with datanodes of a tier. */
+  static TestCluster start(Tier tier, int namenodes, int datanodes, String... settings)
+      throws Exception {
     EmbeddedCrail.Builder builder =
         EmbeddedCrail.builder()
             .namenodes(namenodes)
             .datanodes(datanodes)
-            .storage(DATANODE_BYTES)
-            .set("crail.storage.tcp.allocationsize", "16m")
+            .storage(tier.datanodeBytes)
             .set("crail.rpctimeout", "60s")
             .set("crail.datatimeout", "60s")
             .set("crail.lease", "60s");
+    set(builder, tier.regions("16m"));
+    for (String setting : tier.settings) {
+      set(builder, setting);
+    }
     for (String setting : settings) {
-      int equals = setting.indexOf('=');
-      builder.set(setting.substring(0, equals), setting.substring(equals + 1));
+      set(builder, setting);
     }
     return new TestCluster(builder.start());
+  }
+
+  private static void set(EmbeddedCrail.Builder builder, String setting) {
+    int equals = setting.indexOf('=');
+    builder.set(setting.substring(0, equals), setting.substring(equals + 1));
+  }
+
+  /** Takes over a cluster, which is closed with this. */
+  static TestCluster of(EmbeddedCrail crail) {
+    return new TestCluster(crail);
   }
 
   private TestCluster(EmbeddedCrail crail) {
