@@ -77,7 +77,7 @@ public final class RdmaStorageKeys implements ConfigKeys {
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "5s",
               "How often a datanode writes nothing to each of its clients, to notice those whose"
-                  + " host has vanished and let their connections go.")
+                  + " host has vanished and let their connections go, after three times at most.")
           .check(
               value ->
                   value.toMillis() < 100 || value.toMillis() > 600_000

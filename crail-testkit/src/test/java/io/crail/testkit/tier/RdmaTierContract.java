@@ -27,6 +27,7 @@ abstract class RdmaTierContract extends TierContract {
     return Configuration.builder()
         .set(RdmaStorageKeys.INTERFACE, SERVER)
         .set(RdmaStorageKeys.PORT, 0)
+        .set(RdmaStorageKeys.CONNECT_TIMEOUT, "20s")
         .set(RdmaStorageKeys.DATA_PATH, dataPath)
         .set(RdmaStorageKeys.STORAGE_LIMIT, REGIONS * REGION)
         .set(RdmaStorageKeys.ALLOCATION_SIZE, REGION);

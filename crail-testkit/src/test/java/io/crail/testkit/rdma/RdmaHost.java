@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.rdma;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The test machine as its root sees it: what the devices hold, and the cable between them. */
+final class RdmaHost {
+  private static final Pattern COUNT = Pattern.compile("\\b(pd|cq|qp|cm_id|mr) (\\d+)");
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  private RdmaHost() {}
+
+  /** What both devices hold for all processes and the kernel, by kind. */
+  static Map<String, Integer> resources() throws IOException {
+    Map<String, Integer> counts = new TreeMap<>();
+    Matcher found = COUNT.matcher(run("rdma", "resource", "show"));
+    while (found.find()) {
+      counts.merge(found.group(1), Integer.parseInt(found.group(2)), Integer::sum);
+    }
+    return counts;
+  }
+
+  /**
+   * Lets the second host hear the first one, or nothing of it: what is sent goes to an address that
+   * nobody has. Other than with a pulled cable, no device knows.
+   */
+  static void hear(boolean hearing) throws IOException {
+    String address = hearing ? "02:00:0a:09:00:02" : "02:00:0a:09:00:99";
+    run("ip", "neigh", "replace", "10.9.0.2", "lladdr", address, "dev", "rv0", "nud", "permanent");
+  }
+
+  /** Pulls the cable, or puts it back. */
+  static void cable(boolean plugged) throws Exception {
+    run("ip", "link", "set", "rv0", plugged ? "up" : "down");
+    if (plugged) {
+      await(
+          "routes and device",
+          () ->
+              run("ip", "route", "show", "table", "101").contains("10.9.0.2")
+                  && run("rdma", "link").split("state ACTIVE", -1).length == 3);
+    }
+  }
+
+  /** Waits for a condition, with a deadline. */
+  static void await(String what, Callable<Boolean> condition) throws Exception {
+    long deadline = System.nanoTime() + PATIENCE_NANOS;
+    while (!condition.call()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new AssertionError("not within its time: " + what);
+      }
+      Thread.sleep(20);
+    }
+  }
+
+  private static String run(String... command) throws IOException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    StringBuilder output = new StringBuilder();
+    try (BufferedReader reader =
+        new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        output.append(line).append('\n');
+      }
+    }
+    return output.toString();
+  }
+}
