@@ -28,6 +28,13 @@ class RdmaMachineTest {
     assertEquals(0, tests.exitValue(), output);
   }
 
+  /** Takes long: the machine is emulated, and so are the sanitizers. */
+  @Test
+  void disniAndDarpcPassUnderTheSanitizers() throws Exception {
+    assumeTrue(Boolean.getBoolean("crail.test.long"), "only among the long tests");
+    Sanitizers.run(DisniTest.class);
+  }
+
   @Test
   void saysThatTooLittleMemoryMayBeLocked() throws Exception {
     // Without the right to lock any amount, under a limit of 64 KiB.
