@@ -17,6 +17,7 @@ import io.crail.CrailStore;
 import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.StaleNodeException;
 import io.crail.common.error.WriteLeaseHeldException;
+import io.crail.common.error.WriteLeaseLostException;
 import io.crail.protocol.NameNodeOperations;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,15 +67,9 @@ class WriteLeaseTest {
     cluster.close();
     cluster = TestCluster.start("crail.lease=100ms");
     store = cluster.newStore();
-    CrailOutputStream output = createFile(store, "/first").getDirectOutputStream(0);
-    awaitRenewals(80);
-    store.delete("/first", false).get();
-    output.close();
+    awaitRenewals("/first", 80);
     TestCluster.await("the timer sleeps", WriteLeaseTest::timersSleep);
-    CrailOutputStream later = createFile(store, "/second").getDirectOutputStream(0);
-    awaitRenewals(80);
-    store.delete("/second", false).get();
-    later.close();
+    awaitRenewals("/second", 80);
   }
 
   /** True when no timer of this process waits for a time. */
@@ -84,11 +79,31 @@ class WriteLeaseTest {
         .allMatch(thread -> thread.getState() == Thread.State.WAITING);
   }
 
-  private void awaitRenewals(int count) throws Exception {
+  /** Waits for renewals of a stream, of another one whenever a pause has cost its lease. */
+  private void awaitRenewals(String path, int count) throws Exception {
     long before = cluster.operations(NameNodeOperations.RENEW_LEASES);
+    CrailOutputStream[] output = {createFile(store, path).getDirectOutputStream(0)};
     TestCluster.await(
         count + " renewals",
-        () -> cluster.operations(NameNodeOperations.RENEW_LEASES) >= before + count);
+        () -> {
+          if (isLost(output[0])) {
+            store.delete(path, false).get();
+            output[0].close();
+            output[0] = createFile(store, path).getDirectOutputStream(0);
+          }
+          return cluster.operations(NameNodeOperations.RENEW_LEASES) >= before + count;
+        });
+    store.delete(path, false).get();
+    output[0].close();
+  }
+
+  private static boolean isLost(CrailOutputStream output) throws Exception {
+    try {
+      output.write(Bytes.empty(0)).get();
+      return false;
+    } catch (WriteLeaseLostException e) {
+      return true;
+    }
   }
 
   @Test
