@@ -55,11 +55,10 @@ find_java() {
   return 1
 }
 
-# java_flags <java> [layout]: flags without which a JVM warns about what Netty does, or DiSNI fails;
-# with a layout also where its native library is.
+# java_flags <java> [layout]: flags without which a JVM warns about what Netty does; with a layout
+# also where its native library is.
 java_flags() {
   local major
-  printf '%s\n' --add-exports=java.base/sun.nio.ch=ALL-UNNAMED
   if [ -n "${2:-}" ]; then
     printf '%s\n' "-Djava.library.path=$2/lib/native${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   fi

@@ -190,7 +190,13 @@ class ArchitectureTest {
     TreeSet<String> foreign = new TreeSet<>();
     for (String module :
         List.of(
-            "crail-common", "crail-rpc", "crail-storage", "crail-client", "crail-datanode-tcp")) {
+            "crail-common",
+            "crail-verbs",
+            "crail-rpc",
+            "crail-storage",
+            "crail-client",
+            "crail-datanode-tcp",
+            "crail-datanode-rdma")) {
       foreign.addAll(foreignDependencies(Path.of("..", module, "pom.xml")));
     }
     foreign.removeIf(name -> name.startsWith("netty-"));
