@@ -609,6 +609,22 @@ NATIVE(jint, await)
              : cm_await(POINTER(event_channel), POINTER(comp_channel), wakeup, timeout_millis);
 }
 
+NATIVE(jint, awaitReadable)
+(JNIEnv *env, jclass type, jintArray descriptors, jint timeout_millis) {
+  (void)type;
+  jint numbers[io_crail_verbs_Verbs_MAX_DESCRIPTORS];
+  struct pollfd fds[io_crail_verbs_Verbs_MAX_DESCRIPTORS];
+  jsize count = descriptors != NULL ? (*env)->GetArrayLength(env, descriptors) : 0;
+  if (count == 0 || count > io_crail_verbs_Verbs_MAX_DESCRIPTORS || timeout_millis < 0) {
+    return -EINVAL;
+  }
+  (*env)->GetIntArrayRegion(env, descriptors, 0, count, numbers);
+  for (jsize i = 0; i < count; i++) {
+    fds[i] = (struct pollfd){.fd = numbers[i], .events = POLLIN};
+  }
+  return poll_until(fds, (nfds_t)count, deadline_after(timeout_millis));
+}
+
 /* ---- Threads and texts ---- */
 
 NATIVE(jint, setAffinity)(JNIEnv *env, jclass type, jlongArray mask) {

@@ -31,7 +31,7 @@ import java.util.List;
  */
 public final class Verbs {
   /** Version of what this class and the native library have agreed upon. */
-  @Native private static final int ABI = 1;
+  @Native private static final int ABI = 2;
 
   /** The time is over: -ETIMEDOUT. */
   @Native public static final int TIMED_OUT = -110;
@@ -431,6 +431,18 @@ public final class Verbs {
    */
   public static native int await(
       long eventChannel, long compChannel, int wakeup, int timeoutMillis);
+
+  /** Most descriptors of {@link #awaitReadable}. */
+  @Native public static final int MAX_DESCRIPTORS = 64;
+
+  /**
+   * Waits until one of several descriptors is readable, such as those of channels and wake-ups;
+   * takes nothing.
+   *
+   * @param descriptors at most {@link #MAX_DESCRIPTORS}
+   * @return how many are; 0 when the time is over; or negative
+   */
+  public static native int awaitReadable(int[] descriptors, int timeoutMillis);
 
   // ---- Threads
 

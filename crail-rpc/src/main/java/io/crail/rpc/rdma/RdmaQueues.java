@@ -36,7 +36,7 @@ public final class RdmaQueues implements AutoCloseable {
   private QueuePair[] pairs = new QueuePair[16];
   private int[] generations = new int[16];
   private int count;
-  private int turn;
+  private int[] awaited;
   private boolean closed;
 
   /** Learns of descriptors that become readable when something has completed. */
@@ -63,15 +63,22 @@ public final class RdmaQueues implements AutoCloseable {
 
   /**
    * Sleeps until something completes, after {@link #arm}, or somebody wakes, or the time is over.
-   * Channels of several devices cannot be waited for at once, so then each has its turn.
    *
    * @param wakeup made by {@link Verbs#createWakeup}
    */
   public void await(int wakeup, int timeoutMillis) {
-    int count = queues.size();
-    long channel = count == 0 ? 0 : queues.get(turn++ % count).channel;
-    int result =
-        Verbs.await(0, channel, wakeup, count < 2 ? timeoutMillis : Math.min(timeoutMillis, 1));
+    if (awaited == null || awaited[0] != wakeup || awaited.length != queues.size() + 1) {
+      awaited = new int[queues.size() + 1];
+      awaited[0] = wakeup;
+      for (int i = 0; i < queues.size(); i++) {
+        awaited[i + 1] = Verbs.completionDescriptor(queues.get(i).channel);
+      }
+    }
+    int result = Verbs.awaitReadable(awaited, timeoutMillis);
+    if (result > 0) {
+      // Takes the wake-up, if there is one.
+      result = Verbs.await(0, 0, wakeup, 0);
+    }
     if (result < 0 && result != Verbs.TIMED_OUT) {
       throw new IllegalStateException("cannot wait: " + Verbs.errorText(result));
     }
