@@ -31,8 +31,9 @@ final class DatanodeCommand extends OptionsCommand {
                            huge pages (rdma)
           -p <port>        port to serve on; 0 takes a free one
           -i <interface>   network interface, host name or address to serve on
-                It registers with the namenodes by itself, again after they were restarted. It ends when it
-        has been removed ('crail removeDatanode'), or by SIGTERM or SIGINT; its data are gone then.
+        It registers with the namenodes by itself, again after they were restarted. It ends when
+        it has been removed ('crail removeDatanode'), or by SIGTERM or SIGINT; its data are gone
+        then.
         """,
         valued("t", "tier", "tier", "storage tier, by default the first of crail.storage.types"),
         valued(

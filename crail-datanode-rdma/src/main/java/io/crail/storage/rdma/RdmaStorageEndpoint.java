@@ -490,7 +490,9 @@ final class RdmaStorageEndpoint
     if (!queue.isEmpty()) {
       RdmaTransfers overdue = new RdmaTransfers();
       queue.moveOverdue(nowNanos, overdue);
-      overdue.endAll(overdue());
+      if (!overdue.isEmpty()) {
+        overdue.endAll(overdue());
+      }
       send();
     } else if (outdated && state == State.READY && connection.isIdle()) {
       connection.close("the datanode has to be described anew");
