@@ -30,12 +30,15 @@ final class RdmaHost {
   }
 
   /**
-   * Lets the second host hear the first one, or nothing of it: what is sent goes to an address that
-   * nobody has. Other than with a pulled cable, no device knows.
+   * Lets the second host hear the first one, or nothing of it: what arrives there is dropped. Other
+   * than with a pulled cable, or a neighbour whose address has changed, no device knows.
    */
   static void hear(boolean hearing) throws IOException {
-    String address = hearing ? "02:00:0a:09:00:02" : "02:00:0a:09:00:99";
-    run("ip", "neigh", "replace", "10.9.0.2", "lladdr", address, "dev", "rv0", "nud", "permanent");
+    // Never two of them.
+    run("ip", "rule", "del", "pref", "1");
+    if (!hearing) {
+      run("ip", "rule", "add", "pref", "1", "iif", "rv1", "blackhole");
+    }
   }
 
   /** Pulls the cable, or puts it back. */
