@@ -53,9 +53,9 @@ public final class RdmaKeys implements ConfigKeys {
       ConfigKey.of(
               "crail.rdma.retries",
               ConfigType.INT,
-              "7",
+              "6",
               "How often a device repeats a packet that is not acknowledged before it gives the"
-                  + " connection up.")
+                  + " connection up. Soft-RoCE never does with 7.")
           .between(0, 7);
 
   /** How long an acknowledgement may take. */
