@@ -116,10 +116,11 @@ public final class EmbeddedCrail implements AutoCloseable {
   }
 
   private void start() throws IOException {
-    InetAddress loopback = InetAddress.getLoopbackAddress();
+    InetAddress host =
+        plan.host == null ? InetAddress.getLoopbackAddress() : InetAddress.getByName(plan.host);
     StringBuilder addresses = new StringBuilder();
     for (int index = 0; index < plan.namenodes; index++) {
-      NameNodeServer namenode = startNamenode(index, new InetSocketAddress(loopback, 0));
+      NameNodeServer namenode = startNamenode(index, new InetSocketAddress(host, 0));
       namenodes.add(namenode);
       addresses.append(index == 0 ? "" : ",").append("crail://").append(text(namenode.address()));
     }
@@ -205,6 +206,7 @@ public final class EmbeddedCrail implements AutoCloseable {
     private int[] storageClasses = {0};
     private long storageBytes = -1;
     private Path dataPath;
+    private String host;
     private boolean ownPlace;
 
     private Builder() {}
@@ -215,6 +217,12 @@ public final class EmbeddedCrail implements AutoCloseable {
         throw new IllegalArgumentException("a cluster needs a namenode");
       }
       namenodes = count;
+      return this;
+    }
+
+    /** Sets the address on which namenodes serve; the loopback address unless set. */
+    public Builder host(String address) {
+      host = Objects.requireNonNull(address, "address");
       return this;
     }
 
