@@ -24,6 +24,9 @@ import java.util.stream.Stream;
 final class CrailProcess implements AutoCloseable {
   private static final String JAVA_HOME = System.getProperty("java.home");
 
+  /** The processor that servers run on; on an emulated machine a JVM keeps to one. */
+  private static final String SERVER_PROCESSOR = System.getProperty("crail.test.serverprocessor");
+
   private final String name;
   private final Process process;
   private final Output out;
@@ -42,13 +45,17 @@ final class CrailProcess implements AutoCloseable {
   /** Starts {@code crail} with these arguments, and with {@code directory} as its configuration. */
   static CrailProcess crail(Path directory, String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
+    boolean serves = List.of("namenode", "datanode").contains(arguments[0]);
+    if (serves && SERVER_PROCESSOR != null) {
+      command.addAll(List.of("taskset", "-c", SERVER_PROCESSOR));
+    }
     String home = System.getProperty("crail.home");
     if (home != null) {
       command.add(home + "/bin/crail");
     } else {
       command.addAll(java());
       Path logging = directory.resolve("log4j2-server.xml");
-      if (Files.exists(logging) && List.of("namenode", "datanode").contains(arguments[0])) {
+      if (serves && Files.exists(logging)) {
         // As bin/crail does.
         command.add("-Dlog4j2.configurationFile=" + logging);
       }
@@ -82,8 +89,14 @@ final class CrailProcess implements AutoCloseable {
       command.add("--enable-native-access=ALL-UNNAMED");
       command.add("--sun-misc-unsafe-memory-access=allow");
     }
+    String libraries = System.getProperty("java.library.path");
     command.addAll(
-        List.of("-Xmx256m", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path")));
+        List.of(
+            "-Djava.library.path=" + libraries,
+            "-Xmx256m",
+            "-XX:+UseSerialGC",
+            "-cp",
+            System.getProperty("java.class.path")));
     return command;
   }
 

@@ -124,7 +124,12 @@ final class ProcessCluster implements AutoCloseable {
    * @return its index
    */
   int startDatanode(String size, int storageClass) throws Exception {
-    List<String> arguments = new ArrayList<>(List.of("datanode", "-t", "tcp"));
+    return startDatanode("tcp", size, storageClass);
+  }
+
+  /** Starts one more datanode of a tier. */
+  int startDatanode(String tier, String size, int storageClass) throws Exception {
+    List<String> arguments = new ArrayList<>(List.of("datanode", "-t", tier));
     if (storageClass >= 0) {
       arguments.addAll(List.of("-c", String.valueOf(storageClass)));
     }
