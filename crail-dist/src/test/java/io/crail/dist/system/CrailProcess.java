@@ -36,6 +36,10 @@ final class CrailProcess implements AutoCloseable {
     this.name = name;
     builder.environment().put("JAVA_HOME", JAVA_HOME);
     builder.environment().remove("CRAIL_HOME");
+    if (SERVER_PROCESSOR != null) {
+      // On an emulated machine: see bin/rdma-vm --help.
+      builder.environment().put("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1");
+    }
     builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
     this.process = builder.start();
     this.out = new Output(process.getInputStream());

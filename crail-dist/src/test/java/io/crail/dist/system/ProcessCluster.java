@@ -18,7 +18,8 @@ import java.util.stream.Stream;
 
 /** Namenodes and datanodes, each a process of its own, on ports that happen to be free. */
 final class ProcessCluster implements AutoCloseable {
-  static final Duration PATIENCE = Duration.ofSeconds(90);
+  static final Duration PATIENCE =
+      Duration.ofSeconds(Integer.getInteger("crail.test.patience", 90));
 
   /** What a datanode of these tests lends, and some more. */
   private static final long ENOUGH_BYTES = 68 << 20;
@@ -158,7 +159,7 @@ final class ProcessCluster implements AutoCloseable {
   /** Runs a command of {@code crail} to its end. */
   CrailProcess run(String... arguments) throws Exception {
     CrailProcess process = crail(arguments);
-    process.awaitExit(Duration.ofSeconds(120));
+    process.awaitExit(PATIENCE.plusSeconds(30));
     return process;
   }
 
