@@ -221,9 +221,9 @@ public final class MeasureRdma {
           perfTest.run("ib_read_bw", test).megabytes());
       String rest = " -s " + size + " -k " + count + " -f /stream.dat";
       long before = processorTicks(datanode.pid());
-      stream("write, " + name + ", stream", "-t writeAsync -b 8" + rest);
-      stream("read, " + name + ", stream", "-t readSequentialAsync -b 8" + rest);
-      stream("read, " + name + ", buffered", "-t readSequential" + rest);
+      stream("write, " + name + ", stream", "-t writeAsync -b 8" + rest, size);
+      stream("read, " + name + ", stream", "-t readSequentialAsync -b 8" + rest, size);
+      stream("read, " + name + ", buffered", "-t readSequential" + rest, size);
       double seconds = (double) (processorTicks(datanode.pid()) - before) / TICKS_PER_SECOND;
       samples.add(
           "processor time of the datanode, three streams of " + (REGION_BYTES / 4 >> 20) + " MiB",
@@ -233,8 +233,10 @@ public final class MeasureRdma {
     }
   }
 
-  private void stream(String name, String arguments) throws IOException, InterruptedException {
-    samples.add(name, "MB/s", shown(arguments), Samples.number(iobench(arguments), "MB/s"));
+  private void stream(String name, String arguments, int size)
+      throws IOException, InterruptedException {
+    double operations = Samples.number(iobench(arguments), "throughput");
+    samples.add(name, "MB/s", shown(arguments), operations * size / 1e6);
   }
 
   private void compare() {
