@@ -595,7 +595,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
 
   private void pollAllOrWait(long waitNanos, Completion awaited) {
     boolean ask = waitNanos < 0 || (awaited != null && awaited.isComplete());
-    if (pollPollers() || ask || spin()) {
+    if (pollPollers() || ask || spin(waitNanos)) {
       long now = clock.nanoTime();
       if (now - lastOwnPollNanos >= OWN_POLL_NANOS) {
         lastOwnPollNanos = now;
@@ -625,8 +625,12 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     return progress;
   }
 
-  /** Goes on asking for a while; true when there was any progress. */
-  private boolean spin() {
+  /**
+   * Goes on asking for a while, but not beyond the wait, at whose end deadlines are looked at.
+   *
+   * @return false when it is time to sleep
+   */
+  private boolean spin(long waitNanos) {
     long spinNanos = 0;
     for (int i = 0; i < pollers.size(); i++) {
       if (pollers.get(i).isBusy()) {
@@ -636,6 +640,9 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     if (spinNanos == 0) {
       return false;
     }
+    // Who never sleeps looks at the loop's own network and at the deadlines in between.
+    boolean neverSleeps = spinNanos > waitNanos;
+    long limitNanos = neverSleeps ? Math.min(OWN_POLL_NANOS, waitNanos) : spinNanos;
     long beganNanos = clock.nanoTime();
     do {
       for (int i = 0; i < SPINS; i++) {
@@ -644,8 +651,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
         }
         Thread.onSpinWait();
       }
-    } while (mayWait() && clock.nanoTime() - beganNanos < spinNanos);
-    return false;
+    } while (mayWait() && clock.nanoTime() - beganNanos < limitNanos);
+    return neverSleeps;
   }
 
   private boolean armPollers() {

@@ -2,6 +2,7 @@
 package io.crail.rpc.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -165,6 +166,22 @@ class PollerTest {
       loop.await(new Op(), began + 500_000_000);
       long sleeps = (System.nanoTime() - began) / ClientLoop.SWEEP_INTERVAL_NANOS + 2;
       assertTrue(poller.polls.get() <= 4 * sleeps, poller.polls + " polls, " + sleeps + " sleeps");
+    }
+    poller.close();
+  }
+
+  /** Who never sleeps still looks at the clock. */
+  @Test
+  void aDeadlineEndsAWaitThatOnlyAsks() throws Exception {
+    // Loads what makes pipes.
+    Assumptions.assumeTrue(Epoll.isAvailable(), "no epoll here");
+    PipePoller poller = new PipePoller(Long.MAX_VALUE);
+    poller.awaited = new Op();
+    try (NettyTransport transport = transport(NettyKeys.Io.NIO);
+        ClientLoop loop = transport.newClientLoop("test")) {
+      loop.submit(() -> loop.attach(poller));
+      assertFalse(loop.await(poller.awaited, System.nanoTime() + 100_000_000));
+      assertEquals(3, poller.armed.getCount(), "it has slept");
     }
     poller.close();
   }
