@@ -190,6 +190,9 @@ machine_qemu() {
     tcg) flags=(-accel "tcg,thread=multi,tb-size=1024" -cpu max) ;;
     tcg-single) flags=(-accel "tcg,thread=single,tb-size=1024" -cpu max) ;;
   esac
+  # The emulated counter is the host's, the same for all processors, which the kernel does not
+  # believe; any other clock costs a system call and a device.
+  [ "$1" = kvm ] || arguments+=" tsc=reliable"
   qemu=(qemu-system-x86_64 "${flags[@]}" -smp "$2" -m "$3" -nodefaults -display none -no-reboot
     -kernel "$machine/vmlinuz" -initrd "$machine/initramfs"
     -append "console=ttyS0 quiet panic=-1 oops=panic mitigations=off random.trust_cpu=on $arguments")

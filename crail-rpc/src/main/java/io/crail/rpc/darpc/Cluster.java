@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 final class Cluster implements Executor {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final long MAX_SWEEP_NANOS = 1_000_000_000;
-  private static final int SPINS_PER_YIELD = 64;
+  private static final int SPINS_PER_YIELD = 16;
 
   private final DarpcServer server;
   private final DarpcSettings settings;
