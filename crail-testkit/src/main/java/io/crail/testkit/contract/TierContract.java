@@ -104,6 +104,11 @@ public abstract class TierContract {
     return true;
   }
 
+  /** Most bytes that a transfer may allocate on both sides together; negative: any number. */
+  protected int bytesOfTransfer() {
+    return 0;
+  }
+
   /** Closes what the subclass has opened; the servers, endpoints and loops are closed before. */
   protected void closeAll() throws Exception {}
 
@@ -669,6 +674,61 @@ public abstract class TierContract {
     // Whatever became of them, the endpoint goes on.
     write(endpoint, bytes, extent, 0);
     assertEquals(-1, bytes.mismatch(read(endpoint, BLOCK, extent, 0)));
+  }
+
+  @Test
+  void transfersAllocateNothing() throws Exception {
+    assumeTrue(bytesOfTransfer() >= 0, "a simulation may allocate");
+    StorageEndpoint endpoint = endpoint();
+    Extent extent = extent(0, 0, BLOCK);
+    write(endpoint, randomBuffer(BLOCK), extent, 0);
+    Transfer[] transfers = new Transfer[16];
+    ByteBuffer[] buffers = new ByteBuffer[transfers.length];
+    for (int i = 0; i < transfers.length; i++) {
+      transfers[i] = new Transfer();
+      buffers[i] = randomBuffer(BLOCK / transfers.length);
+    }
+    for (boolean write : new boolean[] {true, false}) {
+      for (int length : new int[] {4, 4096, 4 * 4096}) {
+        for (int inFlight : new int[] {1, transfers.length}) {
+          int repeated = Math.min(400, 2 * BLOCK / length) / inFlight;
+          Allocation.assertAtMost(
+              (write ? "a write of " : "a read of ") + length + " bytes, of " + inFlight,
+              repeated * inFlight,
+              bytesOfTransfer(),
+              () -> {
+                for (int i = 0; i < repeated; i++) {
+                  moveAll(endpoint, write, transfers, inFlight, buffers, length, extent);
+                }
+              });
+        }
+      }
+    }
+  }
+
+  private void moveAll(
+      StorageEndpoint endpoint,
+      boolean write,
+      Transfer[] transfers,
+      int count,
+      ByteBuffer[] buffers,
+      int length,
+      Extent extent)
+      throws InterruptedException {
+    long deadline = loop.clock().nanoTime() + PATIENCE_NANOS;
+    for (int i = 0; i < count; i++) {
+      transfers[i].prepare(buffers[i], 0, length, extent, i * length, deadline);
+      if (write) {
+        endpoint.write(transfers[i]);
+      } else {
+        endpoint.read(transfers[i]);
+      }
+    }
+    for (int i = 0; i < count; i++) {
+      if (!loop.await(transfers[i], deadline) || transfers[i].failure() != null) {
+        throw new AssertionError(transfers[i].failure());
+      }
+    }
   }
 
   @Test

@@ -11,11 +11,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import io.crail.rpc.Connection;
 import io.crail.rpc.Frame;
+import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import java.io.IOException;
@@ -69,6 +71,11 @@ public abstract class TransportContract {
   /** False when everything has to happen in one thread. */
   protected boolean isThreaded() {
     return true;
+  }
+
+  /** Most bytes that a call may allocate on both sides together. */
+  protected int bytesOfCall() {
+    return 0;
   }
 
   /** Lets a millisecond pass. */
@@ -322,6 +329,83 @@ public abstract class TransportContract {
     for (int i = 0; i < 2_000; i++) {
       call.again(LONG).submit();
       assertArrayEquals(call.request(), succeed(call).answer());
+    }
+  }
+
+  @Test
+  void callsAllocateNothing() throws Exception {
+    assumeTrue(isThreaded(), "a simulation may allocate");
+    RpcPeer peer = newPeer(newLoop(), newServer());
+    LeanCall[] calls = new LeanCall[64];
+    for (int i = 0; i < calls.length; i++) {
+      calls[i] = new LeanCall();
+    }
+    Allocation.assertAtMost(
+        "a call, 64 in flight",
+        50 * calls.length,
+        bytesOfCall(),
+        () -> {
+          for (int i = 0; i < 50; i++) {
+            for (LeanCall call : calls) {
+              call.begin(peer);
+            }
+            for (LeanCall call : calls) {
+              call.end();
+            }
+          }
+        });
+    Allocation.assertAtMost(
+        "a call alone",
+        400,
+        bytesOfCall(),
+        () -> {
+          for (int i = 0; i < 400; i++) {
+            calls[0].begin(peer);
+            calls[0].end();
+          }
+        });
+  }
+
+  /** A call without objects, whose answer is longer than its request. */
+  private static final class LeanCall extends RpcCall {
+    private static final int ANSWER_BYTES = 96;
+
+    void begin(RpcPeer peer) {
+      prepare(peer, peer.loop().clock().nanoTime() + LONG);
+      submit();
+    }
+
+    void end() throws InterruptedException {
+      if (!peer().loop().await(this, deadlineNanos()) || isFailed()) {
+        throw new AssertionError(failure());
+      }
+    }
+
+    @Override
+    protected int opcode() {
+      return EchoService.INFLATE;
+    }
+
+    @Override
+    protected boolean isIdempotent() {
+      return true;
+    }
+
+    @Override
+    protected int bodyLength() {
+      return Integer.BYTES;
+    }
+
+    @Override
+    protected void encode(ByteBuffer out, int offset) {
+      out.putInt(offset, ANSWER_BYTES);
+    }
+
+    @Override
+    protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
+      if (length != ANSWER_BYTES) {
+        throw ErrorCode.PROTOCOL.exception("an answer of " + length + " bytes");
+      }
     }
   }
 

@@ -17,6 +17,11 @@ class SimulatedTierOnNettyTest extends TierContract {
   private SimulatedTier tier;
 
   @Override
+  protected int bytesOfTransfer() {
+    return -1;
+  }
+
+  @Override
   protected StorageServer newServer() {
     tier = new SimulatedTier(random, null, REGIONS, REGION);
     return tier.createServer(Configuration.defaults(), List.of());

@@ -25,6 +25,11 @@ class SimulatedTierTest extends TierContract {
   private SimulatedTier tier;
 
   @Override
+  protected int bytesOfTransfer() {
+    return -1;
+  }
+
+  @Override
   protected StorageServer newServer() {
     network = new SimulatedNetwork(random.nextLong());
     tier = new SimulatedTier(network.random(), network, REGIONS, REGION);

@@ -64,6 +64,12 @@ abstract class TcpTierContract extends TierContract {
         .createClient(new StorageClient.Context(settings().build(), transport, clientLoop));
   }
 
+  /** What Netty needs for each write and read. */
+  @Override
+  protected int bytesOfTransfer() {
+    return 500;
+  }
+
   @Override
   protected void closeAll() {
     transport.close();

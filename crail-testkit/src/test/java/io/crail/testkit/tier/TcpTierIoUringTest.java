@@ -16,4 +16,9 @@ class TcpTierIoUringTest extends TcpTierContract {
   NettyKeys.Io io() {
     return NettyKeys.Io.IO_URING;
   }
+
+  @Override
+  protected int bytesOfTransfer() {
+    return 1500;
+  }
 }

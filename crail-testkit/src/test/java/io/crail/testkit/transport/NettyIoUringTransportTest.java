@@ -18,4 +18,9 @@ class NettyIoUringTransportTest extends TcpTransportContract {
     Assumptions.assumeTrue(
         IoUring.isAvailable(), () -> "no io_uring here: " + IoUring.unavailabilityCause());
   }
+
+  @Override
+  protected int bytesOfCall() {
+    return 1200;
+  }
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import io.crail.CrailNode;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.common.Utf8;
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.Hello;
+import io.crail.protocol.Lookup;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.RpcCall;
+import io.crail.rpc.RpcPeer;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import io.crail.testkit.contract.Allocation;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What lookups allocate, at both ends and on the way. Each transport adds a class. */
+@Timeout(value = 240, unit = TimeUnit.SECONDS)
+abstract class LookupAllocationContract {
+  private static final int IN_FLIGHT = 64;
+  private static final int REPEATED = 20;
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  /** What the API gives the caller for a lookup: the future, the node, its path. */
+  private static final int BYTES_OF_NODE = 512;
+
+  private final int bytesOfCall;
+
+  /**
+   * For subclasses.
+   *
+   * @param bytesOfCall most that a call allocates at both ends
+   */
+  LookupAllocationContract(int bytesOfCall) {
+    this.bytesOfCall = bytesOfCall;
+  }
+
+  /** Starts the cluster. */
+  abstract TestCluster newCluster() throws Exception;
+
+  @Test
+  void lookupsAllocateNothingButWhatTheCallerGets() throws Exception {
+    try (TestCluster cluster = newCluster()) {
+      CrailStore store = cluster.newStore();
+      String[] paths = new String[IN_FLIGHT];
+      for (int i = 0; i < IN_FLIGHT; i++) {
+        paths[i] = "/file-" + i;
+        Bytes.write(store, paths[i], new byte[1 + i]);
+      }
+      throughTheApi(store, paths);
+      withoutObjects(cluster.configuration(), paths);
+    }
+  }
+
+  private void throughTheApi(CrailStore store, String[] paths) throws Exception {
+    Upcoming<?>[] pending = new Upcoming<?>[IN_FLIGHT];
+    Allocation.assertAtMost(
+        "a lookup through the API, " + IN_FLIGHT + " in flight",
+        REPEATED * IN_FLIGHT,
+        BYTES_OF_NODE + bytesOfCall,
+        () -> {
+          for (int i = 0; i < REPEATED; i++) {
+            for (int j = 0; j < IN_FLIGHT; j++) {
+              pending[j] = store.lookup(paths[j]);
+            }
+            for (Upcoming<?> each : pending) {
+              ((CrailNode) each.get()).getCapacity();
+            }
+          }
+        });
+  }
+
+  private void withoutObjects(Configuration configuration, String[] paths) throws Exception {
+    try (Transport transport = TransportProvider.open(configuration);
+        ClientLoop loop = transport.newClientLoop("test")) {
+      NameNodeClient client =
+          new NameNodeClient(
+              loop,
+              configuration.get(ClusterKeys.NAMENODE_ADDRESS),
+              new NameNodeClient.Identity(
+                  Hello.ROLE_CLIENT, 1, "test", configuration.get(ClusterKeys.CLUSTER_NAME)),
+              RpcPeer.Options.defaults(),
+              PATIENCE_NANOS);
+      try {
+        LeanLookup[] calls = new LeanLookup[IN_FLIGHT];
+        for (int i = 0; i < IN_FLIGHT; i++) {
+          calls[i] = new LeanLookup(client.peer(0), Utf8.of(paths[i]));
+        }
+        for (int inFlight : new int[] {1, IN_FLIGHT}) {
+          int repeated = inFlight == 1 ? 400 : REPEATED * 2;
+          Allocation.assertAtMost(
+              "a lookup, " + inFlight + " in flight",
+              repeated * inFlight,
+              bytesOfCall,
+              () -> {
+                for (int i = 0; i < repeated; i++) {
+                  for (int j = 0; j < inFlight; j++) {
+                    calls[j].begin();
+                  }
+                  for (int j = 0; j < inFlight; j++) {
+                    calls[j].end();
+                  }
+                }
+              });
+        }
+      } finally {
+        client.close();
+      }
+    }
+  }
+
+  /** A lookup that makes no objects. */
+  private static final class LeanLookup extends RpcCall {
+    private final RpcPeer namenode;
+    private final Utf8 path;
+    private long node;
+
+    LeanLookup(RpcPeer namenode, Utf8 path) {
+      this.namenode = namenode;
+      this.path = path;
+    }
+
+    void begin() {
+      prepare(namenode, namenode.loop().clock().nanoTime() + PATIENCE_NANOS);
+      submit();
+    }
+
+    void end() throws InterruptedException {
+      if (!namenode.loop().await(this, deadlineNanos()) || isFailed() || node == 0) {
+        throw new AssertionError(failure());
+      }
+    }
+
+    @Override
+    protected int opcode() {
+      return NameNodeOperations.LOOKUP.number();
+    }
+
+    @Override
+    protected boolean isIdempotent() {
+      return true;
+    }
+
+    @Override
+    protected int bodyLength() {
+      return Lookup.Request.LAYOUT.fixedLength() + path.length();
+    }
+
+    @Override
+    protected void encode(ByteBuffer out, int offset) {
+      out.putShort(offset + Lookup.Request.PATH_LENGTH, (short) path.length());
+      path.copyTo(out, offset + Lookup.Request.LAYOUT.fixedLength());
+    }
+
+    @Override
+    protected void decode(ByteBuffer in, int offset, int length) {
+      node = in.getLong(offset + Lookup.Response.NODE);
+    }
+  }
+}
