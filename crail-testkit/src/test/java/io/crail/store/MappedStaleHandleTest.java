@@ -3,7 +3,8 @@ package io.crail.store;
 
 /** Stale handles over mapped regions. */
 class MappedStaleHandleTest extends StaleHandleContract {
-  MappedStaleHandleTest() {
-    super(true);
+  @Override
+  TestCluster newCluster() throws Exception {
+    return TestCluster.start("crail.storage.localmap=true");
   }
 }

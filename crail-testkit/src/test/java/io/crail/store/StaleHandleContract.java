@@ -35,19 +35,23 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class StaleHandleContract {
   private static final int MIB = 1 << 20;
+  private static final int FILLER_BYTES = 8 * MIB;
 
-  private final String localMap;
   private TestCluster cluster;
   private CrailStore store;
   private CrailStore other;
 
-  StaleHandleContract(boolean mapped) {
-    this.localMap = "crail.storage.localmap=" + mapped;
+  /** Starts the cluster, with little space. */
+  abstract TestCluster newCluster() throws Exception;
+
+  /** The running cluster. */
+  final TestCluster cluster() {
+    return cluster;
   }
 
   @BeforeAll
   void start() throws Exception {
-    cluster = TestCluster.start(localMap);
+    cluster = newCluster();
     store = cluster.newStore();
     other = cluster.newStore();
   }
@@ -66,15 +70,7 @@ abstract class StaleHandleContract {
     CrailInputStream input = handle.getDirectInputStream(old.length);
     input.read(empty(MIB)).get();
     store.delete("/old", false).get();
-    // All space is given out again, so that of the old file is among it.
-    List<String> fillers = new ArrayList<>();
-    byte[] filler = new byte[8 * MIB];
-    Arrays.fill(filler, (byte) 2);
-    while (cluster.usage().freeBytes() >= filler.length) {
-      String path = "/filler" + fillers.size();
-      append(Bytes.createFile(store, path), filler);
-      fillers.add(path);
-    }
+    List<String> fillers = fill(store, (byte) 2);
     input.seek(0);
     ExecutionException failed =
         assertThrows(ExecutionException.class, () -> input.read(empty(2 * MIB)).get());
@@ -84,12 +80,41 @@ abstract class StaleHandleContract {
     assertThrows(StaleNodeException.class, buffered::read);
     buffered.close();
     CrailInputStream fresh = store.lookup("/filler0").get().asFile().getDirectInputStream(0);
-    assertArrayEquals(filler, Bytes.read(fresh, filler.length));
+    assertArrayEquals(filler((byte) 2), Bytes.read(fresh, FILLER_BYTES));
     fresh.close();
+    remove(store, fillers);
+  }
+
+  /** Gives all space out again, so that of files that are gone is among it; returns the paths. */
+  final List<String> fill(CrailStore by, byte value) throws Exception {
+    awaitRest();
+    List<String> fillers = new ArrayList<>();
+    while (cluster.usage().freeBytes() >= FILLER_BYTES) {
+      String path = "/filler" + fillers.size();
+      append(Bytes.createFile(by, path), filler(value));
+      fillers.add(path);
+    }
+    return fillers;
+  }
+
+  /** What {@link #fill} writes into each file. */
+  static byte[] filler(byte value) {
+    byte[] filler = new byte[FILLER_BYTES];
+    Arrays.fill(filler, value);
+    return filler;
+  }
+
+  /** Takes the space back. */
+  final void remove(CrailStore by, List<String> fillers) throws Exception {
     for (String path : fillers) {
-      store.delete(path, false).get();
+      by.delete(path, false).get();
     }
     assertEquals(0, cluster.usage().usedBytes());
+    awaitRest();
+  }
+
+  private void awaitRest() throws Exception {
+    TestCluster.await("no space rests", () -> cluster.usage().waitingBytes() == 0);
   }
 
   private static CrailKeyValue put(CrailStore at, String path, byte[] value) throws Exception {

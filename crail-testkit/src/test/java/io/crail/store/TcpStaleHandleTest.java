@@ -3,7 +3,8 @@ package io.crail.store;
 
 /** Stale handles over TCP. */
 class TcpStaleHandleTest extends StaleHandleContract {
-  TcpStaleHandleTest() {
-    super(false);
+  @Override
+  TestCluster newCluster() throws Exception {
+    return TestCluster.start("crail.storage.localmap=false");
   }
 }

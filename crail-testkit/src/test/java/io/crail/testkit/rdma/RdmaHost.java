@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The test machine as its root sees it: what the devices hold, and the cable between them. */
-final class RdmaHost {
+public final class RdmaHost {
   private static final Pattern COUNT = Pattern.compile("\\b(pd|cq|qp|cm_id|mr) (\\d+)");
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -33,7 +33,7 @@ final class RdmaHost {
    * Lets the second host hear the first one, or nothing of it: what arrives there is dropped. Other
    * than with a pulled cable, or a neighbour whose address has changed, no device knows.
    */
-  static void hear(boolean hearing) throws IOException {
+  public static void hear(boolean hearing) throws IOException {
     // Never two of them.
     run("ip", "rule", "del", "pref", "1");
     if (!hearing) {

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.crail.CrailInputStream;
+import io.crail.CrailOutputStream;
+import io.crail.CrailResult;
+import io.crail.CrailStore;
+import io.crail.common.error.StaleNodeException;
+import io.crail.embedded.EmbeddedCrail;
+import io.crail.testkit.rdma.RdmaHost;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Stale handles over RDMA, where no datanode refuses anything. What was under way when a file went
+ * is the worst of them: here a cable is cut meanwhile, and the devices go on trying for longer than
+ * the space rests.
+ */
+@Tag("rdma")
+class RdmaStaleHandleTest extends StaleHandleContract {
+  private static final int MIB = 1 << 20;
+
+  /** A device tries again after so long, and does so some times. */
+  private static final int ACK_TIMEOUT = 18;
+
+  private static final long ACK_TIMEOUT_MILLIS = (4_096L << ACK_TIMEOUT) / 1_000_000;
+
+  @Override
+  TestCluster newCluster() throws Exception {
+    return TestCluster.of(
+        EmbeddedCrail.builder()
+            .storage(32 * MIB)
+            .mapped(false)
+            .set("crail.storage.types", "rdma")
+            .set("crail.storage.rdma.interface", "10.9.0.2")
+            .set("crail.rdma.acktimeout", String.valueOf(ACK_TIMEOUT))
+            .set("crail.lease", "3s")
+            .set("crail.namenode.freemargin", "1s")
+            // The test machine may be emulated.
+            .set("crail.rpctimeout", "60s")
+            .set("crail.datatimeout", "60s")
+            .set("crail.storage.rdma.connecttimeout", "20s")
+            .start());
+  }
+
+  @Test
+  void whatWasUnderWayNeitherChangesNorShowsAnotherFile() throws Exception {
+    CrailStore reader = cluster().newStore();
+    CrailStore writer = cluster().newStore();
+    // Has no need of the cable.
+    final CrailStore other = cluster().newStore("crail.storage.localmap=true");
+    byte[] old = new byte[MIB];
+    Arrays.fill(old, (byte) 1);
+    Bytes.write(writer, "/read", old);
+    CrailInputStream input = reader.lookup("/read").get().asFile().getDirectInputStream(0);
+    input.read(Bytes.empty(10)).get();
+    CrailOutputStream output = Bytes.createFile(writer, "/written").getDirectOutputStream(MIB);
+    output.write(Bytes.buffer(new byte[10])).get();
+    Future<CrailResult> read;
+    Future<CrailResult> written;
+    List<String> fillers;
+    RdmaHost.hear(false);
+    try {
+      read = input.read(Bytes.empty(MIB / 2));
+      written = output.write(Bytes.buffer(Arrays.copyOf(old, MIB / 2)));
+      other.delete("/read", false).get();
+      other.delete("/written", false).get();
+      fillers = fill(other, (byte) 2);
+      assertFalse(read.isDone());
+    } finally {
+      RdmaHost.hear(true);
+    }
+    assertStale(written);
+    assertStale(read);
+    assertThrows(StaleNodeException.class, output::close);
+    input.close();
+    // If a device still tried, it would do so within this time.
+    Thread.sleep(ACK_TIMEOUT_MILLIS + 500);
+    for (String path : fillers) {
+      assertArrayEquals(filler((byte) 2), Bytes.read(other.lookup(path).get().asFile()), path);
+    }
+    remove(other, fillers);
+  }
+
+  private static void assertStale(Future<?> access) {
+    ExecutionException failed = assertThrows(ExecutionException.class, access::get);
+    assertInstanceOf(StaleNodeException.class, failed.getCause());
+  }
+}
