@@ -203,7 +203,8 @@ final class DatanodeSpace {
   synchronized RegionSpace register(Region region, long generation) throws CrailException {
     RegionSpace known = regions.get(region.index());
     if (known != null) {
-      if (known.region().equals(region)) {
+      if (known.region().equals(region) || stopped) {
+        // Who is to end may have lent it to others meanwhile.
         return null;
       }
       throw refuse(region, "is known with other values");

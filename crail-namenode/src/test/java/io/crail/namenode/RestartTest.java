@@ -16,6 +16,8 @@ import io.crail.protocol.Extent;
 import io.crail.protocol.Generation;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeType;
+import io.crail.protocol.RegisterRegion;
+import io.crail.protocol.RemoveDatanode;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -144,6 +146,20 @@ class RestartTest {
     assertEquals(again, take("/h", 1).get(0).datanode());
     store.remove("/f", false);
     store.namenode.verify();
+  }
+
+  @Test
+  void whoIsToEndMayHaveLentItsSpaceElsewhere() throws Exception {
+    int datanode = usedDatanode(true);
+    store.call(
+        NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1001, Utf8.of("host")));
+    store.passAlive(MARGIN_MILLIS, datanode);
+    assertTrue(store.namenode.store().keepAlive(datanode).stop());
+    // Behind another fence, and with another key.
+    store.call(
+        NameNodeOperations.REGISTER_REGION,
+        new RegisterRegion.Request(datanode, 0, BYTES, 0, 7, USED + Generation.GAP));
+    assertTrue(store.namenode.store().keepAlive(datanode).stop());
   }
 
   @Test

@@ -120,6 +120,14 @@ public final class GenerationTable {
   }
 
   /**
+   * True when a place was fenced since a generation was given. All that a tier asks whose network
+   * leaves no generations here.
+   */
+  public boolean isFenced(int regionOffset, long generation) {
+    return (long) CELL.getAcquire(cells, cell(regionOffset)) > generation;
+  }
+
+  /**
    * Checks a range after its bytes were taken or placed: OK says that no other generation has
    * touched them until now. Codes as in {@link #verify}.
    */

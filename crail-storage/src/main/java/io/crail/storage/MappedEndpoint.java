@@ -124,6 +124,8 @@ public final class MappedEndpoint implements StorageEndpoint {
           write
               ? region.write(regionOffset, memory, offset, length, generation)
               : region.read(regionOffset, memory, offset, length, generation);
+    } else if (region.generations().isFenced(regionOffset, generation)) {
+      code = ErrorCode.STALE_EXTENT;
     } else if (write) {
       code = region.place(regionOffset, memory, offset, length);
     } else {

@@ -13,11 +13,12 @@ import io.crail.protocol.OperationCall;
 import io.crail.protocol.Region;
 import io.crail.protocol.RegisterDatanode;
 import io.crail.protocol.RegisterRegion;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.function.IntToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,6 +65,13 @@ public final class Registration {
       String directory,
       List<Region> regions) {}
 
+  /** What ends the access of those who had a region. */
+  @FunctionalInterface
+  public interface Fencer {
+    /** As {@link StorageServer#fence}. */
+    StorageServer.Fence fence(int region) throws IOException;
+  }
+
   private enum State {
     UNKNOWN,
     LENDING,
@@ -73,7 +81,7 @@ public final class Registration {
 
   private final NameNodeClient namenodes;
   private final Description description;
-  private final IntToLongFunction fence;
+  private final Fencer fencer;
   private final long keepAliveNanos;
   private final Runnable onAnswer;
   private final List<Link> links = new ArrayList<>();
@@ -83,19 +91,19 @@ public final class Registration {
   /**
    * Creates the registration; nothing is sent before the first {@link #step}.
    *
-   * @param fence as {@link StorageServer#fence}
+   * @param fencer as {@link StorageServer#fence}
    * @param keepAliveNanos pause between two signs of life
    * @param onAnswer runs in the loop when an answer makes another step due; must not block
    */
   public Registration(
       NameNodeClient namenodes,
       Description description,
-      IntToLongFunction fence,
+      Fencer fencer,
       long keepAliveNanos,
       Runnable onAnswer) {
     this.namenodes = namenodes;
     this.description = description;
-    this.fence = fence;
+    this.fencer = fencer;
     this.keepAliveNanos = keepAliveNanos;
     this.onAnswer = onAnswer;
     for (int i = 0; i < namenodes.count(); i++) {
@@ -226,14 +234,14 @@ public final class Registration {
     }
 
     private RegisterRegion.Request registerRegion() {
-      Region region = regions.get(lent);
       Lending last = lendings[lent];
       long incarnation = namenodes.hello(index).incarnation();
       if (last == null || last.datanode != datanode || last.incarnation != incarnation) {
         // Noted although nobody knows yet whether the request arrives.
-        long generation = last == null ? 0 : fence.applyAsLong(region.index());
+        long generation = last == null ? 0 : fence(lent);
         lendings[lent] = new Lending(datanode, incarnation, generation);
       }
+      Region region = regions.get(lent);
       return new RegisterRegion.Request(
           datanode,
           region.index(),
@@ -241,6 +249,17 @@ public final class Registration {
           region.address(),
           region.key(),
           lendings[lent].generation);
+    }
+
+    private long fence(int position) {
+      try {
+        StorageServer.Fence fence = fencer.fence(regions.get(position).index());
+        regions.set(position, fence.region());
+        return fence.generation();
+      } catch (IOException e) {
+        // Nobody may have it again: this process has to end.
+        throw new UncheckedIOException(e);
+      }
     }
 
     private void take(OperationCall<?, ?> call, long now) {

@@ -32,12 +32,21 @@ public interface StorageServer extends AutoCloseable {
   boolean checksGeneration();
 
   /**
-   * Ends all access to a region in the name of generations that were given out before, as far as
-   * the tier checks them: it is about to be lent to a namenode that does not know who has them.
+   * Ends all access to a region of those who know it until now: it is about to be lent to a
+   * namenode that does not know who they are. A tier that checks generations refuses the earlier
+   * ones, another one gives the region a new key.
    *
-   * @return the generation above which new ones begin, at least 1
+   * @throws IOException when the region can be lent no more
    */
-  long fence(int region);
+  Fence fence(int region) throws IOException;
+
+  /**
+   * What is behind a fence.
+   *
+   * @param generation above which new generations begin, at least 1
+   * @param region the region as it has to be told from now on
+   */
+  record Fence(long generation, Region region) {}
 
   /** The directory of the region files, when clients on this host may map them. */
   Optional<Path> directory();

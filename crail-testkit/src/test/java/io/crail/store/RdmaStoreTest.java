@@ -3,6 +3,8 @@ package io.crail.store;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
@@ -15,11 +17,13 @@ import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
 import io.crail.embedded.EmbeddedCrail;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -107,6 +111,32 @@ class RdmaStoreTest {
       }
       assertTrue(registered > 0);
       assertEquals(registered, registrations());
+    }
+  }
+
+  @Test
+  void aNamenodeThatStartsAnewTellsOtherKeys() throws Exception {
+    try (TestCluster cluster =
+        TestCluster.start(
+            TestCluster.Tier.RDMA,
+            1,
+            1,
+            "crail.storage.localmap=false",
+            "crail.storage.keepalive=500ms",
+            "crail.lease=4s",
+            "crail.namenode.freemargin=500ms")) {
+      CrailStore store = cluster.newStore();
+      byte[] bytes = Bytes.random(new Random(Bytes.seed("new keys")), MIB);
+      CrailInputStream old = Bytes.write(store, "/old", bytes).getDirectInputStream(0);
+      assertEquals(10, old.read(Bytes.empty(10)).get().getLen());
+      cluster.crail().restartNamenode(0);
+      TestCluster.await("space comes", () -> cluster.usage().freeBytes() > MIB);
+      CrailFile young = Bytes.write(store, "/young", bytes);
+      assertArrayEquals(bytes, Bytes.read(young));
+      ExecutionException failed =
+          assertThrows(ExecutionException.class, () -> old.read(Bytes.empty(10)).get());
+      assertInstanceOf(CrailException.class, failed.getCause());
+      old.close();
     }
   }
 

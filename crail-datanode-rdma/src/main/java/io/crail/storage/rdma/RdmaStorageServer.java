@@ -26,15 +26,22 @@ import io.crail.verbs.Availability;
 import io.crail.verbs.Layouts;
 import io.crail.verbs.Verbs;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,6 +59,7 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   private static final QueuePair.Options CONNECTION =
       new QueuePair.Options(QUEUE_LENGTH - 1, 1, 1, 0, Verbs.MOST_READS);
   private static final int BACKLOG = 1024;
+  private static final int FENCE_SECONDS = 60;
 
   /** Turns of asking whether a client lives after which it counts as gone. */
   private static final int PATIENT_TURNS = 3;
@@ -66,7 +74,11 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   private final RdmaDevices devices = new RdmaDevices();
   private final List<RegisteredMemory> registrations = new ArrayList<>();
   private final List<RegionMemory> memories = new ArrayList<>();
-  private List<Region> regions = List.of();
+
+  /** The keys that regions once had, so that none gets one again that somebody may remember. */
+  private final Set<Integer> spentKeys = new HashSet<>();
+
+  private volatile List<Region> regions = List.of();
   private DataPath dataPath;
   private UUID uuid;
   private RdmaListener listener;
@@ -167,14 +179,17 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
       RegisteredMemory registered = device.register(region.data(), REGION_ACCESS);
       registrations.add(registered);
       memories.add(region);
-      announced.add(
-          new Region(
-              region.index(),
-              region.length(),
-              registered.address(),
-              Integer.toUnsignedLong(registered.rkey())));
+      announced.add(announce(region, registered));
     }
     regions = List.copyOf(announced);
+  }
+
+  private static Region announce(RegionMemory region, RegisteredMemory registered) {
+    return new Region(
+        region.index(),
+        region.length(),
+        registered.address(),
+        Integer.toUnsignedLong(registered.rkey()));
   }
 
   @Override
@@ -307,9 +322,58 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   }
 
   @Override
-  public long fence(int region) {
-    // Nothing is ended by it, but who asks twice is told of two.
-    return memories.get(region).generations().fence();
+  public Fence fence(int region) throws IOException {
+    long generation = memories.get(region).generations().fence();
+    CompletableFuture<Region> changed = new CompletableFuture<>();
+    // In the thread that has the connections, so that none begins meanwhile.
+    listener.execute(
+        () -> {
+          try {
+            changed.complete(changeKey(region));
+          } catch (IOException e) {
+            changed.completeExceptionally(e);
+          }
+        });
+    try {
+      return new Fence(generation, changed.get(FENCE_SECONDS, TimeUnit.SECONDS));
+    } catch (ExecutionException e) {
+      throw new IOException("region " + region + " got no new key", e.getCause());
+    } catch (TimeoutException e) {
+      throw new IOException("region " + region + " got no new key in time", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("region " + region + " got no new key");
+    }
+  }
+
+  /**
+   * Has clients' devices refused that know the present key of a region. Ends all connections
+   * before, for a device must not lose memory under an access that has begun; who is still welcome
+   * connects again.
+   */
+  private Region changeKey(int region) throws IOException {
+    for (ClientConnection each : List.copyOf(connections)) {
+      each.pair.close("region " + region + " is lent to another namenode");
+    }
+    RegisteredMemory old = registrations.get(region);
+    // First, for a process may have leave to lock its memory once, and not twice.
+    old.close();
+    spentKeys.add(old.rkey());
+    RegisteredMemory fresh = device.register(memories.get(region).data(), REGION_ACCESS);
+    if (spentKeys.contains(fresh.rkey())) {
+      // Another one that lives beside it has another key.
+      RegisteredMemory repeated = fresh;
+      try {
+        fresh = device.register(memories.get(region).data(), REGION_ACCESS);
+      } finally {
+        repeated.close();
+      }
+    }
+    registrations.set(region, fresh);
+    List<Region> announced = new ArrayList<>(regions);
+    announced.set(region, announce(memories.get(region), fresh));
+    regions = List.copyOf(announced);
+    return announced.get(region);
   }
 
   @Override

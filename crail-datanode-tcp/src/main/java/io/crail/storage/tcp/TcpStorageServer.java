@@ -245,8 +245,8 @@ final class TcpStorageServer implements StorageServer {
   }
 
   @Override
-  public long fence(int region) {
-    return regions.get(region).generations().fence();
+  public Fence fence(int region) {
+    return new Fence(regions.get(region).generations().fence(), regions().get(region));
   }
 
   @Override

@@ -732,6 +732,34 @@ public abstract class TierContract {
   }
 
   @Test
+  void aFenceShutsOutWhoKnowsTheRegionAsItWas() throws Exception {
+    StorageEndpoint old = endpoint();
+    Extent fenced = extent(0, 0, BLOCK);
+    Extent other = extent(1, 0, BLOCK);
+    ByteBuffer bytes = randomBuffer(BLOCK);
+    write(old, bytes, fenced, 0);
+    write(old, bytes, other, 0);
+    for (int round = 0; round < 2; round++) {
+      StorageServer.Fence fence = server.fence(0);
+      assertEquals(server.regions().get(0), fence.region());
+      lastGeneration = Math.max(lastGeneration, fence.generation());
+      StorageEndpoint fresh = endpoint(describe(server));
+      Extent young = extent(0, 0, BLOCK);
+      ByteBuffer others = randomBuffer(BLOCK);
+      write(fresh, others, young, 0);
+      for (boolean write : new boolean[] {true, false}) {
+        fail(
+            begin(old, write, randomBuffer(BLOCK), 0, BLOCK, fenced, 0, PATIENCE_NANOS),
+            ErrorCode.STALE_EXTENT,
+            ErrorCode.UNAVAILABLE);
+      }
+      assertEquals(-1, others.mismatch(read(fresh, BLOCK, young, 0)));
+      // Nobody else notices.
+      assertEquals(-1, bytes.mismatch(read(old, BLOCK, other, 0)));
+    }
+  }
+
+  @Test
   void theServerTellsWhatItLends() throws IOException {
     assertEquals(REGIONS, server.regions().size());
     for (int i = 0; i < REGIONS; i++) {
@@ -739,9 +767,9 @@ public abstract class TierContract {
       assertEquals(REGION, server.regions().get(i).length());
     }
     assertEquals(checksGeneration(), server.checksGeneration());
-    long fence = server.fence(0);
+    long fence = server.fence(0).generation();
     assertTrue(fence >= 1);
-    assertTrue(server.fence(0) > fence, "a later fence must be above an earlier one");
+    assertTrue(server.fence(0).generation() > fence, "a later fence must be above an earlier one");
     assertTrue(server.address().getPort() > 0);
   }
 

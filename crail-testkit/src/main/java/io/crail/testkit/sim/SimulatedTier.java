@@ -259,8 +259,8 @@ public final class SimulatedTier implements StorageTier {
     }
 
     @Override
-    public long fence(int region) {
-      return regions.get(region).generations().fence();
+    public Fence fence(int region) {
+      return new Fence(regions.get(region).generations().fence(), regions().get(region));
     }
 
     @Override

@@ -24,6 +24,7 @@ import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport.ServerEndpoint;
 import io.crail.storage.Registration;
+import io.crail.storage.StorageServer;
 import io.crail.testkit.sim.SimulatedNetwork;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -89,9 +90,15 @@ class RegistrationTest {
                 true,
                 "/data",
                 regions),
-            region -> fences.merge(region, 100L, Long::sum),
+            this::fence,
             KEEP_ALIVE.toNanos(),
             () -> {});
+  }
+
+  /** Gives the region another key. */
+  private StorageServer.Fence fence(int region) {
+    long generation = fences.merge(region, 100L, Long::sum);
+    return new StorageServer.Fence(generation, new Region(region, 1 << 20, 0, generation));
   }
 
   private void pass(Duration span) {
@@ -214,6 +221,7 @@ class RegistrationTest {
       assertTrue(registration.isRegistered());
       assertEquals(Map.of(0, 100 * restart, 2, 100 * restart), fences);
       assertEquals(fences, namenodes.get(0).generations);
+      assertEquals(fences, namenodes.get(0).keys);
     }
     assertEquals(Map.of(1, 0L, 3, 0L), namenodes.get(1).generations);
   }
@@ -299,6 +307,7 @@ class RegistrationTest {
     private final InetSocketAddress address;
     private final Set<Integer> regions = new TreeSet<>();
     private final Map<Integer, Long> generations = new TreeMap<>();
+    private final Map<Integer, Long> keys = new TreeMap<>();
     private ServerEndpoint endpoint;
     private RegisterDatanode.Request registered;
     private ErrorCode refusal = ErrorCode.OK;
@@ -377,6 +386,7 @@ class RegistrationTest {
         if (isKnown(batch, i, responses, request.datanode())) {
           regions.add(request.index());
           generations.put(request.index(), request.generation());
+          keys.put(request.index(), request.key());
           if (loses) {
             return;
           }

@@ -49,6 +49,11 @@ class MappedTierTest extends TcpTierContract {
     ByteBuffer others = randomBuffer(BLOCK);
     write(mapped, others, young, 0);
     assertEquals(-1, others.mismatch(read(mapped, BLOCK, extent, 0)));
+    // But a fence counts.
+    long fence = server().fence(0).generation();
+    fail(begin(mapped, true, bytes, 0, BLOCK, young, 0, PATIENCE_NANOS), ErrorCode.STALE_EXTENT);
+    fail(begin(mapped, false, bytes, 0, BLOCK, young, 0, PATIENCE_NANOS), ErrorCode.STALE_EXTENT);
+    write(mapped, bytes, new Extent(0, fence + 1, BLOCK, BLOCK, 1, 0), 0);
   }
 
   @Test
