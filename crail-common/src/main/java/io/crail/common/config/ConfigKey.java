@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.config;
 
+import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Function;
 
@@ -64,6 +65,26 @@ public final class ConfigKey<T> {
               ? "must be between " + least + " and " + most
               : null;
         });
+  }
+
+  /** The same key, refusing times outside {@code [least, most]}. */
+  public ConfigKey<T> between(Duration least, Duration most) {
+    return check(
+        value -> {
+          Duration time = (Duration) value;
+          return time.compareTo(least) < 0 || time.compareTo(most) > 0
+              ? "must be between " + text(least) + " and " + text(most)
+              : null;
+        });
+  }
+
+  /** A time in the largest unit that needs no fraction, as a user may write it. */
+  private static String text(Duration time) {
+    long millis = time.toMillis();
+    if (millis % 60_000 == 0) {
+      return millis / 60_000 + "m";
+    }
+    return millis % 1000 == 0 ? millis / 1000 + "s" : millis + "ms";
   }
 
   /** The full name, for example {@code crail.blocksize}. */

@@ -4,6 +4,7 @@ package io.crail.storage.rdma;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RegisteredMemory;
 import io.crail.storage.Transfer;
+import io.crail.storage.TransferQueue;
 import io.crail.verbs.Layouts;
 import io.crail.verbs.Verbs;
 import java.io.IOException;
@@ -53,7 +54,7 @@ final class RdmaConnection implements QueuePair.Handler {
   // The batch that is being put together.
   private int chainFirst = -1;
   private int chainLast = -1;
-  private final RdmaTransfers chainWrites = new RdmaTransfers();
+  private final TransferQueue<RdmaTransfer> chainWrites = new TransferQueue<>();
   private int lastWriteSlot;
   private long lastWriteAddress;
   private int lastWriteKey;
@@ -282,7 +283,7 @@ final class RdmaConnection implements QueuePair.Handler {
       freeFlushes[freeFlushCount++] = request;
     }
     // All before the first owner learns of it, who may begin new ones.
-    for (RdmaTransfer each = ended; each != null; each = each.next) {
+    for (RdmaTransfer each = ended; each != null; each = each.next()) {
       if (each.copied && !each.isWrite()) {
         Transfer transfer = each.transfer();
         int at = PAGE + each.slot * copyLimit;
@@ -291,9 +292,8 @@ final class RdmaConnection implements QueuePair.Handler {
       free(each);
     }
     while (ended != null) {
-      RdmaTransfer following = ended.next;
-      ended.next = null;
-      ended.end(null);
+      RdmaTransfer following = ended.unlink();
+      ended.end();
       ended = following;
     }
   }
@@ -329,11 +329,11 @@ final class RdmaConnection implements QueuePair.Handler {
   @Override
   public void closed(String cause) {
     dispatching = false;
-    RdmaTransfers inFlight = new RdmaTransfers();
+    TransferQueue<RdmaTransfer> inFlight = new TransferQueue<>();
     for (RdmaTransfer state : slots) {
       if (state != null) {
         free(state);
-        state.next = null;
+        state.unlink();
         if (state != guilty) {
           inFlight.addLast(state);
         }

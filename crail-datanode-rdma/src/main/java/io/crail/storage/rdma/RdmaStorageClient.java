@@ -172,7 +172,7 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable {
     }
     closed = true;
     for (RdmaStorageEndpoint endpoint : List.copyOf(active)) {
-      endpoint.closeInLoop();
+      endpoint.close();
     }
     registrations.values().forEach(RegistrationCache::close);
     registrations.clear();

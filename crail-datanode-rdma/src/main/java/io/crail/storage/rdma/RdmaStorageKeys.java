@@ -5,8 +5,7 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
-import io.crail.protocol.Extent;
-import io.crail.storage.LocalHost;
+import io.crail.storage.TierKeys;
 import java.time.Duration;
 import java.util.List;
 
@@ -14,42 +13,27 @@ import java.util.List;
 public final class RdmaStorageKeys implements ConfigKeys {
   /** Where to serve. */
   public static final ConfigKey<String> INTERFACE =
-      ConfigKey.of(
-              "crail.storage.rdma.interface",
-              ConfigType.STRING,
-              LocalHost.AUTO,
-              "Network interface, host name or address that a datanode serves on, and so its RDMA"
-                  + " device; auto: the address from which it reaches the namenode.")
-          .check(value -> value.isEmpty() ? "must not be empty" : null);
+      TierKeys.networkInterface(
+          RdmaStorageTier.NAME,
+          "Network interface, host name or address that a datanode serves on, and so its RDMA"
+              + " device; auto: the address from which it reaches the namenode.");
 
   /** The port. */
-  public static final ConfigKey<Integer> PORT =
-      ConfigKey.of(
-              "crail.storage.rdma.port",
-              ConfigType.INT,
-              "50030",
-              "Port that a datanode serves on; 0 takes any free one.")
-          .between(0, 65535);
+  public static final ConfigKey<Integer> PORT = TierKeys.port(RdmaStorageTier.NAME, 50030);
 
   /** What a datanode lends. */
   public static final ConfigKey<Long> STORAGE_LIMIT =
-      ConfigKey.of(
-              "crail.storage.rdma.storagelimit",
-              ConfigType.BYTES,
-              "1g",
-              "Bytes that a datanode lends to the cluster. All of it is locked in memory, so the"
-                  + " limit of locked memory (ulimit -l) must allow it.")
-          .between(Extent.MIN_LENGTH, 1L << 50);
+      TierKeys.storageLimit(
+          RdmaStorageTier.NAME,
+          "Bytes that a datanode lends to the cluster. All of it is locked in memory, so the"
+              + " limit of locked memory (ulimit -l) must allow it.");
 
   /** The size of a region. */
   public static final ConfigKey<Long> ALLOCATION_SIZE =
-      ConfigKey.of(
-              "crail.storage.rdma.allocationsize",
-              ConfigType.BYTES,
-              "256m",
-              "Bytes of a region, the unit in which memory is registered and lent; less where the"
-                  + " storage limit would not give each namenode a region.")
-          .between(Extent.MIN_LENGTH, 1 << 30);
+      TierKeys.allocationSize(
+          RdmaStorageTier.NAME,
+          "Bytes of a region, the unit in which memory is registered and lent; less where the"
+              + " storage limit would not give each namenode a region.");
 
   /** The parent of a datanode's directory. */
   public static final ConfigKey<String> DATA_PATH =
@@ -78,34 +62,15 @@ public final class RdmaStorageKeys implements ConfigKeys {
               "5s",
               "How often a datanode writes nothing to each of its clients, to notice those whose"
                   + " host has vanished and let their connections go, after three times at most.")
-          .check(
-              value ->
-                  value.toMillis() < 100 || value.toMillis() > 600_000
-                      ? "must be between 100 ms and 10 minutes"
-                      : null);
+          .between(Duration.ofMillis(100), Duration.ofMinutes(10));
 
   /** The most transfers in flight. */
-  public static final ConfigKey<Integer> QUEUE_DEPTH =
-      ConfigKey.of(
-              "crail.storage.rdma.queuedepth",
-              ConfigType.INT,
-              "32",
-              "Transfers that a client keeps in flight on its connection to one datanode; more wait"
-                  + " in the client.")
-          .between(1, 4096);
+  public static final ConfigKey<Integer> QUEUE_DEPTH = TierKeys.queueDepth(RdmaStorageTier.NAME);
 
   /** The deadline of a connection attempt. */
   public static final ConfigKey<Duration> CONNECT_TIMEOUT =
-      ConfigKey.of(
-              "crail.storage.rdma.connecttimeout",
-              ConfigType.duration(DurationUnit.MILLISECONDS),
-              "2s",
-              "Deadline of one attempt to connect to a datanode.")
-          .check(
-              value ->
-                  value.toMillis() < 1 || value.toMillis() > 600_000
-                      ? "must be between 1 ms and 10 minutes"
-                      : null);
+      TierKeys.connectTimeout(
+          RdmaStorageTier.NAME, "Deadline of one attempt to connect to a datanode.");
 
   /** When a write counts as done. */
   public static final ConfigKey<Boolean> WRITE_FLUSH =

@@ -4,6 +4,7 @@ package io.crail.storage.tcp;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
+import io.crail.storage.TransferQueue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
@@ -105,16 +106,15 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     return answered;
   }
 
-  /** Sends a transfer; false when as many as allowed are in flight. */
-  boolean send(TcpTransfer transfer) {
-    if (next - first == ring.length) {
-      return false;
-    }
+  /** True when one more transfer may be in flight. */
+  boolean hasRoom() {
+    return next - first < ring.length && heads[slot(next)].isIdle();
+  }
+
+  /** Sends a transfer; there is room. */
+  void send(TcpTransfer transfer) {
     int slot = slot(next);
     Window head = heads[slot];
-    if (!head.isIdle()) {
-      return false;
-    }
     int length = transfer.transfer().length();
     int at = slot * SLOT_LENGTH;
     int headLength = encode(transfer, at, length);
@@ -131,7 +131,6 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
       channel.write(window.retain(), channel.voidPromise());
       unflushed += length;
     }
-    return true;
   }
 
   private int encode(TcpTransfer transfer, int at, int length) {
@@ -176,11 +175,12 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
   /**
    * Closes the connection; nothing that was to be sent on it leaves any more.
    *
-   * @return what was in flight and is still wanted, as a list in its order
+   * @return what was in flight and is still wanted, in its order
    */
-  TcpTransfer abandon() {
+  TransferQueue<TcpTransfer> abandon() {
+    TransferQueue<TcpTransfer> inFlight = new TransferQueue<>();
     if (abandoned) {
-      return null;
+      return inFlight;
     }
     abandoned = true;
     if (channel.isOpen()) {
@@ -188,17 +188,14 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
       channel.config().setOption(ChannelOption.SO_LINGER, 0);
     }
     channel.close();
-    TcpTransfer list = null;
-    for (long number = next - 1; number >= first; number--) {
-      TcpTransfer transfer = ring[slot(number)];
+    for (; first < next; first++) {
+      TcpTransfer transfer = ring[slot(first)];
       if (transfer != null) {
-        transfer.next = list;
-        list = transfer;
-        ring[slot(number)] = null;
+        inFlight.addLast(transfer);
+        ring[slot(first)] = null;
       }
     }
-    first = next;
-    return list;
+    return inFlight;
   }
 
   /**
@@ -210,7 +207,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
       heard = false;
       quietSinceNanos = nowNanos;
     }
-    TcpTransfer overdue = null;
+    TransferQueue<TcpTransfer> overdue = null;
     boolean hopeless = nowNanos - quietSinceNanos >= QUIET_NANOS;
     boolean unsafe = false;
     for (long number = first; number < next; number++) {
@@ -218,8 +215,8 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
       if (transfer != null && transfer.isOverdue(nowNanos)) {
         ring[slot(number)] = null;
         unsafe |= transfer.isWrite();
-        transfer.next = overdue;
-        overdue = transfer;
+        overdue = overdue == null ? new TransferQueue<>() : overdue;
+        overdue.addLast(transfer);
       }
     }
     if (overdue == null) {
@@ -229,12 +226,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
       // First, so that nobody is told of the end of a write that still goes on.
       endpoint.lost(this, "a transfer was not answered in time");
     }
-    while (overdue != null) {
-      TcpTransfer following = overdue.next;
-      overdue.next = null;
-      overdue.end(ErrorCode.TIMED_OUT.exception("no answer from datanode " + endpoint.address()));
-      overdue = following;
-    }
+    overdue.endAll(ErrorCode.TIMED_OUT.exception("no answer from datanode " + endpoint.address()));
   }
 
   @Override

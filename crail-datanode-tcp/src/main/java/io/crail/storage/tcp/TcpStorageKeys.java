@@ -5,8 +5,7 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
-import io.crail.protocol.Extent;
-import io.crail.storage.LocalHost;
+import io.crail.storage.TierKeys;
 import java.time.Duration;
 import java.util.List;
 
@@ -22,41 +21,24 @@ public final class TcpStorageKeys implements ConfigKeys {
 
   /** Where to serve. */
   public static final ConfigKey<String> INTERFACE =
-      ConfigKey.of(
-              "crail.storage.tcp.interface",
-              ConfigType.STRING,
-              LocalHost.AUTO,
-              "Network interface, host name or address that a datanode serves on; auto: the address"
-                  + " from which it reaches the namenode.")
-          .check(value -> value.isEmpty() ? "must not be empty" : null);
+      TierKeys.networkInterface(
+          TcpStorageTier.NAME,
+          "Network interface, host name or address that a datanode serves on; auto: the address"
+              + " from which it reaches the namenode.");
 
   /** The port. */
-  public static final ConfigKey<Integer> PORT =
-      ConfigKey.of(
-              "crail.storage.tcp.port",
-              ConfigType.INT,
-              "50020",
-              "Port that a datanode serves on; 0 takes any free one.")
-          .between(0, 65535);
+  public static final ConfigKey<Integer> PORT = TierKeys.port(TcpStorageTier.NAME, 50020);
 
   /** What a datanode lends. */
   public static final ConfigKey<Long> STORAGE_LIMIT =
-      ConfigKey.of(
-              "crail.storage.tcp.storagelimit",
-              ConfigType.BYTES,
-              "1g",
-              "Bytes that a datanode lends to the cluster.")
-          .between(Extent.MIN_LENGTH, 1L << 50);
+      TierKeys.storageLimit(TcpStorageTier.NAME, "Bytes that a datanode lends to the cluster.");
 
   /** The size of a region. */
   public static final ConfigKey<Long> ALLOCATION_SIZE =
-      ConfigKey.of(
-              "crail.storage.tcp.allocationsize",
-              ConfigType.BYTES,
-              "256m",
-              "Bytes of a region, the unit in which memory is lent; less where the storage limit"
-                  + " would not give each namenode a region.")
-          .between(Extent.MIN_LENGTH, 1 << 30);
+      TierKeys.allocationSize(
+          TcpStorageTier.NAME,
+          "Bytes of a region, the unit in which memory is lent; less where the storage limit"
+              + " would not give each namenode a region.");
 
   /** The parent of a datanode's directory. */
   public static final ConfigKey<String> DATA_PATH =
@@ -115,34 +97,16 @@ public final class TcpStorageKeys implements ConfigKeys {
               "5s",
               "How long the data of a write may take to arrive behind its header before the"
                   + " datanode closes the connection; namenodes rely on at most 5 s.")
-          .check(
-              value ->
-                  value.toMillis() < 10 || value.toMillis() > 5_000
-                      ? "must be between 10 ms and 5 s"
-                      : null);
+          .between(Duration.ofMillis(10), Duration.ofSeconds(5));
 
   /** The most transfers in flight. */
-  public static final ConfigKey<Integer> QUEUE_DEPTH =
-      ConfigKey.of(
-              "crail.storage.tcp.queuedepth",
-              ConfigType.INT,
-              "32",
-              "Transfers that a client keeps in flight on its connection to one datanode; more wait"
-                  + " in the client.")
-          .between(1, 4096);
+  public static final ConfigKey<Integer> QUEUE_DEPTH = TierKeys.queueDepth(TcpStorageTier.NAME);
 
   /** The deadline of a connection attempt. */
   public static final ConfigKey<Duration> CONNECT_TIMEOUT =
-      ConfigKey.of(
-              "crail.storage.tcp.connecttimeout",
-              ConfigType.duration(DurationUnit.MILLISECONDS),
-              "2s",
-              "Deadline of one attempt to connect to a datanode, handshake included.")
-          .check(
-              value ->
-                  value.toMillis() < 1 || value.toMillis() > 600_000
-                      ? "must be between 1 ms and 10 minutes"
-                      : null);
+      TierKeys.connectTimeout(
+          TcpStorageTier.NAME,
+          "Deadline of one attempt to connect to a datanode, handshake included.");
 
   @Override
   public String title() {

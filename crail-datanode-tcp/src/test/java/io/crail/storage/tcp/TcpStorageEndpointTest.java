@@ -2,6 +2,7 @@
 package io.crail.storage.tcp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
@@ -22,7 +23,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -169,6 +172,30 @@ class TcpStorageEndpointTest {
     StorageEndpoint endpoint = endpoint(datanode.address());
     assertEquals(ErrorCode.UNAVAILABLE, end(begin(endpoint, true, buffer(100), PATIENCE)));
     assertTrue(datanode.accepted() <= 4, () -> datanode.accepted() + " connections");
+  }
+
+  @Test
+  void whoseTransferIsGivenUpMayBeginAnotherAtOnce() throws Exception {
+    ScriptedDatanode datanode =
+        datanode(
+            (number, peer) -> {
+              peer.greet();
+              if (number < 2) {
+                peer.take();
+                return;
+              }
+              peer.serve((byte) 5);
+            });
+    StorageEndpoint endpoint = endpoint(datanode.address());
+    Transfer given = new Transfer();
+    BlockingQueue<Transfer> another = new LinkedBlockingQueue<>();
+    given.prepare(buffer(100), 0, 100, EXTENT, 0, loop.clock().nanoTime() + PATIENCE);
+    endpoint.write(given);
+    given.whenComplete(() -> another.add(begin(endpoint, true, buffer(100), PATIENCE)));
+    assertEquals(ErrorCode.UNAVAILABLE, end(given));
+    Transfer begun = another.poll(60, TimeUnit.SECONDS);
+    assertNotNull(begun, "it was not begun");
+    assertEquals(ErrorCode.OK, end(begun));
   }
 
   @Test

@@ -18,17 +18,8 @@ public final class DarpcKeys implements ConfigKeys {
           ConfigType.oneOf(RdmaKeys.Polling.class),
           "adaptive",
           "What a namenode's thread does while there is no request: adaptive asks for"
-              + " crail.namenode.darpc.spintime and then sleeps, spin never sleeps and needs a core"
+              + " crail.rdma.spintime and then sleeps, spin never sleeps and needs a core"
               + " of its own for each thread, event sleeps at once.");
-
-  /** How long adaptive polling asks. */
-  public static final ConfigKey<Integer> SPIN_MICROS =
-      ConfigKey.of(
-              "crail.namenode.darpc.spintime",
-              ConfigType.INT,
-              "50",
-              "Microseconds that adaptive polling asks before it sleeps.")
-          .between(0, 1_000_000);
 
   /** The processors of a server's threads. */
   public static final ConfigKey<List<String>> AFFINITY =
@@ -163,7 +154,6 @@ public final class DarpcKeys implements ConfigKeys {
   public List<ConfigKey<?>> keys() {
     return List.of(
         POLLING,
-        SPIN_MICROS,
         AFFINITY,
         RECEIVES,
         SENDS,

@@ -5,6 +5,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.rdma.QueuePair;
+import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.rpc.rdma.RdmaSettings;
 import io.crail.verbs.Device;
 import java.util.List;
@@ -29,7 +30,7 @@ record DarpcSettings(
   static DarpcSettings of(Configuration values) {
     return new DarpcSettings(
         RdmaSettings.of(values),
-        RdmaSettings.spinNanos(values.get(DarpcKeys.POLLING), values.get(DarpcKeys.SPIN_MICROS)),
+        RdmaSettings.spinNanos(values.get(DarpcKeys.POLLING), values.get(RdmaKeys.SPIN_MICROS)),
         values.get(DarpcKeys.AFFINITY).stream().map(Integer::valueOf).toList(),
         values.get(DarpcKeys.RECEIVES),
         values.get(DarpcKeys.SENDS),

@@ -34,8 +34,8 @@ public final class RdmaKeys implements ConfigKeys {
               "crail.rdma.spintime",
               ConfigType.INT,
               "50",
-              "Microseconds that adaptive polling asks before it sleeps; about what sleeping and"
-                  + " waking up cost.")
+              "Microseconds that adaptive polling asks before it sleeps, in clients and namenodes;"
+                  + " about what sleeping and waking up cost.")
           .between(0, 1_000_000);
 
   /** The entries of a completion queue. */
