@@ -44,6 +44,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
+import org.slf4j.LoggerFactory;
 
 /**
  * The client. A thread uses the loop that its id selects, with connections of its own, so threads
@@ -67,6 +68,8 @@ public final class CoreStore extends CrailStore {
   private final BufferPool pool;
   private final StoreStatistics statistics;
   private final BlockLocations locations;
+  private final MappingWarnings mappingWarnings =
+      new MappingWarnings(LoggerFactory.getLogger(CoreStore.class));
   private final AtomicReferenceArray<LoopContext> contexts;
   private final Set<DirectOutput> outputs = ConcurrentHashMap.newKeySet();
   private final CreatorLeases creatorLeases = new CreatorLeases();
@@ -234,7 +237,8 @@ public final class CoreStore extends CrailStore {
             options,
             rpcTimeoutNanos,
             (namenode, hello) -> leases.greeted(namenode, hello));
-    Endpoints endpoints = new Endpoints(configuration, transport, loop, namenodes, tiers);
+    Endpoints endpoints =
+        new Endpoints(configuration, transport, loop, namenodes, tiers, mappingWarnings);
     return new LoopContext(loop, namenodes, endpoints, outstanding, rpcTimeoutNanos);
   }
 

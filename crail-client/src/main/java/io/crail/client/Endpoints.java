@@ -18,6 +18,7 @@ import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -54,6 +55,7 @@ final class Endpoints implements ClientLoop.Sweepable {
   private final NameNodeClient namenodes;
   private final Function<String, StorageTier> tiers;
   private final boolean mapped;
+  private final MappingWarnings warnings;
   private final Map<Integer, Known> ready = new ConcurrentHashMap<>();
 
   // In the loop.
@@ -67,19 +69,22 @@ final class Endpoints implements ClientLoop.Sweepable {
    * Creates endpoints for a loop.
    *
    * @param tiers gives the tier of a name
+   * @param warnings those of the store
    */
   Endpoints(
       Configuration configuration,
       Transport transport,
       ClientLoop loop,
       NameNodeClient namenodes,
-      Function<String, StorageTier> tiers) {
+      Function<String, StorageTier> tiers,
+      MappingWarnings warnings) {
     this.configuration = configuration;
     this.transport = transport;
     this.loop = loop;
     this.namenodes = namenodes;
     this.tiers = tiers;
     this.mapped = configuration.get(StorageKeys.LOCAL_MAP);
+    this.warnings = warnings;
   }
 
   /** A datanode and the way to it, or null when it has not been made yet. */
@@ -244,10 +249,30 @@ final class Endpoints implements ClientLoop.Sweepable {
       throw ErrorCode.CLOSED.exception("store");
     }
     if (mapped) {
-      Optional<MappedEndpoint> local = MappedEndpoint.open(description, loop.clock());
-      if (local.isPresent()) {
-        return local.get();
+      try {
+        Optional<MappedEndpoint> local =
+            MappedEndpoint.open(
+                description, loop.clock(), reason -> aroundMapping(description, reason));
+        if (local.isPresent()) {
+          return local.get();
+        }
+      } catch (IOException e) {
+        warnings.notMapped(description, e.toString());
       }
+    }
+    return connectOverNetwork(description);
+  }
+
+  /** The way to a datanode whose memory can not be mapped after all. By any thread. */
+  private StorageEndpoint aroundMapping(DatanodeDescription description, String reason) {
+    warnings.notMapped(description, reason);
+    return new LateEndpoint(loop, () -> connectOverNetwork(description));
+  }
+
+  private StorageEndpoint connectOverNetwork(DatanodeDescription description)
+      throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("store");
     }
     StorageClient client = clients.get(description.tier());
     if (client == null) {

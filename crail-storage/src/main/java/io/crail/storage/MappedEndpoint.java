@@ -10,10 +10,14 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 
 /**
  * A datanode on the client's own host, whose region files the client maps: a transfer is a copy in
@@ -26,6 +30,10 @@ import java.util.UUID;
  * after {@value Heartbeat#PATIENCE_MILLIS} ms when it was killed. From then on transfers fail with
  * UNAVAILABLE, until the number moves again, for the process may only have been stopped; and the
  * regions are let go of, so that their memory goes back to the host.
+ *
+ * <p>That a region cannot be mapped shows when it is first used: its bytes may lie in a mount of
+ * huge pages that this process does not have, or be another user's, or too many files are open.
+ * From then on all transfers go over the network.
  */
 public final class MappedEndpoint implements StorageEndpoint {
   /** The most regions of a datanode that are mapped, far above what a datanode has. */
@@ -36,21 +44,32 @@ public final class MappedEndpoint implements StorageEndpoint {
 
   private final Path directory;
   private final UUID uuid;
+  private final Set<Integer> described;
   private final boolean checksGeneration;
   private final Clock clock;
   private final Heartbeat heartbeat;
+  private final Function<String, StorageEndpoint> detour;
   private volatile RegionMemory[] regions = NONE;
   private volatile boolean closed;
   private volatile long lastBeat;
   private volatile long lastBeatNanos;
 
+  /** The way over the network, once a region could not be mapped. */
+  private volatile StorageEndpoint network;
+
   private MappedEndpoint(
-      Path directory, DatanodeDescription datanode, Clock clock, Heartbeat heartbeat) {
+      Path directory,
+      DatanodeDescription datanode,
+      Clock clock,
+      Heartbeat heartbeat,
+      Function<String, StorageEndpoint> detour) {
     this.directory = directory;
     this.uuid = datanode.uuid();
+    this.described = datanode.regions().keySet();
     this.checksGeneration = datanode.checksGeneration();
     this.clock = clock;
     this.heartbeat = heartbeat;
+    this.detour = detour;
     this.lastBeatNanos = clock.nanoTime();
     this.lastBeat = heartbeat.value();
   }
@@ -60,22 +79,34 @@ public final class MappedEndpoint implements StorageEndpoint {
    * process: a directory of the same name on another host, or behind another container's mount,
    * holds another identity or nothing.
    *
-   * @return empty when they can not be mapped; the datanode is then reached by its tier's network
+   * @param detour gives the way over the network, when a region can not be mapped for the reason
+   *     that it is told; called once at most, by any thread
+   * @return empty when they are not here; the datanode is then reached by its tier's network
+   * @throws IOException when they are here, but may not be used; says why
    */
-  public static Optional<MappedEndpoint> open(DatanodeDescription datanode, Clock clock) {
+  public static Optional<MappedEndpoint> open(
+      DatanodeDescription datanode, Clock clock, Function<String, StorageEndpoint> detour)
+      throws IOException {
     if (datanode.directory().isEmpty()) {
       return Optional.empty();
     }
+    Path directory;
     try {
-      Path directory = Path.of(datanode.directory());
+      directory = Path.of(datanode.directory());
+    } catch (InvalidPathException e) {
+      // What is a path there is none here.
+      return Optional.empty();
+    }
+    try {
       if (!directory.isAbsolute() || !holds(directory, datanode.uuid())) {
         return Optional.empty();
       }
       Heartbeat heartbeat = Heartbeat.open(directory);
       return Heartbeat.isEnd(heartbeat.value())
           ? Optional.empty()
-          : Optional.of(new MappedEndpoint(directory, datanode, clock, heartbeat));
-    } catch (IOException | InvalidPathException e) {
+          : Optional.of(new MappedEndpoint(directory, datanode, clock, heartbeat, detour));
+    } catch (NoSuchFileException e) {
+      // It has ended meanwhile.
       return Optional.empty();
     }
   }
@@ -91,12 +122,15 @@ public final class MappedEndpoint implements StorageEndpoint {
 
   @Override
   public boolean isLocal() {
-    return true;
+    return network == null;
   }
 
   @Override
   public void read(Transfer transfer) {
-    if (transfer.buffer().isReadOnly()) {
+    StorageEndpoint way = network;
+    if (way != null) {
+      way.read(transfer);
+    } else if (transfer.buffer().isReadOnly()) {
       transfer.end(ErrorCode.INVALID_ARGUMENT.exception("a read into a read-only buffer"));
     } else {
       copy(transfer, false);
@@ -105,11 +139,16 @@ public final class MappedEndpoint implements StorageEndpoint {
 
   @Override
   public void write(Transfer transfer) {
-    copy(transfer, true);
+    StorageEndpoint way = network;
+    if (way != null) {
+      way.write(transfer);
+    } else {
+      copy(transfer, true);
+    }
   }
 
   private void copy(Transfer transfer, boolean write) {
-    RegionMemory region = admit(transfer);
+    RegionMemory region = admit(transfer, write);
     if (region == null) {
       return;
     }
@@ -144,6 +183,10 @@ public final class MappedEndpoint implements StorageEndpoint {
    */
   @Override
   public boolean isLost() {
+    StorageEndpoint way = network;
+    if (way != null) {
+      return way.isLost();
+    }
     if (lives(clock.nanoTime())) {
       return false;
     }
@@ -166,13 +209,16 @@ public final class MappedEndpoint implements StorageEndpoint {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
     closed = true;
     drop();
+    if (network != null) {
+      network.close();
+    }
   }
 
-  /** The region of a transfer that may begin; null when it was ended instead. */
-  private RegionMemory admit(Transfer transfer) {
+  /** The region of a transfer that may begin; null when it was ended or sent instead. */
+  private RegionMemory admit(Transfer transfer, boolean write) {
     long now = clock.nanoTime();
     if (closed) {
       transfer.end(ErrorCode.CLOSED.exception("endpoint of " + directory));
@@ -191,7 +237,12 @@ public final class MappedEndpoint implements StorageEndpoint {
     RegionMemory[] mapped = regions;
     RegionMemory region = index >= 0 && index < mapped.length ? mapped[index] : null;
     if (region == null) {
-      region = map(index, transfer);
+      try {
+        region = map(index, transfer);
+      } catch (IOException e) {
+        notMapped(index, e, transfer, write);
+        return null;
+      }
     }
     if (region != null && !region.contains(transfer.regionOffset(), transfer.length())) {
       transfer.end(
@@ -208,7 +259,8 @@ public final class MappedEndpoint implements StorageEndpoint {
     return region;
   }
 
-  private synchronized RegionMemory map(int index, Transfer transfer) {
+  /** The region, once it is mapped; null when the transfer was ended instead. */
+  private synchronized RegionMemory map(int index, Transfer transfer) throws IOException {
     if (index < 0 || index >= MAX_REGIONS) {
       transfer.end(ErrorCode.OUT_OF_RANGE.exception("region " + index + " in " + directory));
       return null;
@@ -225,16 +277,47 @@ public final class MappedEndpoint implements StorageEndpoint {
     if (index < regions.length && regions[index] != null) {
       return regions[index];
     }
-    try {
-      RegionMemory region = RegionMemory.open(directory, index);
-      RegionMemory[] grown = Arrays.copyOf(regions, Math.max(regions.length, index + 1));
-      grown[index] = region;
-      regions = grown;
-      return region;
-    } catch (IOException e) {
-      transfer.end(ErrorCode.UNAVAILABLE.exception("cannot map region " + index + ": " + e));
-      return null;
+    RegionMemory region = RegionMemory.open(directory, index);
+    RegionMemory[] grown = Arrays.copyOf(regions, Math.max(regions.length, index + 1));
+    grown[index] = region;
+    regions = grown;
+    return region;
+  }
+
+  /** Goes over the network, if that can help. */
+  private void notMapped(int index, IOException cause, Transfer transfer, boolean write) {
+    if (!mayHold(index)) {
+      transfer.end(ErrorCode.UNAVAILABLE.exception("cannot map region " + index + ": " + cause));
+      return;
     }
+    StorageEndpoint way = takeDetour("region " + index + ": " + cause);
+    if (way == null) {
+      transfer.end(ErrorCode.CLOSED.exception("endpoint of " + directory));
+    } else if (write) {
+      way.write(transfer);
+    } else {
+      way.read(transfer);
+    }
+  }
+
+  /** False when the datanode has no such region, or is gone itself. */
+  private boolean mayHold(int index) {
+    try {
+      return holds(directory, uuid)
+          && (described.contains(index)
+              || Files.exists(RegionMemory.dataFile(directory, index), LinkOption.NOFOLLOW_LINKS));
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  /** The way over the network; null when this was closed. */
+  private synchronized StorageEndpoint takeDetour(String reason) {
+    if (network == null && !closed) {
+      network = detour.apply(reason);
+      drop();
+    }
+    return closed ? null : network;
   }
 
   private CrailException hasEnded() {

@@ -28,7 +28,8 @@ public final class StorageKeys implements ConfigKeys {
           ConfigType.BOOLEAN,
           "true",
           "Whether a client maps the regions of a datanode on its own host instead of using the"
-              + " network.");
+              + " network. Those that it cannot map, be it that it lacks the mount or the right, it"
+              + " reaches over the network, and says so once.");
 
   /** The name that a datanode registers. */
   public static final ConfigKey<String> HOST =

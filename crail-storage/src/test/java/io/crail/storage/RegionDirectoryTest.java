@@ -22,11 +22,17 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class RegionDirectoryTest {
+  private static final Function<String, StorageEndpoint> NO_DETOUR =
+      reason -> {
+        throw new AssertionError(reason);
+      };
+
   private static final int LENGTH = 1 << 20;
 
   @TempDir Path dataPath;
@@ -233,12 +239,15 @@ class RegionDirectoryTest {
     UUID uuid = UUID.randomUUID();
     try (RegionDirectory directory = create(uuid)) {
       Clock clock = Clock.SYSTEM;
-      assertTrue(MappedEndpoint.open(describe(uuid, directory.path()), clock).isPresent());
       assertTrue(
-          MappedEndpoint.open(describe(UUID.randomUUID(), directory.path()), clock).isEmpty());
-      assertTrue(MappedEndpoint.open(describe(uuid, dataPath), clock).isEmpty());
-      assertTrue(MappedEndpoint.open(describe(uuid, Path.of("")), clock).isEmpty());
-      assertTrue(MappedEndpoint.open(describe(uuid, Path.of("relative")), clock).isEmpty());
+          MappedEndpoint.open(describe(uuid, directory.path()), clock, NO_DETOUR).isPresent());
+      assertTrue(
+          MappedEndpoint.open(describe(UUID.randomUUID(), directory.path()), clock, NO_DETOUR)
+              .isEmpty());
+      assertTrue(MappedEndpoint.open(describe(uuid, dataPath), clock, NO_DETOUR).isEmpty());
+      assertTrue(MappedEndpoint.open(describe(uuid, Path.of("")), clock, NO_DETOUR).isEmpty());
+      assertTrue(
+          MappedEndpoint.open(describe(uuid, Path.of("relative")), clock, NO_DETOUR).isEmpty());
     }
   }
 
@@ -260,7 +269,7 @@ class RegionDirectoryTest {
         };
     try (RegionDirectory directory = create(uuid);
         MappedEndpoint endpoint =
-            MappedEndpoint.open(describe(uuid, directory.path()), clock).orElseThrow()) {
+            MappedEndpoint.open(describe(uuid, directory.path()), clock, NO_DETOUR).orElseThrow()) {
       assertEquals(ErrorCode.OK, write(endpoint, now.get()));
       now.addAndGet(Heartbeat.PATIENCE_MILLIS * 1_000_000 - 1);
       assertEquals(ErrorCode.OK, write(endpoint, now.get()));
@@ -282,7 +291,8 @@ class RegionDirectoryTest {
     UUID uuid = UUID.randomUUID();
     try (RegionDirectory directory = create(uuid);
         MappedEndpoint endpoint =
-            MappedEndpoint.open(describe(uuid, directory.path()), Clock.SYSTEM).orElseThrow()) {
+            MappedEndpoint.open(describe(uuid, directory.path()), Clock.SYSTEM, NO_DETOUR)
+                .orElseThrow()) {
       Transfer transfer = new Transfer();
       transfer.prepare(
           ByteBuffer.allocateDirect(8).asReadOnlyBuffer(),

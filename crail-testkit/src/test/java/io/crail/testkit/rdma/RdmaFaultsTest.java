@@ -39,6 +39,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -54,6 +55,11 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("rdma")
 @Timeout(value = 600, unit = TimeUnit.SECONDS)
 class RdmaFaultsTest {
+  private static final Function<String, StorageEndpoint> NO_DETOUR =
+      reason -> {
+        throw new AssertionError(reason);
+      };
+
   private static final int MIB = 1 << 20;
   private static final int REGION = 4 * MIB;
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -408,7 +414,8 @@ class RdmaFaultsTest {
                     false,
                     server.directory().orElseThrow().toString(),
                     description.regions()),
-                loop.clock())
+                loop.clock(),
+                NO_DETOUR)
             .orElseThrow();
     open.push(local::close);
     ByteBuffer bytes = randomBuffer(MIB);

@@ -10,13 +10,20 @@ import io.crail.storage.MappedEndpoint;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import java.nio.ByteBuffer;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** The access to mapped regions of a datanode on the same host. */
 class MappedTierTest extends TcpTierContract {
+  private static final Function<String, StorageEndpoint> NO_DETOUR =
+      reason -> {
+        throw new AssertionError(reason);
+      };
+
   @Override
-  protected StorageEndpoint connect(StorageClient by, DatanodeDescription datanode) {
-    return MappedEndpoint.open(datanode, loop.clock()).orElseThrow();
+  protected StorageEndpoint connect(StorageClient by, DatanodeDescription datanode)
+      throws Exception {
+    return MappedEndpoint.open(datanode, loop.clock(), NO_DETOUR).orElseThrow();
   }
 
   @Override
