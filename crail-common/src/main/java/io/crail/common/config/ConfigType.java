@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -122,6 +123,15 @@ public abstract class ConfigType<T> {
 
   /** One of an enumeration's constants, written in lower case. */
   public static <E extends Enum<E>> ConfigType<E> oneOf(Class<E> type) {
+    return oneOf(type, Map.of());
+  }
+
+  /**
+   * One of an enumeration's constants, which have further names.
+   *
+   * @param others what else is understood, in lower case
+   */
+  public static <E extends Enum<E>> ConfigType<E> oneOf(Class<E> type, Map<String, E> others) {
     String allowed =
         String.join(
             ", ",
@@ -136,7 +146,11 @@ public abstract class ConfigType<T> {
             return constant;
           }
         }
-        throw new IllegalArgumentException("must be one of: " + allowed);
+        E other = others.get(text.toLowerCase(Locale.ROOT));
+        if (other == null) {
+          throw new IllegalArgumentException("must be one of: " + allowed);
+        }
+        return other;
       }
     };
   }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
@@ -26,7 +27,8 @@ import java.util.regex.Pattern;
  * two of them live in one JVM without knowing of each other.
  *
  * <p>The file format is Apache Crail's: one {@code key value} or {@code key=value} a line, {@code
- * #} starts a comment, {@code $NAME} and {@code ${NAME}} are replaced from the environment.
+ * #} starts a comment, {@code $NAME} and {@code ${NAME}} are replaced from the environment. The
+ * letter case of a key does not matter, for Apache Crail writes some with capitals.
  */
 public final class Configuration {
   private static final Pattern LINE = Pattern.compile("([^\\s=:]+)\\s*[=:\\s]\\s*(.*)");
@@ -97,7 +99,7 @@ public final class Configuration {
      * @param origin where the value comes from, for messages ("--set", "the program", a file)
      */
     public Builder set(String name, String text, String origin) {
-      settings.put(name, new Setting(text.strip(), origin));
+      settings.put(name.toLowerCase(Locale.ROOT), new Setting(text.strip(), origin));
       return this;
     }
 
@@ -127,7 +129,7 @@ public final class Configuration {
         Matcher matcher = LINE.matcher(stripped);
         String name = matcher.matches() ? matcher.group(1) : stripped;
         String value = matcher.matches() ? matcher.group(2) : "";
-        Integer earlier = seen.putIfAbsent(name, number);
+        Integer earlier = seen.putIfAbsent(name.toLowerCase(Locale.ROOT), number);
         if (earlier != null) {
           throw new ConfigException(
               place + ": key '" + name + "' was set before, in line " + earlier);

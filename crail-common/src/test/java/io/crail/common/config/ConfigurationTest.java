@@ -91,6 +91,29 @@ class ConfigurationTest {
   }
 
   @Test
+  void aTimeOutOfItsRangeIsToldTheRange() {
+    for (String bad : List.of("99ms", "601")) {
+      String text =
+          assertThrows(ConfigException.class, () -> with("sample.timeout", bad)).getMessage();
+      assertTrue(text.endsWith("must be between 100ms and 10m"), text);
+    }
+    assertEquals(Duration.ofMinutes(10), with("sample.timeout", "10m").get(SampleKeys.TIMEOUT));
+  }
+
+  @Test
+  void aConstantMayHaveFurtherNames() {
+    assertEquals(SampleKeys.Colour.RED, with("sample.colour", "Rouge").get(SampleKeys.COLOUR));
+  }
+
+  @Test
+  void theLetterCaseOfAKeyDoesNotMatter() {
+    assertEquals(4096, with("Sample.blockSize", "4k").get(SampleKeys.BLOCK_SIZE));
+    assertEquals(
+        directory.resolve("site.conf") + ":2: key 'sample.BLOCKSIZE' was set before, in line 1",
+        refused("sample.blocksize 4k\nsample.BLOCKSIZE 8k\n").getMessage());
+  }
+
+  @Test
   void farAwayKeyGetsNoSuggestion() {
     assertEquals(
         "--set: unknown key 'entirely.different.thing'",

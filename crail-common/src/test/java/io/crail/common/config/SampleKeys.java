@@ -5,6 +5,7 @@ import io.crail.common.config.ConfigType.DurationUnit;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /** Keys of each type, for the tests of this package. */
 public final class SampleKeys implements ConfigKeys {
@@ -25,7 +26,11 @@ public final class SampleKeys implements ConfigKeys {
 
   static final ConfigKey<Duration> TIMEOUT =
       ConfigKey.of(
-          "sample.timeout", ConfigType.duration(DurationUnit.SECONDS), "10", "How long to wait.");
+              "sample.timeout",
+              ConfigType.duration(DurationUnit.SECONDS),
+              "10",
+              "How long to wait.")
+          .between(Duration.ofMillis(100), Duration.ofMinutes(10));
 
   static final ConfigKey<List<String>> TYPES =
       ConfigKey.of("sample.types", ConfigType.LIST, "tcp", "Names.");
@@ -34,7 +39,11 @@ public final class SampleKeys implements ConfigKeys {
       ConfigKey.of("sample.addresses", ConfigType.ADDRESSES, "crail://localhost:1", "Addresses.");
 
   static final ConfigKey<Colour> COLOUR =
-      ConfigKey.of("sample.colour", ConfigType.oneOf(Colour.class), "red", "A colour.");
+      ConfigKey.of(
+          "sample.colour",
+          ConfigType.oneOf(Colour.class, Map.of("rouge", Colour.RED)),
+          "red",
+          "A colour.");
 
   static final ConfigKey<String> PATH =
       ConfigKey.of("sample.path", ConfigType.STRING, "", "A path.");
