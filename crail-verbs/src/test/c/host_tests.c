@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What needs no device: texts, addresses, times, wake-ups, the ways in which RDMA is missing. */
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -160,6 +163,34 @@ static void an_unknown_device_is_not_there(void) {
   CHECK_EQUAL(-ENODEV, device_open("no such device", &context));
 }
 
+/* What the library last asked the kernel for; most machines have fewer processors than that. */
+static uint64_t asked[AFFINITY_WORDS];
+static size_t asked_size;
+
+/* In place of the C library's, and then the same. */
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *mask) {
+  asked_size = size;
+  memset(asked, 0, sizeof asked);
+  memcpy(asked, mask, size);
+  return (int)syscall(SYS_sched_setaffinity, pid, size, mask);
+}
+
+static void processors_beyond_the_first_64(void) {
+  uint64_t before[AFFINITY_WORDS];
+  int words = affinity_get(before);
+  uint64_t last[AFFINITY_WORDS] = {0};
+  for (int processor = 64; processor < 64 * AFFINITY_WORDS; processor += 1009) {
+    int word = processor / 64;
+    last[word] = UINT64_C(1) << (processor % 64);
+    int there = word < words && (before[word] & last[word]) != 0;
+    CHECK_EQUAL(there ? 0 : -EINVAL, affinity_set(last, word + 1));
+    CHECK_EQUAL((word + 1) * 8, (int)asked_size);
+    CHECK_EQUAL(0, memcmp(last, asked, sizeof asked));
+    last[word] = 0;
+  }
+  CHECK_EQUAL(0, affinity_set(before, words));
+}
+
 static void processors_of_a_thread(void) {
   uint64_t before[AFFINITY_WORDS];
   uint64_t none[2] = {0, 0};
@@ -216,6 +247,7 @@ const struct test host_tests[] = {
     TEST(sizes_of_packets),
     TEST(an_unknown_device_is_not_there),
     TEST(processors_of_a_thread),
+    TEST(processors_beyond_the_first_64),
     TEST(there_is_a_limit_of_locked_memory),
     TEST(without_a_device_there_is_no_event_channel),
     TEST_END,
