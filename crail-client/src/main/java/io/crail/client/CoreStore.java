@@ -220,7 +220,7 @@ public final class CoreStore extends CrailStore {
   private LoopContext newContext(int index) {
     ClientLoop loop = transport.newClientLoop("client-" + index);
     int outstanding = configuration.get(ClientKeys.OUTSTANDING);
-    RpcPeer.Options usual = RpcPeer.Options.defaults();
+    RpcPeer.Options usual = transport.peerOptions();
     // Room for what the operations themselves ask for; the bound is kept where they are issued.
     RpcPeer.Options options =
         new RpcPeer.Options(

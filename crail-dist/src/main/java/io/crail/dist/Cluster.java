@@ -8,7 +8,6 @@ import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.Operation;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import java.io.IOException;
@@ -43,7 +42,7 @@ final class Cluster implements AutoCloseable {
             loop,
             addresses,
             identity,
-            RpcPeer.Options.defaults(),
+            transport.peerOptions(),
             configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
   }
 

@@ -61,6 +61,11 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     public static Options defaults() {
       return new Options(1024, 64 * 1024, 5, 2_000_000_000L, 50_000_000L);
     }
+
+    /** These limits with another deadline of an attempt. */
+    public Options withConnectTimeoutNanos(long nanos) {
+      return new Options(maxInFlight, maxQueued, connectAttempts, nanos, firstBackOffNanos);
+    }
   }
 
   private enum State {

@@ -17,6 +17,11 @@ public interface Transport extends AutoCloseable {
   /** Creates a loop for client connections. */
   ClientLoop newClientLoop(String name);
 
+  /** Limits that suit a client's peers behind this network. */
+  default RpcPeer.Options peerOptions() {
+    return RpcPeer.Options.defaults();
+  }
+
   /** Releases what the transport itself holds; servers and loops are closed before it. */
   @Override
   void close();

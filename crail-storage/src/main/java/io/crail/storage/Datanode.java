@@ -9,7 +9,6 @@ import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -52,6 +51,7 @@ public final class Datanode implements AutoCloseable {
       Configuration configuration,
       StorageServer server,
       Registration.Description description,
+      Transport transport,
       ClientLoop loop) {
     this.uuid = description.uuid();
     this.server = server;
@@ -66,7 +66,7 @@ public final class Datanode implements AutoCloseable {
                 ThreadLocalRandom.current().nextLong(),
                 LocalHost.hostName(),
                 configuration.get(ClusterKeys.CLUSTER_NAME)),
-            RpcPeer.Options.defaults(),
+            transport.peerOptions(),
             configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
     this.thread = new Thread(this::run, "crail-datanode");
     this.thread.setDaemon(true);
@@ -124,7 +124,8 @@ public final class Datanode implements AutoCloseable {
               server.regions());
       LOG.info("datanode {} of tier {} serves on {}", uuid, tier.name(), server.address());
       Datanode datanode =
-          new Datanode(configuration, server, description, transport.newClientLoop("datanode"));
+          new Datanode(
+              configuration, server, description, transport, transport.newClientLoop("datanode"));
       datanode.thread.start();
       started = true;
       return datanode;

@@ -29,8 +29,8 @@ class DarpcStoreTest {
   private static final int MIB = 1 << 20;
 
   @ParameterizedTest
-  @CsvSource({"rdma, waiter", "tcp, thread"})
-  void carriesAWholeStore(String tier, String driver) throws Exception {
+  @CsvSource({"rdma, passive, 32", "tcp, active, 1"})
+  void carriesAWholeStore(String tier, String type, int pollSize) throws Exception {
     Random random = new Random(Bytes.seed("darpc"));
     EmbeddedCrail crail =
         EmbeddedCrail.builder()
@@ -38,7 +38,9 @@ class DarpcStoreTest {
             .storage(32 * MIB)
             .mapped(false)
             .set("crail.namenode.rpctype", "darpc")
-            .set("crail.client.driver", driver)
+            .set("crail.namenode.darpc.type", type)
+            .set("crail.namenode.darpc.pollsize", String.valueOf(pollSize))
+            .set("crail.namenode.darpc.connecttimeout", "20s")
             .set("crail.storage.types", tier)
             .set("crail.storage.rdma.interface", "10.9.0.2")
             // The test machine may be emulated.

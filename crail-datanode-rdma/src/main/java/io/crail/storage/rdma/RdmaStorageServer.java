@@ -132,7 +132,9 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
               ? RegionDirectory.create(dataPath.path(), uuid, lengths, hugePages.get())
               : RegionDirectory.create(dataPath.path(), uuid, lengths, true);
       register(directory.regions());
-      queues = new RdmaQueues(devices, QUEUE_LENGTH * connectionLimit, descriptor -> {});
+      queues =
+          new RdmaQueues(
+              devices, QUEUE_LENGTH * connectionLimit, RdmaQueues.POLL_SIZE, descriptor -> {});
       serving = true;
       started = true;
     } finally {

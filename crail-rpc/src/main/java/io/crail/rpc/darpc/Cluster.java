@@ -58,7 +58,8 @@ final class Cluster implements Executor {
     this.processor = processor;
     this.clock = server.clock();
     this.workspace = new Workspace(settings);
-    this.queues = new RdmaQueues(devices, settings.completions(), descriptor -> {});
+    this.queues =
+        new RdmaQueues(devices, settings.completions(), settings.pollSize(), descriptor -> {});
     long shortest =
         Math.min(
             settings.handshakeTimeoutNanos(),
@@ -217,9 +218,7 @@ final class Cluster implements Executor {
     if (processor < 0) {
       return;
     }
-    long[] mask = new long[processor / Long.SIZE + 1];
-    mask[processor / Long.SIZE] = 1L << processor;
-    int result = Verbs.setAffinity(mask);
+    int result = Verbs.setAffinity(maskOf(processor));
     if (result < 0) {
       LOG.warn(
           "{} runs on any processor, not on {}: {}",
@@ -227,6 +226,13 @@ final class Cluster implements Executor {
           processor,
           Verbs.errorText(result));
     }
+  }
+
+  /** One processor as a bit of words of 64. */
+  static long[] maskOf(int processor) {
+    long[] mask = new long[processor / Long.SIZE + 1];
+    mask[processor / Long.SIZE] = 1L << processor;
+    return mask;
   }
 
   private boolean poll() {

@@ -8,18 +8,62 @@ import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.rpc.rdma.RdmaKeys;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /** The keys of the transport over RDMA send and receive. */
 public final class DarpcKeys implements ConfigKeys {
+  /** Who polls for a client, in the words of Apache Crail. */
+  public enum Type {
+    /** The thread that waits for an answer. */
+    PASSIVE,
+    /** A thread of the client's own. */
+    ACTIVE
+  }
+
   /** What a server's thread does while nothing completes. */
   public static final ConfigKey<RdmaKeys.Polling> POLLING =
       ConfigKey.of(
           "crail.namenode.darpc.polling",
-          ConfigType.oneOf(RdmaKeys.Polling.class),
+          // As in files for Apache Crail, which knows no third way.
+          ConfigType.oneOf(
+              RdmaKeys.Polling.class,
+              Map.of("true", RdmaKeys.Polling.SPIN, "false", RdmaKeys.Polling.EVENT)),
           "adaptive",
           "What a namenode's thread does while there is no request: adaptive asks for"
               + " crail.rdma.spintime and then sleeps, spin never sleeps and needs a core"
-              + " of its own for each thread, event sleeps at once.");
+              + " of its own for each thread, event sleeps at once. As in Apache Crail true stands"
+              + " for spin, false for event.");
+
+  /** Who polls for a client. */
+  public static final ConfigKey<Type> TYPE =
+      ConfigKey.of(
+          "crail.namenode.darpc.type",
+          ConfigType.oneOf(Type.class),
+          "passive",
+          "Who polls a client's completion queue: passive is the thread that waits for an answer,"
+              + " active is a thread of the client's own. The same as crail.client.driver with"
+              + " waiter and thread, which must not say otherwise.");
+
+  /** The most completions of a poll. */
+  public static final ConfigKey<Integer> POLL_SIZE =
+      ConfigKey.of(
+              "crail.namenode.darpc.pollsize",
+              ConfigType.INT,
+              "32",
+              "Completions that a namenode's thread takes with one poll. The requests among them"
+                  + " are served together, connection by connection; fewer are answered earlier,"
+                  + " more cost less each.")
+          .between(1, 4096);
+
+  /** The deadline of a connection attempt. */
+  public static final ConfigKey<Duration> CONNECT_TIMEOUT =
+      ConfigKey.of(
+              "crail.namenode.darpc.connecttimeout",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "2s",
+              "Deadline of one attempt to connect to a namenode; also how long a namenode may say"
+                  + " nothing before a request that times out takes the connection for dead.")
+          .between(Duration.ofMillis(10), Duration.ofMinutes(10));
 
   /** The processors of a server's threads. */
   public static final ConfigKey<List<String>> AFFINITY =
@@ -154,6 +198,9 @@ public final class DarpcKeys implements ConfigKeys {
   public List<ConfigKey<?>> keys() {
     return List.of(
         POLLING,
+        TYPE,
+        POLL_SIZE,
+        CONNECT_TIMEOUT,
         AFFINITY,
         RECEIVES,
         SENDS,

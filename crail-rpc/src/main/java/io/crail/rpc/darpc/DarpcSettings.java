@@ -4,6 +4,7 @@ package io.crail.rpc.darpc;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.Configuration;
+import io.crail.rpc.RpcPeer;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.rpc.rdma.RdmaSettings;
@@ -15,6 +16,8 @@ import java.util.function.ToIntFunction;
 record DarpcSettings(
     RdmaSettings rdma,
     long spinNanos,
+    int pollSize,
+    long connectTimeoutNanos,
     List<Integer> processors,
     int receives,
     int sends,
@@ -31,6 +34,8 @@ record DarpcSettings(
     return new DarpcSettings(
         RdmaSettings.of(values),
         RdmaSettings.spinNanos(values.get(DarpcKeys.POLLING), values.get(RdmaKeys.SPIN_MICROS)),
+        values.get(DarpcKeys.POLL_SIZE),
+        values.get(DarpcKeys.CONNECT_TIMEOUT).toNanos(),
         values.get(DarpcKeys.AFFINITY).stream().map(Integer::valueOf).toList(),
         values.get(DarpcKeys.RECEIVES),
         values.get(DarpcKeys.SENDS),
@@ -42,6 +47,11 @@ record DarpcSettings(
         values.get(DarpcKeys.HANDSHAKE_TIMEOUT).toNanos(),
         values.get(DarpcKeys.STALL_TIMEOUT).toNanos(),
         values.get(DarpcKeys.KEEP_ALIVE).toNanos());
+  }
+
+  /** Limits of a client's peers. */
+  RpcPeer.Options peerOptions() {
+    return RpcPeer.Options.defaults().withConnectTimeoutNanos(connectTimeoutNanos);
   }
 
   /** What this side tells its peers. */

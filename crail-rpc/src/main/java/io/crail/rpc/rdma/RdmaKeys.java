@@ -55,8 +55,9 @@ public final class RdmaKeys implements ConfigKeys {
               ConfigType.INT,
               "6",
               "How often a device repeats a packet that is not acknowledged before it gives the"
-                  + " connection up. Soft-RoCE never does with 7.")
-          .between(0, 7);
+                  + " connection up. 7, which the verbs allow, is refused: with it some devices,"
+                  + " soft-RoCE among them, never do.")
+          .check(RdmaKeys::complainAboutRetries);
 
   /** How long an acknowledgement may take. */
   public static final ConfigKey<Integer> ACK_TIMEOUT =
@@ -71,6 +72,15 @@ public final class RdmaKeys implements ConfigKeys {
 
   /** Creates the list of keys; for {@link java.util.ServiceLoader}. */
   public RdmaKeys() {}
+
+  private static String complainAboutRetries(int retries) {
+    // The verbs count three bits, of which soft-RoCE's completer takes 7 for "for ever".
+    if (retries == 7) {
+      return "must be between 0 and 6; with 7 a device may repeat for ever, and nobody would learn"
+          + " that a peer is gone";
+    }
+    return retries < 0 || retries > 6 ? "must be between 0 and 6" : null;
+  }
 
   @Override
   public String title() {

@@ -79,7 +79,9 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
   private RdmaLoop(ClientLoop loop, RdmaSettings settings) throws VerbsException {
     this.loop = loop;
     this.settings = settings;
-    this.queues = new RdmaQueues(devices, settings.completions(), loop::watchDescriptor);
+    this.queues =
+        new RdmaQueues(
+            devices, settings.completions(), RdmaQueues.POLL_SIZE, loop::watchDescriptor);
     this.channel = Verbs.createEventChannel();
     this.resolver =
         new ThreadPoolExecutor(

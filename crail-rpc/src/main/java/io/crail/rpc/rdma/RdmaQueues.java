@@ -23,16 +23,20 @@ import org.slf4j.LoggerFactory;
  */
 public final class RdmaQueues implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaQueues.class);
-  private static final int BATCH = 32;
+
+  /** Completions of a poll that suit most. */
+  public static final int POLL_SIZE = 32;
+
   private static final int INDEX_BITS = 20;
   private static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
   private static final int GENERATION_MASK = (1 << 32 - INDEX_BITS) - 1;
 
   private final RdmaDevices devices;
   private final int entries;
+  private final int pollSize;
   private final DescriptorListener descriptors;
   private final List<DeviceQueue> queues = new ArrayList<>();
-  private final QueuePair[] touched = new QueuePair[BATCH];
+  private final QueuePair[] touched;
   private QueuePair[] pairs = new QueuePair[16];
   private int[] generations = new int[16];
   private int count;
@@ -49,10 +53,14 @@ public final class RdmaQueues implements AutoCloseable {
    * Creates queues; a device gets its own with its first queue pair.
    *
    * @param entries completions that a queue holds, or fewer where the device has fewer
+   * @param pollSize the most completions that are taken at once
    */
-  public RdmaQueues(RdmaDevices devices, int entries, DescriptorListener descriptors) {
+  public RdmaQueues(
+      RdmaDevices devices, int entries, int pollSize, DescriptorListener descriptors) {
     this.devices = devices;
     this.entries = entries;
+    this.pollSize = pollSize;
+    this.touched = new QueuePair[pollSize];
     this.descriptors = descriptors;
   }
 
@@ -221,7 +229,7 @@ public final class RdmaQueues implements AutoCloseable {
     private final long cq;
     private final int capacity;
     private final ByteBuffer completions =
-        ByteBuffer.allocateDirect(BATCH * Layouts.WC_SIZE).order(ByteOrder.nativeOrder());
+        ByteBuffer.allocateDirect(pollSize * Layouts.WC_SIZE).order(ByteOrder.nativeOrder());
     private final long completionsAddress = Verbs.addressOf(completions);
     private int used;
     private int retired;
@@ -244,7 +252,7 @@ public final class RdmaQueues implements AutoCloseable {
     }
 
     int poll() {
-      int polled = Verbs.pollCq(cq, BATCH, completionsAddress);
+      int polled = Verbs.pollCq(cq, pollSize, completionsAddress);
       if (polled <= 0) {
         if (polled < 0) {
           broken(polled);

@@ -8,7 +8,7 @@ import io.crail.common.config.Configuration;
  *
  * @param spinNanos how long to ask before falling asleep; Long.MAX_VALUE for ever
  * @param completions entries of a completion queue
- * @param retries repetitions of a packet, 0 to 7
+ * @param retries repetitions of a packet, 0 to 6
  * @param ackTimeout exponent of the time for an acknowledgement
  */
 public record RdmaSettings(long spinNanos, int completions, int retries, int ackTimeout) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.darpc;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,6 +11,8 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.TransportProvider;
+import io.crail.rpc.netty.NettyKeys;
+import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.verbs.Device;
 import io.crail.verbs.Verbs;
 import java.util.List;
@@ -52,7 +55,12 @@ class DarpcSettingsTest {
           {DarpcKeys.SENDS, "0"},
           {DarpcKeys.AFFINITY, "0,x"},
           {DarpcKeys.AFFINITY, "-1"},
-          {DarpcKeys.POLLING, "true"},
+          {DarpcKeys.POLLING, "always"},
+          {DarpcKeys.TYPE, "none"},
+          {DarpcKeys.POLL_SIZE, "0"},
+          {DarpcKeys.CONNECT_TIMEOUT, "9ms"},
+          {RdmaKeys.RETRIES, "7"},
+          {RdmaKeys.RETRIES, "-1"},
           {DarpcKeys.KEEP_ALIVE, "1ms"},
         }) {
       String text =
@@ -64,6 +72,74 @@ class DarpcSettingsTest {
               .getMessage();
       assertTrue(text.contains(bad[0].toString()), text);
     }
+  }
+
+  @Test
+  void takesWhatFilesForApacheCrailSay() {
+    Configuration values =
+        Configuration.builder()
+            .set("crail.namenode.darpc.polling", "true", "test")
+            .set("crail.namenode.darpc.type", "passive", "test")
+            .set("crail.namenode.darpc.affinity", "1", "test")
+            .set("crail.namenode.darpc.maxinline", "0", "test")
+            .set("crail.namenode.darpc.recvQueue", "40", "test")
+            .set("crail.namenode.darpc.sendQueue", "50", "test")
+            .set("crail.namenode.darpc.pollsize", "16", "test")
+            .set("crail.namenode.darpc.clustersize", "128", "test")
+            .set("crail.namenode.darpc.backlog", "100", "test")
+            .set("crail.namenode.darpc.connecttimeout", "1000", "test")
+            .build();
+    DarpcSettings settings = DarpcSettings.of(values);
+    assertEquals(Long.MAX_VALUE, settings.spinNanos());
+    assertEquals(40, settings.receives());
+    assertEquals(50, settings.sends());
+    assertEquals(16, settings.pollSize());
+    assertEquals(1_000_000_000L, settings.peerOptions().connectTimeoutNanos());
+    Configuration never = values.toBuilder().set(DarpcKeys.POLLING, "false").build();
+    assertEquals(0, DarpcSettings.of(never).spinNanos());
+  }
+
+  @Test
+  void oneSpinTimeHoldsForClientsAndNamenodes() {
+    Configuration values = Configuration.builder().set(RdmaKeys.SPIN_MICROS, 70).build();
+    assertEquals(70_000, DarpcSettings.of(values).spinNanos());
+    assertEquals(70_000, DarpcSettings.of(values).rdma().spinNanos());
+  }
+
+  @Test
+  void theTypeOfAClientSaysWhoDrivesIt() {
+    assertEquals(
+        NettyKeys.Driver.WAITER,
+        DarpcTransport.withDriver(Configuration.defaults()).get(NettyKeys.CLIENT_DRIVER));
+    Configuration active = Configuration.builder().set(DarpcKeys.TYPE, "active").build();
+    assertEquals(
+        NettyKeys.Driver.THREAD, DarpcTransport.withDriver(active).get(NettyKeys.CLIENT_DRIVER));
+    Configuration same = active.toBuilder().set(NettyKeys.CLIENT_DRIVER, "thread").build();
+    assertEquals(
+        NettyKeys.Driver.THREAD, DarpcTransport.withDriver(same).get(NettyKeys.CLIENT_DRIVER));
+    Configuration torn = active.toBuilder().set(NettyKeys.CLIENT_DRIVER, "waiter").build();
+    String text =
+        assertThrows(ConfigException.class, () -> DarpcTransport.withDriver(torn)).getMessage();
+    assertTrue(text.contains("crail.namenode.darpc.type"), text);
+    assertTrue(text.contains("crail.client.driver"), text);
+  }
+
+  @Test
+  void aDeviceThatRepeatsForEverIsNotAskedTo() {
+    String text =
+        assertThrows(
+                ConfigException.class,
+                () -> Configuration.builder().set(RdmaKeys.RETRIES, 7).build())
+            .getMessage();
+    assertTrue(text.contains("for ever") && text.contains("between 0 and 6"), text);
+  }
+
+  @Test
+  void aProcessorIsABitOfTheWordThatHasIt() {
+    assertArrayEquals(new long[] {1}, Cluster.maskOf(0));
+    assertArrayEquals(new long[] {Long.MIN_VALUE}, Cluster.maskOf(63));
+    assertArrayEquals(new long[] {0, 1}, Cluster.maskOf(64));
+    assertArrayEquals(new long[] {0, 0, 0, 1L << 8}, Cluster.maskOf(200));
   }
 
   @Test

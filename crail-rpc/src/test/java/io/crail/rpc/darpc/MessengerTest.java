@@ -150,7 +150,21 @@ class MessengerTest {
   private static DarpcSettings settings(
       int receives, int sends, int messageSize, int inlineBytes, long outputLimit) {
     return new DarpcSettings(
-        null, 0, List.of(), receives, sends, messageSize, inlineBytes, 1, 1, outputLimit, 1, 1, 1);
+        null,
+        0,
+        1,
+        1,
+        List.of(),
+        receives,
+        sends,
+        messageSize,
+        inlineBytes,
+        1,
+        1,
+        outputLimit,
+        1,
+        1,
+        1);
   }
 
   private static DarpcSettings anySettings(Random random, int leastMessage) {

@@ -114,10 +114,13 @@ class RdmaConnectionTest {
     }
   }
 
+  /** Few, so that more completes at once than one poll takes. */
+  private static final int POLL_SIZE = 3;
+
   /** Sends back what comes, or refuses. */
   private static final class EchoServer implements AutoCloseable {
     private final RdmaDevices devices = new RdmaDevices();
-    private final RdmaQueues queues = new RdmaQueues(devices, 1024, descriptor -> {});
+    private final RdmaQueues queues = new RdmaQueues(devices, 1024, POLL_SIZE, descriptor -> {});
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final List<String> ends = new ArrayList<>();
     private final AtomicInteger open = new AtomicInteger();
