@@ -39,7 +39,7 @@ final class ReferencePages {
         cluster (block size, lease, smallest extent) comes from the namenode at the first connection,
         so that a client cannot disagree about it.
 
-        Numbers of bytes may end in `k`, `m`, `g` or `t` (powers of 1024); times in `ms`, `s` or `m`.
+        The letter case of a key does not matter. Numbers of bytes may end in `k`, `m`, `g` or `t` (powers of 1024); times in `ms`, `s` or `m`.
         """);
     for (ConfigKeys room : Configuration.declarations()) {
       page.append("\n## ").append(room.title()).append("\n\n");
