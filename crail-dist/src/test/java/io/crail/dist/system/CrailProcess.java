@@ -141,6 +141,10 @@ final class CrailProcess implements AutoCloseable {
     return process.isAlive();
   }
 
+  long pid() {
+    return process.pid();
+  }
+
   /** SIGKILL. */
   void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailFile;
+import io.crail.CrailInputStream;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.error.NoSpaceException;
+import io.crail.conf.CrailConfiguration;
+import io.crail.memory.OffHeapBuffer;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/**
+ * A store over RDMA under mixed load, for {@code -Dcrail.test.soak} seconds: what it holds must not
+ * grow, in the client's process, the servers' and the devices, and nothing may be left of it. The
+ * load stands still while somebody counts, so the counts of things are exact.
+ */
+@Tag("rdma")
+@EnabledIfSystemProperty(
+    named = "crail.test.long",
+    matches = "true",
+    disabledReason = "takes minutes: only among the long tests")
+class RdmaSoakTest {
+  private static final int SECONDS = Integer.getInteger("crail.test.soak", 600);
+
+  /** In less time the first third is not behind what happens once. */
+  private static final int WARM_SECONDS = 300;
+
+  private static final int MOST_PERIOD_SECONDS = 20;
+  private static final int LEAST_SAMPLES = 12;
+  private static final int SETTLE_MILLIS = 2500;
+  private static final int END_SECONDS = 60;
+
+  /** Regions that a namenode keeps for its next answers. */
+  private static final int MOST_KEPT = 32;
+
+  private static final int WORKERS = 2;
+  private static final int LOOKUPS = 64;
+  private static final Pattern RESOURCE = Pattern.compile("\\b(pd|cq|qp|cm_id|mr) (\\d+)");
+
+  /**
+   * By how much the median of the last third may be above that of the second; what is not named may
+   * not be above it at all. The store's pool may grow to what its threads use at once, and a JVM
+   * keeps threads of its own for a while. Resident memory grows until a JVM has used all pages of
+   * its young generation once, and the C library gives back what it likes.
+   */
+  private static final Map<String, Long> MARGINS =
+      Map.of(
+          "client " + ProcessProbe.HEAP,
+          256L,
+          "client " + ProcessProbe.DIRECT,
+          2L << 10,
+          "client " + ProcessProbe.RESIDENT,
+          32L << 10,
+          "client " + ProcessProbe.THREADS,
+          2L,
+          "namenode " + ProcessProbe.HEAP,
+          64L,
+          "namenode " + ProcessProbe.RESIDENT,
+          8L << 10,
+          "datanode " + ProcessProbe.HEAP,
+          64L,
+          "datanode " + ProcessProbe.RESIDENT,
+          8L << 10);
+
+  private final long seed = Long.getLong("crail.seed", System.nanoTime());
+  private final AtomicLong operations = new AtomicLong();
+  private final AtomicLong full = new AtomicLong();
+  private final List<Map<String, Long>> samples = new ArrayList<>();
+  private ProcessCluster cluster;
+
+  @Test
+  void nothingGrows() throws Exception {
+    System.out.println("RdmaSoakTest: -Dcrail.seed=" + seed);
+    final Map<String, Long> before = resources();
+    cluster = RdmaCluster.start(1, "crail.storage.localmap", "false");
+    try {
+      cluster.startDatanode("rdma", "160m", -1);
+      // A datanode makes its completion queue for its first client.
+      try (CrailStore first = newStore()) {
+        new Worker(WORKERS, first).operate(first);
+      }
+      final Map<String, Long> servers = settled();
+      load();
+      awaitResources("no client is left", servers, MOST_KEPT);
+    } finally {
+      cluster.close();
+    }
+    awaitResources("nothing is left", before, 0);
+    assertTrue(operations.get() >= samples.size(), operations + " operations");
+    if (SECONDS >= WARM_SECONDS) {
+      judge();
+    }
+  }
+
+  private void load() throws Exception {
+    int period = Math.max(5, Math.min(MOST_PERIOD_SECONDS, SECONDS / LEAST_SAMPLES));
+    Map<String, ProcessProbe> probes = new LinkedHashMap<>();
+    probes.put("client", new ProcessProbe(ProcessHandle.current().pid()));
+    probes.put("namenode", new ProcessProbe(cluster.namenode(0).pid()));
+    probes.put("datanode", new ProcessProbe(cluster.datanode(0).pid()));
+    ExecutorService threads = Executors.newFixedThreadPool(WORKERS);
+    try (CrailStore store = newStore()) {
+      List<Worker> workers = new ArrayList<>();
+      for (int i = 0; i < WORKERS; i++) {
+        workers.add(new Worker(i, store));
+      }
+      long begin = System.nanoTime();
+      while (System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(SECONDS)) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(period);
+        List<Future<?>> running = new ArrayList<>();
+        for (Worker worker : workers) {
+          running.add(threads.submit(() -> worker.run(end)));
+        }
+        foreignConnections();
+        for (Future<?> each : running) {
+          each.get(period + ProcessCluster.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        }
+        sample(probes, TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin));
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private CrailStore newStore() throws Exception {
+    return CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+  }
+
+  /** Programs that speak the connection manager's language and not ours. */
+  private void foreignConnections() throws Exception {
+    for (int port :
+        List.of(cluster.namenodeAddress(0).getPort(), cluster.datanodeAddress(0).getPort())) {
+      // Whatever it makes of it.
+      run("timeout", "5", "rping", "-c", "-a", RdmaCluster.HOST, "-p", "" + port, "-C", "1");
+    }
+  }
+
+  private void sample(Map<String, ProcessProbe> probes, long second) throws Exception {
+    // Memory that the load has lost is given back a little later.
+    System.gc();
+    final Map<String, Long> resources = settled();
+    Map<String, Long> sample = new LinkedHashMap<>();
+    sample.put("second", second);
+    sample.put("operations", operations.get());
+    sample.put("full", full.get());
+    for (Map.Entry<String, ProcessProbe> probe : probes.entrySet()) {
+      probe.getValue().sample().forEach((name, v) -> sample.put(probe.getKey() + " " + name, v));
+    }
+    resources.forEach((name, value) -> sample.put("rdma " + name, value));
+    samples.add(sample);
+    if (samples.size() == 1) {
+      System.out.println(String.join(" | ", sample.keySet()));
+    }
+    StringBuilder line = new StringBuilder();
+    sample.forEach(
+        (name, value) ->
+            line.append(String.format(Locale.ROOT, "%" + name.length() + "d | ", value)));
+    System.out.println(line);
+  }
+
+  private void judge() {
+    int third = samples.size() / 3;
+    List<String> grown = new ArrayList<>();
+    for (String name : samples.get(0).keySet()) {
+      if (!name.contains(" ")) {
+        continue;
+      }
+      long second = median(name, samples.subList(third, 2 * third));
+      long last = median(name, samples.subList(samples.size() - third, samples.size()));
+      if (last > second + MARGINS.getOrDefault(name, 0L)) {
+        grown.add(name + " from " + second + " to " + last);
+      }
+    }
+    assertEquals(List.of(), grown, "grew from the second third to the last");
+  }
+
+  private static long median(String name, List<Map<String, Long>> among) {
+    long[] values = among.stream().mapToLong(sample -> sample.get(name)).sorted().toArray();
+    return values[values.length / 2];
+  }
+
+  /** What both devices hold for all processes and the kernel. */
+  private static Map<String, Long> resources() throws Exception {
+    Map<String, Long> counts = new TreeMap<>();
+    Matcher found = RESOURCE.matcher(run("rdma", "resource", "show"));
+    while (found.find()) {
+      counts.merge(found.group(1), Long.parseLong(found.group(2)), Long::sum);
+    }
+    assertTrue(counts.containsKey("qp"), counts::toString);
+    return counts;
+  }
+
+  /**
+   * Waits until memory that the client has lost is registered no more: a loop looks now and then.
+   */
+  private static Map<String, Long> settled() throws Exception {
+    Map<String, Long> present = resources();
+    Map<String, Long> last;
+    do {
+      last = present;
+      Thread.sleep(SETTLE_MILLIS);
+      present = resources();
+    } while (!present.equals(last));
+    return present;
+  }
+
+  /** Waits for the end of what was there for somebody; so many regions more may be kept. */
+  private static void awaitResources(String what, Map<String, Long> expected, int kept)
+      throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_SECONDS);
+    Map<String, Long> present = resources();
+    while (!isAsExpected(present, expected, kept) && System.nanoTime() - deadline < 0) {
+      Thread.sleep(SETTLE_MILLIS);
+      present = resources();
+    }
+    String found = what + ": " + present + ", expected " + expected + " and mr up to " + kept;
+    System.out.println(found);
+    assertTrue(isAsExpected(present, expected, kept), found);
+  }
+
+  private static boolean isAsExpected(
+      Map<String, Long> present, Map<String, Long> expected, int kept) {
+    Map<String, Long> others = new TreeMap<>(present);
+    long more = present.get("mr") - expected.get("mr");
+    others.put("mr", expected.get("mr"));
+    return others.equals(expected) && more >= 0 && more <= kept;
+  }
+
+  private static String run(String... command) throws Exception {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    process.waitFor();
+    return text;
+  }
+
+  /** A thread's load: operations of all kinds, each of which leaves nothing behind. */
+  private final class Worker {
+    private static final int LONGEST = 1 << 20;
+    private static final int SHORT = 64 << 10;
+
+    private final String directory;
+    private final Random random;
+    private final CrailStore lasting;
+    private long next;
+
+    Worker(int number, CrailStore store) throws Exception {
+      this.directory = "/worker" + number;
+      this.random = new Random(seed + number);
+      this.lasting = store;
+      create(store, directory, CrailNodeType.DIRECTORY);
+    }
+
+    Void run(long endNanos) throws Exception {
+      while (System.nanoTime() - endNanos < 0) {
+        try {
+          if (random.nextInt(8) == 0) {
+            try (CrailStore own = newStore()) {
+              operate(own);
+            }
+          } else {
+            operate(lasting);
+          }
+          operations.incrementAndGet();
+        } catch (NoSpaceException e) {
+          full.incrementAndGet();
+        } catch (ExecutionException e) {
+          if (!(e.getCause() instanceof NoSpaceException)) {
+            throw e;
+          }
+          full.incrementAndGet();
+        }
+      }
+      return null;
+    }
+
+    private void operate(CrailStore store) throws Exception {
+      String path = directory + "/" + next++;
+      byte[] bytes = new byte[1 + random.nextInt(random.nextInt(8) == 0 ? LONGEST : SHORT)];
+      random.nextBytes(bytes);
+      CrailFile file = create(store, path, CrailNodeType.DATAFILE).asFile();
+      try {
+        write(store, file, bytes);
+        String renamed = path + "-renamed";
+        store.rename(path, renamed).get();
+        path = renamed;
+        assertArrayEquals(bytes, read(store, store.lookup(path).get().asFile()));
+        lookUp(store, path);
+      } finally {
+        store.delete(path, false).get();
+      }
+    }
+
+    private CrailNode create(CrailStore store, String path, CrailNodeType type) throws Exception {
+      return store
+          .create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true)
+          .get();
+    }
+
+    private void write(CrailStore store, CrailFile file, byte[] bytes) throws Exception {
+      if (random.nextBoolean()) {
+        try (CrailBufferedOutputStream out = file.getBufferedOutputStream(bytes.length)) {
+          out.write(bytes);
+        }
+        return;
+      }
+      CrailOutputStream out = file.getDirectOutputStream(bytes.length);
+      try {
+        int done = 0;
+        while (done < bytes.length) {
+          int length = 1 + random.nextInt(bytes.length - done);
+          done += move(store, bytes, done, length, out::write);
+        }
+      } finally {
+        out.close();
+      }
+    }
+
+    private byte[] read(CrailStore store, CrailFile file) throws Exception {
+      int length = (int) file.getCapacity();
+      if (random.nextBoolean()) {
+        try (CrailBufferedInputStream in = file.getBufferedInputStream(length)) {
+          return in.readAllBytes();
+        }
+      }
+      CrailBuffer buffer = OffHeapBuffer.wrap(ByteBuffer.allocateDirect(length));
+      CrailInputStream in = file.getDirectInputStream(length);
+      try {
+        while (buffer.hasRemaining()) {
+          assertTrue(in.read(buffer).get().getLen() > 0, "the file is shorter");
+        }
+      } finally {
+        in.close();
+      }
+      byte[] bytes = new byte[length];
+      buffer.flip().get(bytes);
+      return bytes;
+    }
+
+    /** Writes out of memory that nobody keeps, or out of the store's. */
+    private int move(CrailStore store, byte[] bytes, int offset, int length, Write write)
+        throws Exception {
+      if (random.nextBoolean()) {
+        CrailBuffer fresh = OffHeapBuffer.wrap(ByteBuffer.allocateDirect(length));
+        write.write(fresh.put(Arrays.copyOfRange(bytes, offset, offset + length)).flip()).get();
+        return length;
+      }
+      CrailBuffer pooled = store.allocateBuffer();
+      try {
+        pooled.clear();
+        int taken = Math.min(length, pooled.remaining());
+        write.write(pooled.put(Arrays.copyOfRange(bytes, offset, offset + taken)).flip()).get();
+        return taken;
+      } finally {
+        store.freeBuffer(pooled);
+      }
+    }
+
+    private void lookUp(CrailStore store, String path) throws Exception {
+      List<Future<CrailNode>> found = new ArrayList<>();
+      for (int i = 0; i < LOOKUPS; i++) {
+        found.add(store.lookup(i % 2 == 0 ? path : path + i));
+      }
+      for (int i = 0; i < LOOKUPS; i++) {
+        assertEquals(i % 2 == 0, found.get(i).get(60, TimeUnit.SECONDS) != null);
+      }
+    }
+  }
+
+  /** A write of a stream. */
+  private interface Write {
+    Future<?> write(CrailBuffer buffer) throws Exception;
+  }
+}
