@@ -374,6 +374,14 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   protected abstract void poll(long waitNanos);
 
   /**
+   * False while {@link #poll} without a wait would find nothing, because nobody has used the loop's
+   * own network; then a driver who is busy with another leaves it out. In the loop.
+   */
+  protected boolean isUsed() {
+    return true;
+  }
+
+  /**
    * False as soon as something has come up that the driver should look at. A transport asks between
    * becoming able to be woken up and falling asleep: a {@link #wakeup} before that point is lost on
    * it.
@@ -596,10 +604,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   private void pollAllOrWait(long waitNanos, Completion awaited) {
     boolean ask = waitNanos < 0 || (awaited != null && awaited.isComplete());
     if (pollPollers() || ask || spin(waitNanos)) {
-      long now = clock.nanoTime();
-      if (now - lastOwnPollNanos >= OWN_POLL_NANOS) {
-        lastOwnPollNanos = now;
-        poll(-1);
+      if (isUsed()) {
+        pollOwnNowAndThen();
       }
       return;
     }
@@ -611,6 +617,14 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
       parked = false;
     }
     pollPollers();
+  }
+
+  private void pollOwnNowAndThen() {
+    long now = clock.nanoTime();
+    if (now - lastOwnPollNanos >= OWN_POLL_NANOS) {
+      lastOwnPollNanos = now;
+      poll(-1);
+    }
   }
 
   private boolean pollPollers() {

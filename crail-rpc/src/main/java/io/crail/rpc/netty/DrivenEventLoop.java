@@ -37,6 +37,7 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Promise<Void> terminated = new DefaultPromise<>(GlobalEventExecutor.INSTANCE);
   private final Object wakeupLock = new Object();
+  private int handles;
   private boolean initialized;
   private volatile boolean destroyed;
 
@@ -68,6 +69,11 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
     waiting.nanos = waitNanos;
     handler.run(waiting);
     runTasks();
+  }
+
+  /** True when a poll may find something: a task waits, or a channel was ever registered. */
+  boolean isUsed() {
+    return handles > 0 || !tasks.isEmpty() || hasScheduledTasks();
   }
 
   private void initialize() {
@@ -150,7 +156,10 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
 
   private void register(IoHandle handle, Promise<IoRegistration> promise) {
     try {
-      promise.setSuccess(handler.register(handle));
+      IoRegistration registration = handler.register(handle);
+      // A watched descriptor is somebody else's network.
+      handles += handle instanceof EpollWatch ? 0 : 1;
+      promise.setSuccess(registration);
     } catch (Exception e) {
       promise.setFailure(e);
     }

@@ -94,6 +94,11 @@ public final class NettyClientLoop extends ClientLoop {
   }
 
   @Override
+  protected boolean isUsed() {
+    return eventLoop.isUsed();
+  }
+
+  @Override
   protected boolean watch(int descriptor) {
     return transport.backend() == IoBackend.EPOLL && EpollWatch.begin(eventLoop, descriptor);
   }

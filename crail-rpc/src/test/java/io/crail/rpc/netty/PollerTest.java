@@ -9,10 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
+import io.crail.rpc.Connection;
 import io.crail.rpc.Poller;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.unix.FileDescriptor;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -184,6 +188,48 @@ class PollerTest {
       assertEquals(3, poller.armed.getCount(), "it has slept");
     }
     poller.close();
+  }
+
+  /** Beside a network that is never idle the loop's own one makes progress, once it is used. */
+  @Test
+  void theOwnNetworkIsAskedBesideABusyOne() throws Exception {
+    Assumptions.assumeTrue(Epoll.isAvailable(), "no epoll here");
+    for (NettyKeys.Io io : available()) {
+      PipePoller poller = new PipePoller(Long.MAX_VALUE);
+      poller.awaited = new Op();
+      Op connected = new Op();
+      try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+          NettyTransport transport = transport(io);
+          ClientLoop loop = transport.newClientLoop("test")) {
+        loop.submit(() -> loop.attach(poller));
+        loop.await(new Op(), System.nanoTime() + 20_000_000);
+        loop.submit(
+            () ->
+                loop.connect(
+                    new InetSocketAddress(server.getInetAddress(), server.getLocalPort()),
+                    System.nanoTime() + LONG,
+                    new Outcome(connected)));
+        assertTrue(loop.await(connected, System.nanoTime() + LONG));
+        assertEquals(3, poller.armed.getCount(), "it has slept");
+      }
+      poller.close();
+    }
+  }
+
+  private record Outcome(Op op) implements Connection.Handler {
+    @Override
+    public void connected(Connection connection) {
+      op.happen();
+    }
+
+    @Override
+    public void received(ByteBuffer buffer, int offset, int length) {}
+
+    @Override
+    public void writable() {}
+
+    @Override
+    public void closed(String cause) {}
   }
 
   @Test
