@@ -4,6 +4,7 @@ package io.crail.bench.measure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.StringJoiner;
 
 /** Medians beside those of their limits, and whether they are what they should be. */
 final class Goals {
@@ -14,31 +15,44 @@ final class Goals {
     this.samples = samples;
   }
 
+  /**
+   * A part of what a figure is compared with.
+   *
+   * @param times how often it is counted, as with the two ways of a round trip
+   */
+  record Limit(String name, int times) {}
+
   /** Compares two medians: latencies must be at most, rates at least the factor. */
   void add(String crail, String limit, String unit, double factor) {
-    add(crail, limit, unit, 1, factor);
+    add(crail, unit, factor, new Limit(limit, 1));
   }
 
-  /**
-   * Compares two medians.
-   *
-   * @param times how often the limit is counted, as with the two ways of a round trip
-   */
-  void add(String crail, String limit, String unit, int times, double factor) {
-    double ratio = samples.median(crail, unit) / (times * samples.median(limit, unit));
+  /** Compares a median with the sum of others. */
+  void add(String crail, String unit, double factor, Limit... limits) {
+    double sum = 0;
+    StringJoiner text = new StringJoiner(" + ");
+    for (Limit limit : limits) {
+      double median = samples.median(limit.name, unit);
+      sum += limit.times * median;
+      text.add(
+          (limit.times == 1 ? "" : limit.times + " x ")
+              + limit.name
+              + ": "
+              + Samples.format(median)
+              + " "
+              + unit);
+    }
+    double ratio = samples.median(crail, unit) / sum;
     boolean less = unit.startsWith("us");
     boolean met = less ? ratio <= factor : ratio >= factor;
     lines.add(
         String.format(
             Locale.ROOT,
-            "| %s: %s %s | %s%s: %s %s | %.2f | %s %.1f | %s |%n",
+            "| %s: %s %s | %s | %.2f | %s %.1f | %s |%n",
             crail,
             Samples.format(samples.median(crail, unit)),
             unit,
-            times == 1 ? "" : times + " x ",
-            limit,
-            Samples.format(samples.median(limit, unit)),
-            unit,
+            text,
             ratio,
             less ? "at most" : "at least",
             factor,

@@ -79,9 +79,21 @@ class MeasureTest {
     samples.add("round trip", "us p50", "x", 30);
     samples.add("one way", "us p50", "x", 10);
     Goals goals = new Goals(samples);
-    goals.add("round trip", "one way", "us p50", 2, 1.4);
+    goals.add("round trip", "us p50", 1.4, new Goals.Limit("one way", 2));
+    goals.add(
+        "round trip",
+        "us p50",
+        1.0,
+        new Goals.Limit("one way", 2),
+        new Goals.Limit("round trip", 1));
     assertTrue(
         goals.table().contains("| 2 x one way: 10.0 us p50 | 1.50 | at most 1.4 | missed |"),
+        goals.table());
+    assertTrue(
+        goals
+            .table()
+            .contains(
+                "| 2 x one way: 10.0 us p50 + round trip: 30.0 us p50 | 0.60 | at most 1.0 | met |"),
         goals.table());
   }
 
