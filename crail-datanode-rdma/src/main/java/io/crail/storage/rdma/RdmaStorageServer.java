@@ -60,6 +60,7 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
       new QueuePair.Options(QUEUE_LENGTH - 1, 1, 1, 0, Verbs.MOST_READS);
   private static final int BACKLOG = 1024;
   private static final int FENCE_SECONDS = 60;
+  private static final int MOST_REPEATED_KEYS = 16;
 
   /** Turns of asking whether a client lives after which it counts as gone. */
   private static final int PATIENT_TURNS = 3;
@@ -361,21 +362,30 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
     // First, for a process may have leave to lock its memory once, and not twice.
     old.close();
     spentKeys.add(old.rkey());
-    RegisteredMemory fresh = device.register(memories.get(region).data(), REGION_ACCESS);
-    if (spentKeys.contains(fresh.rkey())) {
-      // Another one that lives beside it has another key.
-      RegisteredMemory repeated = fresh;
-      try {
-        fresh = device.register(memories.get(region).data(), REGION_ACCESS);
-      } finally {
-        repeated.close();
-      }
-    }
+    RegisteredMemory fresh = registerUnderNewKey(memories.get(region));
     registrations.set(region, fresh);
     List<Region> announced = new ArrayList<>(regions);
     announced.set(region, announce(memories.get(region), fresh));
     regions = List.copyOf(announced);
     return announced.get(region);
+  }
+
+  /** Devices count keys up within few bits, so one may come again that was spent. */
+  private RegisteredMemory registerUnderNewKey(RegionMemory region) throws IOException {
+    // They stay until there is another, for the device gives two at a time different keys.
+    List<RegisteredMemory> repeated = new ArrayList<>();
+    try {
+      while (repeated.size() < MOST_REPEATED_KEYS) {
+        RegisteredMemory fresh = device.register(region.data(), REGION_ACCESS);
+        if (!spentKeys.contains(fresh.rkey())) {
+          return fresh;
+        }
+        repeated.add(fresh);
+      }
+      throw new IOException(device + " gives only keys that were used before");
+    } finally {
+      repeated.forEach(RegisteredMemory::close);
+    }
   }
 
   @Override
