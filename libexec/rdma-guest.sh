@@ -51,7 +51,9 @@ rule add pref 13 from $2 to $3 lookup ${tables[$1]}
 END
 }
 
-# routes_of <link>: how this end reaches the other one. The kernel forgets it when the link goes down.
+# routes_of <link>: how this end reaches the other one. The kernel forgets it when the link goes down,
+# but for the second routes: without them the next table would lead to the other address by a short
+# cut, within that address's device.
 routes_of() {
   local i=${1#rv} peer
   peer=$((1 - i))
@@ -59,6 +61,8 @@ routes_of() {
   ip neigh replace "${addresses6[peer]}" lladdr "${macs[peer]}" dev "$1" nud permanent
   ip -4 route replace "${addresses[peer]}/32" dev "$1" src "${addresses[i]}" table "${tables[i]}"
   ip -6 route replace "${addresses6[peer]}/128" dev "$1" src "${addresses6[i]}" table "${tables[i]}"
+  ip -4 route replace unreachable "${addresses[peer]}/32" metric 4096 table "${tables[i]}"
+  ip -6 route replace unreachable "${addresses6[peer]}/128" metric 4096 table "${tables[i]}"
 }
 
 # keep_routes: gives the links their routes back whenever they come up again.
@@ -77,8 +81,13 @@ network_down() {
       while ip "$version" rule del pref "$pref" 2>/dev/null; do :; done
     done
   done
-  # The devices and the routes go with it.
+  # The devices and the routes go with it, but for those that have no link.
   ip link del rv0
+  for version in -4 -6; do
+    for pref in "${tables[@]}"; do
+      ip "$version" route flush table "$pref" 2>/dev/null || true
+    done
+  done
 }
 
 # nvmet_up: the kernel's NVMe over Fabrics target at the second host, with a namespace in memory.

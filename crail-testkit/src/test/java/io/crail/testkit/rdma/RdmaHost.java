@@ -29,28 +29,47 @@ public final class RdmaHost {
     return counts;
   }
 
+  /** The connections of a device that are established, as far as it knows; of all processes. */
+  static int connections(String device) throws IOException {
+    return (int)
+        run("rdma", "resource", "show", "qp")
+            .lines()
+            .filter(line -> line.startsWith("link " + device + "/"))
+            .filter(line -> line.contains(" type RC state RTS "))
+            .count();
+  }
+
   /**
    * Lets the second host hear the first one, or nothing of it: what arrives there is dropped. Other
-   * than with a pulled cable, or a neighbour whose address has changed, no device knows.
+   * than with a link that is down, or a neighbour whose address has changed, no device knows.
    */
   public static void hear(boolean hearing) throws IOException {
+    arrive("rv1", hearing);
+  }
+
+  /**
+   * Pulls the cable somewhere between the hosts, or puts it back: neither hears the other. The
+   * links stay up: a device of soft-RoCE whose own link is set down fails to send what its
+   * connection manager has to say of its connections then, and never again hears what others say to
+   * it.
+   */
+  static void cable(boolean plugged) throws IOException {
+    arrive("rv0", plugged);
+    arrive("rv1", plugged);
+  }
+
+  private static void arrive(String link, boolean arriving) throws IOException {
     // Never two of them.
-    run("ip", "rule", "del", "pref", "1");
-    if (!hearing) {
-      run("ip", "rule", "add", "pref", "1", "iif", "rv1", "blackhole");
+    run("ip", "rule", "del", "pref", "1", "iif", link, "blackhole");
+    if (!arriving) {
+      run("ip", "rule", "add", "pref", "1", "iif", link, "blackhole");
     }
   }
 
-  /** Pulls the cable, or puts it back. */
-  static void cable(boolean plugged) throws Exception {
-    run("ip", "link", "set", "rv0", plugged ? "up" : "down");
-    if (plugged) {
-      await(
-          "routes and device",
-          () ->
-              run("ip", "route", "show", "table", "101").contains("10.9.0.2")
-                  && run("rdma", "link").split("state ACTIVE", -1).length == 3);
-    }
+  /** What is known of the ways that begin at a host, by its number, 0 or 1. */
+  static String routes(int host) throws IOException {
+    return run("ip", "route", "show", "table", String.valueOf(101 + host))
+        + run("ip", "-6", "route", "show", "table", String.valueOf(101 + host));
   }
 
   /** Waits for a condition, with a deadline. */

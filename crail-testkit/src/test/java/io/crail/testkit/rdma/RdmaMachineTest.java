@@ -43,4 +43,13 @@ class RdmaMachineTest {
     NetworkInterface link = NetworkInterface.getByInetAddress(InetAddress.getByName(address));
     assertEquals(LINK_OF_ADDRESS.get(address), link == null ? null : link.getName());
   }
+
+  /** With its link down, or its route lost, a host must not reach the other one by a short cut. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void withoutTheCableThereIsNoOtherWay(int host) throws IOException {
+    String routes = RdmaHost.routes(host);
+    assertTrue(routes.contains("unreachable 10.9.0." + (2 - host)), routes);
+    assertTrue(routes.contains("unreachable fd00:9::" + (2 - host)), routes);
+  }
 }
