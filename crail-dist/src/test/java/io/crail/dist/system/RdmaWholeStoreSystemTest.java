@@ -88,6 +88,6 @@ class RdmaWholeStoreSystemTest extends WholeStoreContract {
     }
     CrailProcess ping = cluster().run("ping");
     assertEquals(0, ping.awaitExit(ProcessCluster.PATIENCE), ping.stderr());
-    run("readRandom -m false -s 4096 -k 16 -w 0 -f /bench.dat");
+    run("write -s 4096 -k 16 -w 0 -f /foreign.dat");
   }
 }
