@@ -665,7 +665,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
         }
         Thread.onSpinWait();
       }
-      // Who never sleeps would keep others from this processor until the end of a time slice.
+      // Who only asks would keep others from this processor until the end of a time slice.
       Thread.yield();
     } while (mayWait() && clock.nanoTime() - beganNanos < limitNanos);
     return neverSleeps;

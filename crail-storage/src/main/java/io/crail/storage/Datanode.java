@@ -74,7 +74,7 @@ public final class Datanode implements AutoCloseable {
         new Registration(
             namenodes,
             description,
-            server::fence,
+            server,
             configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
             () -> LockSupport.unpark(thread));
   }

@@ -269,6 +269,9 @@ public final class MappedEndpoint implements StorageEndpoint {
       transfer.end(ErrorCode.CLOSED.exception("endpoint of " + directory));
       return null;
     }
+    if (network != null) {
+      throw new IOException("another region could not be mapped meanwhile");
+    }
     // Once more, or a region could be mapped after all were let go of.
     if (!lives(clock.nanoTime())) {
       transfer.end(hasEnded());

@@ -65,13 +65,6 @@ public final class Registration {
       String directory,
       List<Region> regions) {}
 
-  /** What ends the access of those who had a region. */
-  @FunctionalInterface
-  public interface Fencer {
-    /** As {@link StorageServer#fence}. */
-    StorageServer.Fence fence(int region) throws IOException;
-  }
-
   private enum State {
     UNKNOWN,
     LENDING,
@@ -91,7 +84,7 @@ public final class Registration {
   /**
    * Creates the registration; nothing is sent before the first {@link #step}.
    *
-   * @param fencer as {@link StorageServer#fence}
+   * @param fencer ends the access of those who had a region before
    * @param keepAliveNanos pause between two signs of life
    * @param onAnswer runs in the loop when an answer makes another step due; must not block
    */
@@ -234,12 +227,8 @@ public final class Registration {
     }
 
     private RegisterRegion.Request registerRegion() {
-      Lending last = lendings[lent];
-      long incarnation = namenodes.hello(index).incarnation();
-      if (last == null || last.datanode != datanode || last.incarnation != incarnation) {
-        // Noted although nobody knows yet whether the request arrives.
-        long generation = last == null ? 0 : fence(lent);
-        lendings[lent] = new Lending(datanode, incarnation, generation);
+      if (isLentOtherwise(lent)) {
+        lendAnew();
       }
       Region region = regions.get(lent);
       return new RegisterRegion.Request(
@@ -251,15 +240,49 @@ public final class Registration {
           lendings[lent].generation);
     }
 
-    private long fence(int position) {
-      try {
-        StorageServer.Fence fence = fencer.fence(regions.get(position).index());
-        regions.set(position, fence.region());
-        return fence.generation();
-      } catch (IOException e) {
-        // Nobody may have it again: this process has to end.
-        throw new UncheckedIOException(e);
+    /** True when a region was never lent to whom the namenode is now. */
+    private boolean isLentOtherwise(int position) {
+      Lending last = lendings[position];
+      return last == null
+          || last.datanode != datanode
+          || last.incarnation != namenodes.hello(index).incarnation();
+    }
+
+    private void lendAnew() {
+      long generation = 0;
+      if (lendings[lent] != null) {
+        try {
+          Fencer.Fence fence = fencer.fence(regions.get(lent).index());
+          regions.set(lent, fence.region());
+          generation = fence.generation();
+        } catch (IOException e) {
+          throw cannotLend(e);
+        }
       }
+      // Noted although nobody knows yet whether the request arrives.
+      lendings[lent] = new Lending(datanode, namenodes.hello(index).incarnation(), generation);
+    }
+
+    /** Shuts out who had any of the regions before. */
+    private void shutOut() {
+      List<Integer> others = new ArrayList<>();
+      for (int i = 0; i < regions.size(); i++) {
+        if (lendings[i] != null && isLentOtherwise(i)) {
+          others.add(regions.get(i).index());
+        }
+      }
+      if (!others.isEmpty()) {
+        try {
+          fencer.beforeFences(others);
+        } catch (IOException e) {
+          throw cannotLend(e);
+        }
+      }
+    }
+
+    /** Nobody may have the region again: this process has to end. */
+    private static UncheckedIOException cannotLend(IOException cause) {
+      return new UncheckedIOException(cause);
     }
 
     private void take(OperationCall<?, ?> call, long now) {
@@ -273,6 +296,7 @@ public final class Registration {
         case UNKNOWN:
           datanode = ((RegisterDatanode.Response) call.response()).datanode();
           lent = 0;
+          shutOut();
           state = State.LENDING;
           due = true;
           break;

@@ -13,7 +13,7 @@ import java.util.UUID;
  * The server part of a tier: the regions that a datanode lends, and whatever serves them. Started
  * and closed by the {@link Datanode} daemon, in one thread.
  */
-public interface StorageServer extends AutoCloseable {
+public interface StorageServer extends Fencer, AutoCloseable {
   /**
    * Allocates the regions and starts to serve.
    *
@@ -30,23 +30,6 @@ public interface StorageServer extends AutoCloseable {
 
   /** Whether each request is checked against the generation of the space. */
   boolean checksGeneration();
-
-  /**
-   * Ends all access to a region of those who know it until now: it is about to be lent to a
-   * namenode that does not know who they are. A tier that checks generations refuses the earlier
-   * ones, another one gives the region a new key.
-   *
-   * @throws IOException when the region can be lent no more
-   */
-  Fence fence(int region) throws IOException;
-
-  /**
-   * What is behind a fence.
-   *
-   * @param generation above which new generations begin, at least 1
-   * @param region the region as it has to be told from now on
-   */
-  record Fence(long generation, Region region) {}
 
   /** The directory of the region files, when clients on this host may map them. */
   Optional<Path> directory();

@@ -144,7 +144,7 @@ final class SimulatedCluster implements AutoCloseable {
                 server.checksGeneration(),
                 "",
                 server.regions()),
-            server::fence,
+            server,
             configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
             () -> {});
     keepRegistered(registration);

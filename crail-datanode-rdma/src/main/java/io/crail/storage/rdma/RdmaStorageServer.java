@@ -33,8 +33,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -73,7 +75,11 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   private final long keepAliveNanos;
   private final RateLimitedLog refusals = new RateLimitedLog(LOG, Clock.SYSTEM);
   private final RdmaDevices devices = new RdmaDevices();
-  private final List<RegisteredMemory> registrations = new ArrayList<>();
+
+  /** By region; null from the begin of a fence to its end, the only time others use them. */
+  private final List<RegisteredMemory> registrations =
+      Collections.synchronizedList(new ArrayList<>());
+
   private final List<RegionMemory> memories = new ArrayList<>();
 
   /** The keys that regions once had, so that none gets one again that somebody may remember. */
@@ -324,55 +330,67 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
     return false;
   }
 
+  /**
+   * Takes regions from the device, so that clients' devices are refused that know the present keys.
+   * Ends all connections before, for a device must not lose memory under an access that has begun;
+   * who is still welcome connects again.
+   */
   @Override
-  public Fence fence(int region) throws IOException {
-    long generation = memories.get(region).generations().fence();
-    CompletableFuture<Region> changed = new CompletableFuture<>();
+  public void beforeFences(List<Integer> fenced) throws IOException {
+    CompletableFuture<Void> done = new CompletableFuture<>();
     // In the thread that has the connections, so that none begins meanwhile.
     listener.execute(
         () -> {
           try {
-            changed.complete(changeKey(region));
-          } catch (IOException e) {
-            changed.completeExceptionally(e);
+            takeFromDevice(fenced);
+            done.complete(null);
+          } catch (RuntimeException | AssertionError e) {
+            done.completeExceptionally(e);
           }
         });
     try {
-      return new Fence(generation, changed.get(FENCE_SECONDS, TimeUnit.SECONDS));
+      done.get(FENCE_SECONDS, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
-      throw new IOException("region " + region + " got no new key", e.getCause());
+      throw new IOException("regions " + fenced + " keep their keys", e.getCause());
     } catch (TimeoutException e) {
-      throw new IOException("region " + region + " got no new key in time", e);
+      throw new IOException("regions " + fenced + " did not lose their keys in time", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new InterruptedIOException("region " + region + " got no new key");
+      throw new InterruptedIOException("regions " + fenced + " keep their keys");
     }
   }
 
-  /**
-   * Has clients' devices refused that know the present key of a region. Ends all connections
-   * before, for a device must not lose memory under an access that has begun; who is still welcome
-   * connects again.
-   */
-  private Region changeKey(int region) throws IOException {
+  private void takeFromDevice(List<Integer> fenced) {
     for (ClientConnection each : List.copyOf(connections)) {
-      each.pair.close("region " + region + " is lent to another namenode");
+      each.pair.close("regions " + fenced + " are lent to another namenode");
     }
-    RegisteredMemory old = registrations.get(region);
-    // First, for a process may have leave to lock its memory once, and not twice.
-    old.close();
-    spentKeys.add(old.rkey());
+    for (int region : fenced) {
+      RegisteredMemory old = registrations.set(region, null);
+      if (old != null) {
+        spentKeys.add(old.rkey());
+        old.close();
+      }
+    }
+  }
+
+  @Override
+  public Fence fence(int region) throws IOException {
+    long generation = memories.get(region).generations().fence();
+    if (registrations.get(region) != null) {
+      beforeFences(List.of(region));
+    }
     RegisteredMemory fresh = registerUnderNewKey(memories.get(region));
     registrations.set(region, fresh);
     List<Region> announced = new ArrayList<>(regions);
     announced.set(region, announce(memories.get(region), fresh));
     regions = List.copyOf(announced);
-    return announced.get(region);
+    return new Fence(generation, announced.get(region));
   }
 
   /** Devices count keys up within few bits, so one may come again that was spent. */
   private RegisteredMemory registerUnderNewKey(RegionMemory region) throws IOException {
-    // They stay until there is another, for the device gives two at a time different keys.
+    // They stay until there is another, for the device gives two at a time different keys. Each
+    // counts as locked memory, so a process with leave for little more than once may fail here.
     List<RegisteredMemory> repeated = new ArrayList<>();
     try {
       while (repeated.size() < MOST_REPEATED_KEYS) {
@@ -407,7 +425,7 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
       }
       listener.close();
     }
-    registrations.forEach(RegisteredMemory::close);
+    registrations.stream().filter(Objects::nonNull).forEach(RegisteredMemory::close);
     registrations.clear();
     devices.close();
     // Whoever keeps a closed server keeps no memory with it.

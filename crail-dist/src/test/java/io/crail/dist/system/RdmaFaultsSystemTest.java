@@ -176,7 +176,9 @@ class RdmaFaultsSystemTest {
             }
           });
     } catch (AssertionError e) {
-      e.addSuppressed(last[0]);
+      if (last[0] != null) {
+        e.addSuppressed(last[0]);
+      }
       throw e;
     }
   }

@@ -12,6 +12,7 @@ import io.crail.protocol.Extent;
 import io.crail.protocol.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.storage.DatanodeDescription;
+import io.crail.storage.Fencer;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageServer;
@@ -740,7 +741,12 @@ public abstract class TierContract {
     write(old, bytes, fenced, 0);
     write(old, bytes, other, 0);
     for (int round = 0; round < 2; round++) {
-      StorageServer.Fence fence = server.fence(0);
+      List<Transfer> underWay = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        underWay.add(begin(old, i % 2 == 0, bytes.duplicate(), 0, BLOCK, other, 0, PATIENCE_NANOS));
+      }
+      server.beforeFences(List.of(0));
+      Fencer.Fence fence = server.fence(0);
       assertEquals(server.regions().get(0), fence.region());
       lastGeneration = Math.max(lastGeneration, fence.generation());
       StorageEndpoint fresh = endpoint(describe(server));
@@ -755,6 +761,9 @@ public abstract class TierContract {
       }
       assertEquals(-1, others.mismatch(read(fresh, BLOCK, young, 0)));
       // Nobody else notices.
+      for (Transfer each : underWay) {
+        succeed(each);
+      }
       assertEquals(-1, bytes.mismatch(read(old, BLOCK, other, 0)));
     }
   }

@@ -23,13 +23,14 @@ import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport.ServerEndpoint;
+import io.crail.storage.Fencer;
 import io.crail.storage.Registration;
-import io.crail.storage.StorageServer;
 import io.crail.testkit.sim.SimulatedNetwork;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -51,6 +52,7 @@ class RegistrationTest {
   private Registration registration;
   // By region; what it was raised to.
   private final Map<Integer, Long> fences = new TreeMap<>();
+  private final List<List<Integer>> announced = new ArrayList<>();
   private NameNodeClient client;
 
   @AfterEach
@@ -90,15 +92,23 @@ class RegistrationTest {
                 true,
                 "/data",
                 regions),
-            this::fence,
+            new ScriptedFencer(),
             KEEP_ALIVE.toNanos(),
             () -> {});
   }
 
-  /** Gives the region another key. */
-  private StorageServer.Fence fence(int region) {
-    long generation = fences.merge(region, 100L, Long::sum);
-    return new StorageServer.Fence(generation, new Region(region, 1 << 20, 0, generation));
+  /** Gives regions other keys. */
+  private final class ScriptedFencer implements Fencer {
+    @Override
+    public void beforeFences(List<Integer> regions) {
+      announced.add(regions);
+    }
+
+    @Override
+    public Fence fence(int region) {
+      long generation = fences.merge(region, 100L, Long::sum);
+      return new Fence(generation, new Region(region, 1 << 20, 0, generation));
+    }
   }
 
   private void pass(Duration span) {
@@ -220,6 +230,8 @@ class RegistrationTest {
       pass(Duration.ofSeconds(10));
       assertTrue(registration.isRegistered());
       assertEquals(Map.of(0, 100 * restart, 2, 100 * restart), fences);
+      // All at once, for it may cost everybody his connection.
+      assertEquals(Collections.nCopies((int) restart, List.of(0, 2)), announced);
       assertEquals(fences, namenodes.get(0).generations);
       assertEquals(fences, namenodes.get(0).keys);
     }
