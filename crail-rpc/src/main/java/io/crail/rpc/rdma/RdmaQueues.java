@@ -253,11 +253,14 @@ public final class RdmaQueues implements AutoCloseable {
 
     int poll() {
       int polled = Verbs.pollCq(cq, pollSize, completionsAddress);
+      if (polled < pollSize) {
+        // The queue is empty, so nothing of those is left in it that were closed until now.
+        retired = 0;
+      }
       if (polled <= 0) {
         if (polled < 0) {
           broken(polled);
         }
-        retired = 0;
         return 0;
       }
       int touches = 0;
