@@ -171,8 +171,8 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
   @Override
   public boolean poll() {
     boolean progress = queues.poll() > 0;
-    // With nothing under way a poll is about whether the connections still live; but not the one that
-    // has just ended the last operation, or each would pay a system call.
+    // With nothing under way a poll is about whether the connections still live; but not the poll
+    // that has just ended the last operation, or each would pay a system call.
     boolean idle = underWay == 0 && !progress;
     if (++pollsSinceLook >= POLLS_PER_LOOK || idle || !attempts.isEmpty()) {
       progress |= takeEvents();
