@@ -31,7 +31,7 @@ public final class MeasureRdma {
   private static final int[] SIZES = {4, 4 << 10, 64 << 10, 1 << 20};
   private static final int[] LOOKED_UP = {4, 64 << 10};
 
-  /** Longer than a round trip takes on the test machine, where it is ten times that of a card. */
+  /** Longer than a round trip takes on the test machine, for perftest never sleeps. */
   private static final String SPIN_MICROS = "1000";
 
   private static final int POLL_MILLIS = 200;
