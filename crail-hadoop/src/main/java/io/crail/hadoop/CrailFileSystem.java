@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import io.crail.CrailBlockLocation;
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.net.URI;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.CommonPathCapabilities;
+import org.apache.hadoop.fs.CreateFlag;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
+import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.util.Progressable;
+import org.apache.hadoop.util.functional.RemoteIterators;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Crail as Hadoop's file system {@code crail://host:port[,host:port]/path}, with the semantics of
+ * HDFS. Directories, multi-files and tables are directories, what has bytes is a file. The
+ * authority names the namenodes; without one the configuration does. Thread-safe.
+ */
+public class CrailFileSystem extends FileSystem {
+  /** Bytes of the blocks by which schedulers split a file. */
+  public static final String BLOCK_SIZE_KEY = "fs.crail.block.size";
+
+  private static final Logger CRAIL_LOG = LoggerFactory.getLogger(CrailFileSystem.class);
+
+  private static final long DEFAULT_BLOCK_SIZE = 128L << 20;
+
+  /** How often a create tries again when others change the same paths meanwhile. */
+  private static final int ATTEMPTS = 8;
+
+  private URI uri;
+  private CrailStore store;
+  private String user;
+  private long blockSize;
+  private Path workingDirectory;
+
+  /** Called by Hadoop, before {@link #initialize}. */
+  public CrailFileSystem() {}
+
+  @Override
+  public void initialize(URI name, Configuration configuration) throws IOException {
+    super.initialize(name, configuration);
+    setConf(configuration);
+    String authority = name.getRawAuthority() == null ? "" : name.getRawAuthority();
+    uri = URI.create(HadoopConfiguration.SCHEME + "://" + authority + "/");
+    user = UserGroupInformation.getCurrentUser().getShortUserName();
+    blockSize = configuration.getLongBytes(BLOCK_SIZE_KEY, DEFAULT_BLOCK_SIZE);
+    store =
+        HadoopErrors.translate(
+            new Path(uri),
+            () -> CrailStore.newInstance(HadoopConfiguration.of(name, configuration)));
+    workingDirectory = getHomeDirectory();
+  }
+
+  @Override
+  public String getScheme() {
+    return HadoopConfiguration.SCHEME;
+  }
+
+  @Override
+  public URI getUri() {
+    return uri;
+  }
+
+  @Override
+  public Path getHomeDirectory() {
+    return makeQualified(new Path("/user/" + user));
+  }
+
+  @Override
+  public Path getWorkingDirectory() {
+    return workingDirectory;
+  }
+
+  @Override
+  public void setWorkingDirectory(Path directory) {
+    workingDirectory = fixRelativePart(directory);
+  }
+
+  @Override
+  public long getDefaultBlockSize(Path path) {
+    return blockSize;
+  }
+
+  @Override
+  public short getDefaultReplication(Path path) {
+    return 1;
+  }
+
+  @Override
+  public FSDataInputStream open(Path path, int bufferSize) throws IOException {
+    statistics.incrementReadOps(1);
+    Path absolute = absolute(path);
+    CrailFile file = asFile(absolute, require(absolute));
+    return new FSDataInputStream(new CrailHadoopInputStream(absolute, file, statistics));
+  }
+
+  @Override
+  public FSDataOutputStream create(
+      Path path,
+      FsPermission permission,
+      boolean overwrite,
+      int bufferSize,
+      short replication,
+      long blockBytes,
+      Progressable progress)
+      throws IOException {
+    return create(absolute(path), overwrite, true);
+  }
+
+  @Override
+  public FSDataOutputStream createNonRecursive(
+      Path path,
+      FsPermission permission,
+      EnumSet<CreateFlag> flags,
+      int bufferSize,
+      short replication,
+      long blockBytes,
+      Progressable progress)
+      throws IOException {
+    return create(absolute(path), flags.contains(CreateFlag.OVERWRITE), false);
+  }
+
+  private FSDataOutputStream create(Path path, boolean overwrite, boolean parents)
+      throws IOException {
+    statistics.incrementWriteOps(1);
+    if (path.isRoot()) {
+      throw new FileAlreadyExistsException(path + " is a directory");
+    }
+    for (int attempt = 1; ; attempt++) {
+      if (overwrite) {
+        removeFile(path);
+      }
+      try {
+        CrailFile file = asFile(path, make(path, CrailNodeType.DATAFILE));
+        return output(path, file);
+      } catch (FileAlreadyExistsException e) {
+        // Without an overwrite it was there; with one somebody else has created it since.
+        if (!overwrite || attempt == ATTEMPTS) {
+          throw e;
+        }
+      } catch (FileNotFoundException e) {
+        if (!parents || attempt == ATTEMPTS) {
+          throw e;
+        }
+        mkdirs(path.getParent(), FsPermission.getDirDefault());
+      }
+    }
+  }
+
+  /** Removes a file that is to be replaced, if there is one. */
+  private void removeFile(Path path) throws IOException {
+    CrailNode present = lookup(path);
+    if (present == null) {
+      return;
+    }
+    if (present.getType().isContainer()) {
+      throw new FileAlreadyExistsException(path + " is a directory");
+    }
+    remove(path, false);
+  }
+
+  /** A stream that begins at the end of a file. */
+  private FSDataOutputStream output(Path path, CrailFile file) throws IOException {
+    CrailBufferedOutputStream out =
+        HadoopErrors.translate(path, () -> file.getBufferedOutputStream(0));
+    return new FSDataOutputStream(
+        new CrailHadoopOutputStream(path, out, statistics), statistics, out.position());
+  }
+
+  @Override
+  public FSDataOutputStream append(Path path, int bufferSize, Progressable progress)
+      throws IOException {
+    statistics.incrementWriteOps(1);
+    Path absolute = absolute(path);
+    return output(absolute, asFile(absolute, require(absolute)));
+  }
+
+  /**
+   * As HDFS: into a directory that is there, never onto something that is there, and false for what
+   * cannot be.
+   */
+  @Override
+  public boolean rename(Path source, Path target) throws IOException {
+    statistics.incrementWriteOps(1);
+    Path from = absolute(source);
+    Path to = absolute(target);
+    CrailNode node = lookup(from);
+    if (node == null || from.isRoot()) {
+      return false;
+    }
+    if (from.equals(to)) {
+      return !node.getType().isContainer();
+    }
+    CrailNode present = lookup(to);
+    Path place = present != null && present.getType().isContainer() ? child(to, from) : to;
+    try {
+      HadoopErrors.translate(from, () -> store.rename(name(from), name(place)).get());
+      return true;
+    } catch (FileNotFoundException
+        | FileAlreadyExistsException
+        | ParentNotDirectoryException
+        | PathIntoItselfException e) {
+      CRAIL_LOG.debug("rename {} to {}", from, place, e);
+      return false;
+    }
+  }
+
+  private static Path child(Path directory, Path named) {
+    return new Path(directory, named.getName());
+  }
+
+  @Override
+  public boolean delete(Path path, boolean recursive) throws IOException {
+    statistics.incrementWriteOps(1);
+    Path absolute = absolute(path);
+    if (absolute.isRoot()) {
+      return deleteRoot(absolute, recursive);
+    }
+    return remove(absolute, recursive);
+  }
+
+  /** The root stays; what is below it goes only when it is asked for with it. */
+  private boolean deleteRoot(Path root, boolean recursive) throws IOException {
+    if (!recursive && listStatusIterator(root).hasNext()) {
+      throw new PathIsNotEmptyDirectoryException(root.toString());
+    }
+    return false;
+  }
+
+  /** Removes a node; false when there is none. */
+  private boolean remove(Path path, boolean recursive) throws IOException {
+    try {
+      HadoopErrors.translate(path, () -> store.delete(name(path), recursive).get());
+      return true;
+    } catch (FileNotFoundException | ParentNotDirectoryException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public boolean mkdirs(Path path, FsPermission permission) throws IOException {
+    statistics.incrementWriteOps(1);
+    Path absolute = absolute(path);
+    Deque<Path> missing = new ArrayDeque<>();
+    missing.push(absolute);
+    int attempts = ATTEMPTS;
+    while (!missing.isEmpty()) {
+      try {
+        makeDirectory(missing.peek());
+        missing.pop();
+      } catch (FileNotFoundException e) {
+        // A parent is missing; one that was there may have been removed by others.
+        if (missing.size() > absolute.depth() && --attempts == 0) {
+          throw e;
+        }
+        missing.push(missing.peek().getParent());
+      }
+    }
+    return true;
+  }
+
+  /** Makes a directory, or finds that it is there. */
+  private void makeDirectory(Path path) throws IOException {
+    if (path.isRoot()) {
+      return;
+    }
+    try {
+      make(path, CrailNodeType.DIRECTORY);
+    } catch (FileAlreadyExistsException e) {
+      CrailNode present = lookup(path);
+      if (present == null || !present.getType().isContainer()) {
+        throw e;
+      }
+    }
+  }
+
+  @Override
+  public FileStatus getFileStatus(Path path) throws IOException {
+    statistics.incrementReadOps(1);
+    Path absolute = absolute(path);
+    return status(absolute, require(absolute));
+  }
+
+  @Override
+  public FileStatus[] listStatus(Path path) throws IOException {
+    List<FileStatus> found = new ArrayList<>();
+    RemoteIterator<FileStatus> each = listStatusIterator(path);
+    while (each.hasNext()) {
+      found.add(each.next());
+    }
+    return found.toArray(FileStatus[]::new);
+  }
+
+  /** Asks for page after page while they are consumed. */
+  @Override
+  public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
+    statistics.incrementReadOps(1);
+    Path absolute = absolute(path);
+    CrailNode node = require(absolute);
+    if (!node.getType().isContainer()) {
+      return RemoteIterators.remoteIteratorFromSingleton(status(absolute, node));
+    }
+    Iterator<CrailNode> children =
+        HadoopErrors.translate(absolute, () -> node.asContainer().listStatus());
+    return new RemoteIterator<>() {
+      @Override
+      public boolean hasNext() throws IOException {
+        return HadoopErrors.translate(absolute, children::hasNext);
+      }
+
+      @Override
+      public FileStatus next() throws IOException {
+        CrailNode child = HadoopErrors.translate(absolute, children::next);
+        return status(makeQualified(new Path(child.getPath())), child);
+      }
+    };
+  }
+
+  @Override
+  public BlockLocation[] getFileBlockLocations(FileStatus file, long start, long length)
+      throws IOException {
+    return file == null ? null : getFileBlockLocations(file.getPath(), start, length);
+  }
+
+  @Override
+  public BlockLocation[] getFileBlockLocations(Path path, long start, long length)
+      throws IOException {
+    if (start < 0 || length < 0) {
+      throw new IllegalArgumentException("range " + start + ", " + length);
+    }
+    statistics.incrementReadOps(1);
+    Path absolute = absolute(path);
+    CrailNode node = require(absolute);
+    CrailBlockLocation[] blocks =
+        HadoopErrors.translate(absolute, () -> node.getBlockLocations(start, length));
+    BlockLocation[] locations = new BlockLocation[blocks.length];
+    for (int i = 0; i < blocks.length; i++) {
+      CrailBlockLocation block = blocks[i];
+      locations[i] =
+          new BlockLocation(
+              block.getNames(),
+              block.getHosts(),
+              block.getTopology(),
+              block.getOffset(),
+              block.getLength());
+    }
+    return locations;
+  }
+
+  @Override
+  public boolean hasPathCapability(Path path, String capability) throws IOException {
+    switch (PathCapabilitiesSupport.validatePathCapabilityArgs(absolute(path), capability)) {
+      case CommonPathCapabilities.FS_APPEND:
+        return true;
+      default:
+        return super.hasPathCapability(path, capability);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    try {
+      super.close();
+    } finally {
+      if (store != null) {
+        HadoopErrors.translate(
+            new Path(uri),
+            () -> {
+              store.close();
+              return null;
+            });
+      }
+    }
+  }
+
+  private Path absolute(Path path) {
+    Path absolute = makeQualified(path);
+    checkPath(absolute);
+    return absolute;
+  }
+
+  /** The path as the store knows it. */
+  private static String name(Path path) {
+    return path.toUri().getPath();
+  }
+
+  /** The node of a path, or null. */
+  private CrailNode lookup(Path path) throws IOException {
+    return HadoopErrors.translate(path, () -> store.lookup(name(path)).get());
+  }
+
+  private CrailNode require(Path path) throws IOException {
+    CrailNode node = lookup(path);
+    if (node == null) {
+      throw new FileNotFoundException("no such file or directory: " + path);
+    }
+    return node;
+  }
+
+  private CrailNode make(Path path, CrailNodeType type) throws IOException {
+    return HadoopErrors.translate(
+        path,
+        () ->
+            store
+                .create(name(path), type, CrailStorageClass.PARENT, CrailLocationClass.PARENT, true)
+                .get());
+  }
+
+  private static CrailFile asFile(Path path, CrailNode node) throws IOException {
+    switch (node.getType()) {
+      case DATAFILE:
+        return HadoopErrors.translate(path, node::asFile);
+      case KEYVALUE:
+        return HadoopErrors.translate(path, node::asKeyValue);
+      default:
+        throw new FileNotFoundException(path + " is a directory");
+    }
+  }
+
+  private FileStatus status(Path path, CrailNode node) {
+    boolean directory = node.getType().isContainer();
+    FsPermission permission =
+        directory ? FsPermission.getDirDefault() : FsPermission.getFileDefault();
+    long modified = node.getModificationTime();
+    return new FileStatus(
+        node.getCapacity(),
+        directory,
+        directory ? 0 : 1,
+        directory ? 0 : blockSize,
+        modified,
+        modified,
+        permission,
+        user,
+        user,
+        path);
+  }
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import static org.apache.hadoop.fs.statistics.impl.IOStatisticsBinding.iostatisticsStore;
+
+import io.crail.CrailBufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Objects;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.StreamCapabilities;
+import org.apache.hadoop.fs.Syncable;
+import org.apache.hadoop.fs.impl.StoreImplementationUtils;
+import org.apache.hadoop.fs.statistics.IOStatistics;
+import org.apache.hadoop.fs.statistics.IOStatisticsSource;
+import org.apache.hadoop.fs.statistics.StreamStatisticNames;
+import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
+
+/**
+ * Appends to a file. What was written is visible to others, and counts in the length that they see,
+ * after {@code hflush}, {@code hsync} or {@code close}; the first two are the same, for a datanode
+ * has nothing safer than its memory. Used by one thread at a time.
+ */
+final class CrailHadoopOutputStream extends OutputStream
+    implements Syncable, StreamCapabilities, IOStatisticsSource {
+  private final Path path;
+  private final CrailBufferedOutputStream out;
+  private final FileSystem.Statistics statistics;
+  private final IOStatisticsStore counters =
+      iostatisticsStore()
+          .withCounters(
+              StreamStatisticNames.STREAM_WRITE_BYTES, StreamStatisticNames.STREAM_WRITE_EXCEPTIONS)
+          .build();
+  private boolean closed;
+
+  CrailHadoopOutputStream(
+      Path path, CrailBufferedOutputStream out, FileSystem.Statistics statistics) {
+    this.path = path;
+    this.out = out;
+    this.statistics = statistics;
+  }
+
+  @Override
+  public void write(int value) throws IOException {
+    checkOpen();
+    try {
+      out.write(value);
+    } catch (IOException e) {
+      throw failed(e);
+    }
+    written(1);
+  }
+
+  @Override
+  public void write(byte[] source, int offset, int length) throws IOException {
+    Objects.checkFromIndexSize(offset, length, source.length);
+    checkOpen();
+    try {
+      out.write(source, offset, length);
+    } catch (IOException e) {
+      throw failed(e);
+    }
+    written(length);
+  }
+
+  private void written(int bytes) {
+    counters.incrementCounter(StreamStatisticNames.STREAM_WRITE_BYTES, bytes);
+    statistics.incrementBytesWritten(bytes);
+  }
+
+  @Override
+  public void flush() throws IOException {
+    checkOpen();
+  }
+
+  @Override
+  public void hflush() throws IOException {
+    checkOpen();
+    try {
+      HadoopErrors.translate(path, () -> out.sync().get());
+    } catch (IOException e) {
+      throw failed(e);
+    }
+  }
+
+  @Override
+  public void hsync() throws IOException {
+    hflush();
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try {
+      out.close();
+    } catch (IOException e) {
+      throw failed(e);
+    }
+  }
+
+  @Override
+  public boolean hasCapability(String capability) {
+    return StoreImplementationUtils.isProbeForSyncable(capability)
+        || capability.equalsIgnoreCase(StreamCapabilities.IOSTATISTICS);
+  }
+
+  @Override
+  public IOStatistics getIOStatistics() {
+    return counters;
+  }
+
+  private void checkOpen() throws IOException {
+    if (closed) {
+      throw HadoopErrors.streamClosed(path);
+    }
+  }
+
+  private IOException failed(IOException error) {
+    counters.incrementCounter(StreamStatisticNames.STREAM_WRITE_EXCEPTIONS);
+    return HadoopErrors.translated(path, error);
+  }
+
+  @Override
+  public String toString() {
+    return "output stream of " + path + " " + counters;
+  }
+}

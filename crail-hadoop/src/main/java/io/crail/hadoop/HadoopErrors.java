@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import io.crail.common.error.CrailException;
+import java.io.EOFException;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import org.apache.hadoop.fs.FSExceptionMessages;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathIOException;
+import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
+
+/**
+ * Turns the errors of the store into those that programs for Hadoop expect, each with the path that
+ * it is about. The error code decides, never a text; the error of the store stays as the cause.
+ */
+final class HadoopErrors {
+  private HadoopErrors() {}
+
+  /** Something that uses the store. */
+  @FunctionalInterface
+  interface Step<T> {
+    T run() throws Exception;
+  }
+
+  /**
+   * Runs a step.
+   *
+   * @param path what its errors are about
+   */
+  static <T> T translate(Path path, Step<T> step) throws IOException {
+    try {
+      return step.run();
+    } catch (RuntimeException e) {
+      if (e instanceof UncheckedIOException || e instanceof CompletionException) {
+        throw translated(path, e);
+      }
+      throw e;
+    } catch (Exception e) {
+      throw translated(path, e);
+    }
+  }
+
+  /** As Hadoop names it. */
+  static IOException translated(Path path, Throwable error) {
+    if (error instanceof CrailException) {
+      return ofCode(path, (CrailException) error);
+    }
+    boolean wraps =
+        error instanceof ExecutionException
+            || error instanceof UncheckedIOException
+            || error instanceof CompletionException;
+    if (wraps && error.getCause() != null) {
+      return translated(path, error.getCause());
+    }
+    if (error instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
+      return because(new InterruptedIOException(path + ": interrupted"), error);
+    }
+    return error instanceof IOException
+        ? (IOException) error
+        : new PathIOException(path.toString(), error);
+  }
+
+  private static IOException ofCode(Path path, CrailException error) {
+    String text = path + ": " + error.getMessage();
+    switch (error.code()) {
+      case NODE_NOT_FOUND:
+      case PARENT_NOT_FOUND:
+      case STALE_NODE:
+        return because(new FileNotFoundException(text), error);
+      case NODE_EXISTS:
+        return because(new FileAlreadyExistsException(text), error);
+      case NOT_A_CONTAINER:
+      case WRONG_TYPE:
+        return because(new ParentNotDirectoryException(text), error);
+      case NOT_EMPTY:
+        return because(new PathIsNotEmptyDirectoryException(path.toString()), error);
+      case CYCLE:
+        return new PathIntoItselfException(path.toString(), error);
+      case OUT_OF_RANGE:
+        return because(new EOFException(text), error);
+      case UNAVAILABLE:
+        return because(new ConnectException(text), error);
+      case TIMED_OUT:
+        return because(new SocketTimeoutException(text), error);
+      default:
+        return new PathIOException(path.toString(), error);
+    }
+  }
+
+  /** A stream that was closed before. */
+  static IOException streamClosed(Path path) {
+    return new PathIOException(path.toString(), FSExceptionMessages.STREAM_IS_CLOSED);
+  }
+
+  private static IOException because(IOException translated, Throwable cause) {
+    translated.initCause(cause);
+    return translated;
+  }
+}
