@@ -88,6 +88,13 @@ public abstract class CrailStore implements AutoCloseable {
    */
   public abstract void freeBuffer(CrailBuffer buffer) throws Exception;
 
+  /**
+   * Asks all namenodes how much space there is.
+   *
+   * @throws Exception when one of them does not answer
+   */
+  public abstract CrailSpace getSpace() throws Exception;
+
   /** The counters. */
   public abstract CrailStatistics getStatistics();
 

@@ -5,6 +5,7 @@ import io.crail.CrailBuffer;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
+import io.crail.CrailSpace;
 import io.crail.CrailStatistics;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
@@ -452,6 +453,14 @@ public final class CoreStore extends CrailStore {
   public void freeBuffer(CrailBuffer buffer) throws Exception {
     Objects.requireNonNull(buffer, "buffer");
     pool.freeBuffer(buffer);
+  }
+
+  @Override
+  public CrailSpace getSpace() throws Exception {
+    checkOpen();
+    LoopContext context = context();
+    context.throttle();
+    return SpaceUsage.ask(context.namenodes());
   }
 
   @Override

@@ -8,9 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBlockLocation;
+import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
+import io.crail.CrailSpace;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
@@ -154,5 +156,28 @@ class PlacementTest {
             CrailException.class,
             () -> create("/unknown", CrailStorageClass.DEFAULT, CrailLocationClass.get(12_345)));
     assertEquals(ErrorCode.INVALID_ARGUMENT, unknown.code());
+  }
+
+  @Test
+  void theSpaceOfAllClassesAddsUp() throws Exception {
+    store
+        .create(
+            "/space",
+            CrailNodeType.DATAFILE,
+            CrailStorageClass.get(1),
+            CrailLocationClass.DEFAULT,
+            true)
+        .get();
+    try (CrailBufferedOutputStream out =
+        store.lookup("/space").get().asFile().getBufferedOutputStream(0)) {
+      out.write(new byte[10_000]);
+    }
+
+    CrailSpace space = store.getSpace();
+    assertEquals(3 * 16L * MIB, space.capacityBytes());
+    assertEquals(
+        space.capacityBytes(), space.freeBytes() + space.usedBytes() + space.waitingBytes());
+    assertTrue(space.usedBytes() >= 10_000, space.toString());
+    store.delete("/space", false).get();
   }
 }
