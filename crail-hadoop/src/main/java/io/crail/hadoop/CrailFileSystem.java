@@ -7,8 +7,10 @@ import io.crail.CrailFile;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
+import io.crail.CrailSpace;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import java.io.Closeable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
@@ -18,6 +20,8 @@ import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.CommonPathCapabilities;
@@ -27,6 +31,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
@@ -42,18 +47,25 @@ import org.slf4j.LoggerFactory;
 /**
  * Crail as Hadoop's file system {@code crail://host:port[,host:port]/path}, with the semantics of
  * HDFS. Directories, multi-files and tables are directories, what has bytes is a file. The
- * authority names the namenodes; without one the configuration does. Thread-safe.
+ * authority names the namenodes; without one the configuration does. Each file system has a store
+ * of its own, which is closed with it. Thread-safe.
  */
 public class CrailFileSystem extends FileSystem {
   /** Bytes of the blocks by which schedulers split a file. */
   public static final String BLOCK_SIZE_KEY = "fs.crail.block.size";
 
-  private static final Logger CRAIL_LOG = LoggerFactory.getLogger(CrailFileSystem.class);
+  private static final Logger LOG = LoggerFactory.getLogger(CrailFileSystem.class);
 
   private static final long DEFAULT_BLOCK_SIZE = 128L << 20;
 
   /** How often a create tries again when others change the same paths meanwhile. */
   private static final int ATTEMPTS = 8;
+
+  /** The file system whose store this one uses; null when it has one of its own. */
+  private final CrailFileSystem owner;
+
+  /** The streams that are closed with this, as HDFS does it. */
+  private final Set<CrailHadoopOutputStream> openOutputs;
 
   private URI uri;
   private CrailStore store;
@@ -62,7 +74,16 @@ public class CrailFileSystem extends FileSystem {
   private Path workingDirectory;
 
   /** Called by Hadoop, before {@link #initialize}. */
-  public CrailFileSystem() {}
+  public CrailFileSystem() {
+    this.owner = null;
+    this.openOutputs = ConcurrentHashMap.newKeySet();
+  }
+
+  /** Creates a file system on the store of another one, which closes what is left open here. */
+  CrailFileSystem(CrailFileSystem owner) {
+    this.owner = owner;
+    this.openOutputs = owner.openOutputs;
+  }
 
   @Override
   public void initialize(URI name, Configuration configuration) throws IOException {
@@ -72,11 +93,16 @@ public class CrailFileSystem extends FileSystem {
     uri = URI.create(HadoopConfiguration.SCHEME + "://" + authority + "/");
     user = UserGroupInformation.getCurrentUser().getShortUserName();
     blockSize = configuration.getLongBytes(BLOCK_SIZE_KEY, DEFAULT_BLOCK_SIZE);
-    store =
-        HadoopErrors.translate(
-            new Path(uri),
-            () -> CrailStore.newInstance(HadoopConfiguration.of(name, configuration)));
+    store = owner != null ? owner.store : newStore(name, configuration);
     workingDirectory = getHomeDirectory();
+  }
+
+  private static CrailStore newStore(URI name, Configuration configuration) throws IOException {
+    return HadoopErrors.translate(
+        new Path(name),
+        () ->
+            CrailStore.newInstance(
+                HadoopConfiguration.of(name, configuration, System.getenv("CRAIL_HOME"))));
   }
 
   @Override
@@ -87,6 +113,12 @@ public class CrailFileSystem extends FileSystem {
   @Override
   public URI getUri() {
     return uri;
+  }
+
+  /** None: nobody asks for tokens here, and several namenodes are no service address. */
+  @Override
+  public String getCanonicalServiceName() {
+    return null;
   }
 
   @Override
@@ -154,13 +186,13 @@ public class CrailFileSystem extends FileSystem {
     if (path.isRoot()) {
       throw new FileAlreadyExistsException(path + " is a directory");
     }
-    for (int attempt = 1; ; attempt++) {
+    CrailNode made = null;
+    for (int attempt = 1; made == null; attempt++) {
       if (overwrite) {
         removeFile(path);
       }
       try {
-        CrailFile file = asFile(path, make(path, CrailNodeType.DATAFILE));
-        return output(path, file);
+        made = make(path, CrailNodeType.DATAFILE);
       } catch (FileAlreadyExistsException e) {
         // Without an overwrite it was there; with one somebody else has created it since.
         if (!overwrite || attempt == ATTEMPTS) {
@@ -173,6 +205,7 @@ public class CrailFileSystem extends FileSystem {
         mkdirs(path.getParent(), FsPermission.getDirDefault());
       }
     }
+    return output(path, asFile(path, made));
   }
 
   /** Removes a file that is to be replaced, if there is one. */
@@ -192,7 +225,9 @@ public class CrailFileSystem extends FileSystem {
     CrailBufferedOutputStream out =
         HadoopErrors.translate(path, () -> file.getBufferedOutputStream(0));
     return new FSDataOutputStream(
-        new CrailHadoopOutputStream(path, out, statistics), statistics, out.position());
+        new CrailHadoopOutputStream(path, out, statistics, openOutputs),
+        statistics,
+        out.position());
   }
 
   @Override
@@ -228,7 +263,7 @@ public class CrailFileSystem extends FileSystem {
         | FileAlreadyExistsException
         | ParentNotDirectoryException
         | PathIntoItselfException e) {
-      CRAIL_LOG.debug("rename {} to {}", from, place, e);
+      LOG.debug("no rename of {} to {}", from, place, e);
       return false;
     }
   }
@@ -271,14 +306,14 @@ public class CrailFileSystem extends FileSystem {
     Path absolute = absolute(path);
     Deque<Path> missing = new ArrayDeque<>();
     missing.push(absolute);
-    int attempts = ATTEMPTS;
+    // Each level may be missing once; more often only where others remove what is made here.
+    int attempts = absolute.depth() + ATTEMPTS;
     while (!missing.isEmpty()) {
       try {
         makeDirectory(missing.peek());
         missing.pop();
       } catch (FileNotFoundException e) {
-        // A parent is missing; one that was there may have been removed by others.
-        if (missing.size() > absolute.depth() && --attempts == 0) {
+        if (--attempts == 0) {
           throw e;
         }
         missing.push(missing.peek().getParent());
@@ -385,19 +420,72 @@ public class CrailFileSystem extends FileSystem {
     }
   }
 
+  /** Not stored yet, so it is refused rather than forgotten. */
+  @Override
+  public void setPermission(Path path, FsPermission permission) {
+    throw new UnsupportedOperationException("permission bits of " + path + " cannot be set");
+  }
+
+  /** Not stored yet, so it is refused rather than forgotten. */
+  @Override
+  public void setOwner(Path path, String newOwner, String group) {
+    throw new UnsupportedOperationException("owner and group of " + path + " cannot be set");
+  }
+
+  /** Not stored yet, so it is refused rather than forgotten. */
+  @Override
+  public void setTimes(Path path, long modified, long accessed) {
+    throw new UnsupportedOperationException("times of " + path + " cannot be set");
+  }
+
+  /** The space of all storage classes; what rests until leases have ended counts as used. */
+  @Override
+  public FsStatus getStatus(Path path) throws IOException {
+    statistics.incrementReadOps(1);
+    CrailSpace space = HadoopErrors.translate(new Path(uri), store::getSpace);
+    return new FsStatus(
+        space.capacityBytes(), space.usedBytes() + space.waitingBytes(), space.freeBytes());
+  }
+
+  /** Completes the files that are being written, then ends the store. */
   @Override
   public void close() throws IOException {
-    try {
-      super.close();
-    } finally {
-      if (store != null) {
-        HadoopErrors.translate(
-            new Path(uri),
-            () -> {
-              store.close();
-              return null;
-            });
+    List<Closeable> ends = new ArrayList<>();
+    if (owner == null) {
+      ends.addAll(openOutputs);
+    }
+    ends.add(super::close);
+    if (owner == null && store != null) {
+      ends.add(this::closeStore);
+    }
+    closeAll(ends);
+  }
+
+  private void closeStore() throws IOException {
+    HadoopErrors.translate(
+        new Path(uri),
+        () -> {
+          store.close();
+          return null;
+        });
+  }
+
+  /** Closes all of them, and throws the first failure with the others in it. */
+  private static void closeAll(List<Closeable> ends) throws IOException {
+    IOException failure = null;
+    for (Closeable end : ends) {
+      try {
+        end.close();
+      } catch (IOException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
       }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 

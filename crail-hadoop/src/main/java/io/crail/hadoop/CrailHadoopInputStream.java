@@ -5,19 +5,17 @@ import static org.apache.hadoop.fs.statistics.impl.IOStatisticsBinding.iostatist
 
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailFile;
-import io.crail.CrailInputStream;
-import io.crail.CrailResult;
-import io.crail.memory.OffHeapBuffer;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import org.apache.hadoop.fs.ByteBufferPositionedReadable;
@@ -37,10 +35,11 @@ import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
 
 /**
  * Reads a file. Sequential reads go through a stream that reads ahead; reads of a position into
- * direct memory go from the datanode into the caller's buffer, and the ranges of a vectored read
- * are all in flight at the same time. The end is the length that the file had when it was opened.
+ * direct memory go from the datanode into the caller's buffer, and the direct ranges of a vectored
+ * read are all in flight at the same time. The end is the length that the file had when it was
+ * opened.
  *
- * <p>Thread-safe as Hadoop demands it of positioned reads; one thread reads at a time.
+ * <p>Thread-safe. Sequential reads take turns; reads of a position wait for nobody.
  */
 final class CrailHadoopInputStream extends FSInputStream
     implements ByteBufferReadable,
@@ -48,6 +47,9 @@ final class CrailHadoopInputStream extends FSInputStream
         CanUnbuffer,
         StreamCapabilities,
         IOStatisticsSource {
+  /** Most readers of positions that are kept while nobody uses them. */
+  private static final int MAX_IDLE = 8;
+
   private final Path path;
   private final CrailFile file;
   private final long length;
@@ -64,16 +66,22 @@ final class CrailHadoopInputStream extends FSInputStream
               StreamStatisticNames.STREAM_READ_VECTORED_OPERATIONS)
           .build();
 
+  // Found once, for they count each read.
+  private final AtomicLong operations =
+      counters.getCounterReference(StreamStatisticNames.STREAM_READ_OPERATIONS);
+  private final AtomicLong bytesRead =
+      counters.getCounterReference(StreamStatisticNames.STREAM_READ_BYTES);
+
+  /** Readers of positions that nobody uses; its monitor is held for no longer than a push. */
+  private final Deque<PositionedReader> idle = new ArrayDeque<>();
+
   /** Where the next sequential read begins. */
   private long position;
 
   /** Reads ahead; null until it is needed, and after unbuffer. */
   private CrailBufferedInputStream sequential;
 
-  /** Reads of a position; null until it is needed, and after unbuffer. */
-  private CrailInputStream positioned;
-
-  private boolean closed;
+  private volatile boolean closed;
 
   CrailHadoopInputStream(Path path, CrailFile file, FileSystem.Statistics statistics) {
     this.path = path;
@@ -85,9 +93,7 @@ final class CrailHadoopInputStream extends FSInputStream
   @Override
   public synchronized void seek(long target) throws IOException {
     checkOpen();
-    if (target < 0) {
-      throw new EOFException(FSExceptionMessages.NEGATIVE_SEEK + ": " + path + " at " + target);
-    }
+    checkNotNegative(target);
     if (target > length) {
       throw new EOFException(
           FSExceptionMessages.CANNOT_SEEK_PAST_EOF + ": " + path + " at " + target);
@@ -116,52 +122,68 @@ final class CrailHadoopInputStream extends FSInputStream
 
   @Override
   public synchronized int read() throws IOException {
-    int value = counted(() -> atPosition().read());
-    moved(value < 0 ? 0 : 1);
-    return value;
+    operations.incrementAndGet();
+    try {
+      int value = atPosition().read();
+      moved(value < 0 ? -1 : 1);
+      return value;
+    } catch (IOException e) {
+      throw failed(e);
+    }
   }
 
   @Override
   public synchronized int read(byte[] target, int offset, int count) throws IOException {
     Objects.checkFromIndexSize(offset, count, target.length);
-    return moved(counted(() -> atPosition().read(target, offset, count)));
+    operations.incrementAndGet();
+    try {
+      return moved(atPosition().read(target, offset, count));
+    } catch (IOException e) {
+      throw failed(e);
+    }
   }
 
   @Override
   public synchronized int read(ByteBuffer target) throws IOException {
-    return moved(counted(() -> atPosition().read(target)));
+    operations.incrementAndGet();
+    try {
+      return moved(atPosition().read(target));
+    } catch (IOException e) {
+      throw failed(e);
+    }
+  }
+
+  /** The stream that reads ahead, at the present position. */
+  private CrailBufferedInputStream atPosition() throws IOException {
+    checkOpen();
+    if (sequential == null) {
+      sequential = HadoopErrors.translate(path, () -> file.getBufferedInputStream(length));
+    }
+    if (sequential.position() != position) {
+      sequential.seek(position);
+    }
+    return sequential;
+  }
+
+  private int moved(int count) {
+    position += Math.max(count, 0);
+    return counted(count);
   }
 
   @Override
-  public synchronized int read(long from, byte[] target, int offset, int count) throws IOException {
-    checkOpen();
+  public int read(long from, byte[] target, int offset, int count) throws IOException {
     validatePositionedReadArgs(from, target, offset, count);
-    return arrived(counted(() -> sequential().read(from, target, offset, count)));
+    return count == 0 ? 0 : positioned(from, reader -> reader.read(from, target, offset, count));
   }
 
   @Override
-  public synchronized int read(long from, ByteBuffer target) throws IOException {
-    checkOpen();
+  public int read(long from, ByteBuffer target) throws IOException {
     checkNotNegative(from);
     if (!target.hasRemaining()) {
       return 0;
     }
-    if (from >= length) {
-      return -1;
-    }
-    int count = arrived(counted(() -> fill(from, target)));
-    target.position(target.position() + count);
-    return count;
-  }
-
-  /** Fills as much of a buffer as there are bytes for, and leaves its position. */
-  private int fill(long from, ByteBuffer target) throws Exception {
-    if (target.isDirect()) {
-      return (int) issue(from, target.slice()).get().getLen();
-    }
-    byte[] bytes = new byte[target.remaining()];
-    int count = sequential().read(from, bytes, 0, bytes.length);
-    target.slice().put(bytes, 0, count);
+    int count = positioned(from, reader -> reader.read(from, target));
+    target.position(target.position() + Math.max(count, 0));
     return count;
   }
 
@@ -177,6 +199,24 @@ final class CrailHadoopInputStream extends FSInputStream
     }
   }
 
+  /** A read of a position. */
+  @FunctionalInterface
+  private interface PositionedRead {
+    int by(PositionedReader reader) throws Exception;
+  }
+
+  private int positioned(long from, PositionedRead read) throws IOException {
+    PositionedReader reader = take();
+    operations.incrementAndGet();
+    try {
+      return from >= length ? -1 : counted(HadoopErrors.translate(path, () -> read.by(reader)));
+    } catch (IOException e) {
+      throw failed(e);
+    } finally {
+      giveBack(reader);
+    }
+  }
+
   @Override
   public void readVectored(List<? extends FileRange> ranges, IntFunction<ByteBuffer> allocate)
       throws IOException {
@@ -184,12 +224,11 @@ final class CrailHadoopInputStream extends FSInputStream
   }
 
   @Override
-  public synchronized void readVectored(
+  public void readVectored(
       List<? extends FileRange> ranges,
       IntFunction<ByteBuffer> allocate,
       Consumer<ByteBuffer> release)
       throws IOException {
-    checkOpen();
     Objects.requireNonNull(allocate, "allocate");
     Objects.requireNonNull(release, "release");
     List<? extends FileRange> sorted =
@@ -197,125 +236,70 @@ final class CrailHadoopInputStream extends FSInputStream
     counters.incrementCounter(StreamStatisticNames.STREAM_READ_VECTORED_OPERATIONS);
     counters.incrementCounter(
         StreamStatisticNames.STREAM_READ_VECTORED_INCOMING_RANGES, sorted.size());
-    List<RangeRead> reads = new ArrayList<>(sorted.size());
-    for (FileRange range : sorted) {
-      reads.add(RangeRead.begin(this, range, allocate));
-    }
-    for (RangeRead read : reads) {
-      read.end(release);
-    }
-  }
-
-  /** The read of a range, under way. */
-  private static final class RangeRead {
-    private final CrailHadoopInputStream stream;
-    private final FileRange range;
-    private final ByteBuffer buffer;
-    private final CompletableFuture<ByteBuffer> data = new CompletableFuture<>();
-    private Future<CrailResult> direct;
-    private IOException failure;
-
-    private RangeRead(CrailHadoopInputStream stream, FileRange range, ByteBuffer buffer) {
-      this.stream = stream;
-      this.range = range;
-      this.buffer = buffer;
-      range.setData(data);
-    }
-
-    /** Issues the read; into memory of the heap it takes place with {@link #end}. */
-    static RangeRead begin(
-        CrailHadoopInputStream stream, FileRange range, IntFunction<ByteBuffer> allocate) {
-      RangeRead read = new RangeRead(stream, range, allocate.apply(range.getLength()));
-      if (read.buffer.isDirect()) {
-        try {
-          read.direct =
-              HadoopErrors.translate(
-                  stream.path, () -> stream.issue(range.getOffset(), read.target()));
-        } catch (IOException e) {
-          read.failure = e;
-        }
-      }
-      return read;
-    }
-
-    /** The first bytes of the buffer, as many as are asked for. */
-    private ByteBuffer target() {
-      return buffer.slice().limit(range.getLength());
-    }
-
-    /** Waits for the bytes, and tells whoever waits for the range. */
-    void end(Consumer<ByteBuffer> release) {
-      try {
-        if (failure != null) {
-          throw failure;
-        }
-        int count =
-            stream.arrived(
-                stream.counted(
-                    () ->
-                        direct != null
-                            ? (int) direct.get().getLen()
-                            : stream.fill(range.getOffset(), target())));
-        if (count < range.getLength()) {
-          throw new EOFException(FSExceptionMessages.EOF_IN_READ_FULLY + ": " + stream.path);
-        }
-        data.complete(buffer.limit(buffer.position() + range.getLength()));
-      } catch (IOException e) {
-        release.accept(buffer);
-        data.completeExceptionally(e);
-      }
-    }
-  }
-
-  /** Issues a read into direct memory, which belongs to it until it ends. */
-  private Future<CrailResult> issue(long from, ByteBuffer target) throws Exception {
-    if (positioned == null) {
-      positioned = file.getDirectInputStream(0);
-    }
-    positioned.seek(from);
-    return positioned.read(OffHeapBuffer.wrap(target));
-  }
-
-  /** The stream that reads ahead. */
-  private CrailBufferedInputStream sequential() throws Exception {
-    if (sequential == null) {
-      sequential = file.getBufferedInputStream(length);
-    }
-    return sequential;
-  }
-
-  /** The stream that reads ahead, at the present position. */
-  private CrailBufferedInputStream atPosition() throws Exception {
-    checkOpen();
-    CrailBufferedInputStream stream = sequential();
-    if (stream.position() != position) {
-      stream.seek(position);
-    }
-    return stream;
-  }
-
-  private int counted(HadoopErrors.Step<Integer> read) throws IOException {
-    counters.incrementCounter(StreamStatisticNames.STREAM_READ_OPERATIONS);
-    statistics.incrementReadOps(1);
+    PositionedReader reader = take();
+    List<RangeRead> begun = new ArrayList<>(sorted.size());
     try {
-      return HadoopErrors.translate(path, read);
-    } catch (IOException e) {
-      counters.incrementCounter(StreamStatisticNames.STREAM_READ_EXCEPTIONS);
-      throw e;
+      for (FileRange range : sorted) {
+        ByteBuffer buffer = allocate.apply(range.getLength());
+        RangeRead read = new RangeRead(path, reader, range, buffer);
+        begun.add(read);
+        read.begin();
+      }
+    } finally {
+      // Also when there was no memory for all of them: what has begun comes to an end.
+      for (RangeRead read : begun) {
+        ended(read.end(release));
+      }
+      giveBack(reader);
     }
   }
 
-  private int moved(int count) {
-    position += Math.max(count, 0);
-    return arrived(count);
+  private void ended(int count) {
+    operations.incrementAndGet();
+    if (count < 0) {
+      counters.incrementCounter(StreamStatisticNames.STREAM_READ_EXCEPTIONS);
+    }
+    counted(count);
   }
 
-  private int arrived(int count) {
+  private PositionedReader take() throws IOException {
+    synchronized (idle) {
+      checkOpen();
+      PositionedReader reader = idle.poll();
+      return reader != null ? reader : new PositionedReader(file);
+    }
+  }
+
+  private void giveBack(PositionedReader reader) throws IOException {
+    synchronized (idle) {
+      if (!closed && idle.size() < MAX_IDLE) {
+        idle.push(reader);
+        return;
+      }
+    }
+    close(reader);
+  }
+
+  private void close(PositionedReader reader) throws IOException {
+    HadoopErrors.translate(
+        path,
+        () -> {
+          reader.close();
+          return null;
+        });
+  }
+
+  private int counted(int count) {
     if (count > 0) {
-      counters.incrementCounter(StreamStatisticNames.STREAM_READ_BYTES, count);
+      bytesRead.addAndGet(count);
       statistics.incrementBytesRead(count);
     }
     return count;
+  }
+
+  private IOException failed(IOException error) {
+    counters.incrementCounter(StreamStatisticNames.STREAM_READ_EXCEPTIONS);
+    return HadoopErrors.translated(path, error);
   }
 
   @Override
@@ -324,7 +308,7 @@ final class CrailHadoopInputStream extends FSInputStream
     try {
       release();
     } catch (IOException e) {
-      // Nobody asked these reads for anything any more.
+      // What failed was read ahead, and nobody has asked for it.
       counters.incrementCounter(StreamStatisticNames.STREAM_READ_EXCEPTIONS);
     }
   }
@@ -337,26 +321,26 @@ final class CrailHadoopInputStream extends FSInputStream
     }
   }
 
-  /** Gives the memory and the connections' slots back. */
+  /** Gives back what nobody uses at the moment. */
   private void release() throws IOException {
+    List<PositionedReader> unused;
+    synchronized (idle) {
+      unused = new ArrayList<>(idle);
+      idle.clear();
+    }
     CrailBufferedInputStream ahead = sequential;
-    CrailInputStream direct = positioned;
     sequential = null;
-    positioned = null;
-    HadoopErrors.translate(
-        path,
-        () -> {
-          try {
-            if (ahead != null) {
-              ahead.close();
-            }
-          } finally {
-            if (direct != null) {
-              direct.close();
-            }
-          }
-          return null;
-        });
+    try {
+      if (ahead != null) {
+        ahead.close();
+      }
+    } catch (IOException e) {
+      throw HadoopErrors.translated(path, e);
+    } finally {
+      for (PositionedReader reader : unused) {
+        close(reader);
+      }
+    }
   }
 
   @Override

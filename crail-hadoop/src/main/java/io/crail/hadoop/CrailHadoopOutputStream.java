@@ -7,6 +7,8 @@ import io.crail.CrailBufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.StreamCapabilities;
@@ -20,29 +22,45 @@ import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
 /**
  * Appends to a file. What was written is visible to others, and counts in the length that they see,
  * after {@code hflush}, {@code hsync} or {@code close}; the first two are the same, for a datanode
- * has nothing safer than its memory. Used by one thread at a time.
+ * has nothing safer than its memory. Thread-safe, for a file system that ends closes its streams.
  */
 final class CrailHadoopOutputStream extends OutputStream
     implements Syncable, StreamCapabilities, IOStatisticsSource {
   private final Path path;
   private final CrailBufferedOutputStream out;
   private final FileSystem.Statistics statistics;
+  private final Set<CrailHadoopOutputStream> open;
   private final IOStatisticsStore counters =
       iostatisticsStore()
           .withCounters(
               StreamStatisticNames.STREAM_WRITE_BYTES, StreamStatisticNames.STREAM_WRITE_EXCEPTIONS)
           .build();
+
+  // Found once, for it counts each write.
+  private final AtomicLong bytesWritten =
+      counters.getCounterReference(StreamStatisticNames.STREAM_WRITE_BYTES);
+
   private boolean closed;
 
+  /**
+   * Creates a stream.
+   *
+   * @param open the streams that the file system has to close; this is in it while it is open
+   */
   CrailHadoopOutputStream(
-      Path path, CrailBufferedOutputStream out, FileSystem.Statistics statistics) {
+      Path path,
+      CrailBufferedOutputStream out,
+      FileSystem.Statistics statistics,
+      Set<CrailHadoopOutputStream> open) {
     this.path = path;
     this.out = out;
     this.statistics = statistics;
+    this.open = open;
+    open.add(this);
   }
 
   @Override
-  public void write(int value) throws IOException {
+  public synchronized void write(int value) throws IOException {
     checkOpen();
     try {
       out.write(value);
@@ -53,7 +71,7 @@ final class CrailHadoopOutputStream extends OutputStream
   }
 
   @Override
-  public void write(byte[] source, int offset, int length) throws IOException {
+  public synchronized void write(byte[] source, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, source.length);
     checkOpen();
     try {
@@ -65,17 +83,17 @@ final class CrailHadoopOutputStream extends OutputStream
   }
 
   private void written(int bytes) {
-    counters.incrementCounter(StreamStatisticNames.STREAM_WRITE_BYTES, bytes);
+    bytesWritten.addAndGet(bytes);
     statistics.incrementBytesWritten(bytes);
   }
 
   @Override
-  public void flush() throws IOException {
+  public synchronized void flush() throws IOException {
     checkOpen();
   }
 
   @Override
-  public void hflush() throws IOException {
+  public synchronized void hflush() throws IOException {
     checkOpen();
     try {
       HadoopErrors.translate(path, () -> out.sync().get());
@@ -90,7 +108,7 @@ final class CrailHadoopOutputStream extends OutputStream
   }
 
   @Override
-  public void close() throws IOException {
+  public synchronized void close() throws IOException {
     if (closed) {
       return;
     }
@@ -99,6 +117,8 @@ final class CrailHadoopOutputStream extends OutputStream
       out.close();
     } catch (IOException e) {
       throw failed(e);
+    } finally {
+      open.remove(this);
     }
   }
 

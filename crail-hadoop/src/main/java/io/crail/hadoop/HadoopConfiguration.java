@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.hadoop;
 
-import io.crail.common.config.ConfigException;
 import io.crail.conf.CrailConfiguration;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Path;
+import java.util.Locale;
 import java.util.StringJoiner;
 import org.apache.hadoop.conf.Configuration;
 
@@ -23,29 +24,29 @@ final class HadoopConfiguration {
   private HadoopConfiguration() {}
 
   /**
-   * The configuration for a file system.
+   * The configuration for a file system; its values are checked when a store is created.
    *
    * @param uri {@code crail://host:port,host:port}; without an authority the configured namenodes
-   * @throws IOException for a site file or a value that cannot be used, with its name
+   * @param home what CRAIL_HOME is set to; null when it is not
+   * @throws io.crail.common.config.ConfigException for a site file that cannot be used
    */
-  static CrailConfiguration of(URI uri, Configuration hadoop) throws IOException {
-    try {
-      CrailConfiguration crail = site(System.getenv("CRAIL_HOME"));
-      hadoop.getPropsWithPrefix(PREFIX).forEach((name, value) -> crail.set(PREFIX + name, value));
-      if (uri.getRawAuthority() != null) {
-        crail.set(NAMENODES, addresses(uri.getRawAuthority()));
-      }
-      crail.toConfiguration();
-      return crail;
-    } catch (ConfigException e) {
-      throw new IOException(uri + ": " + e.getMessage(), e);
+  static CrailConfiguration of(URI uri, Configuration hadoop, String home) throws IOException {
+    CrailConfiguration crail = site(home);
+    hadoop
+        .getPropsWithPrefix(PREFIX)
+        .forEach((name, value) -> crail.set((PREFIX + name).toLowerCase(Locale.ROOT), value));
+    if (uri.getRawAuthority() != null) {
+      crail.set(NAMENODES, addresses(uri.getRawAuthority()));
     }
+    return crail;
   }
 
   private static CrailConfiguration site(String home) throws IOException {
-    return home == null || home.isEmpty()
-        ? CrailConfiguration.createEmptyConfiguration()
-        : CrailConfiguration.createConfigurationFromFile();
+    if (home == null || home.isEmpty()) {
+      return CrailConfiguration.createEmptyConfiguration();
+    }
+    Path file = Path.of(home, "conf", "crail-site.conf");
+    return CrailConfiguration.createConfigurationFromFile(file.toString());
   }
 
   /** An authority as the value of the key for the namenodes. */

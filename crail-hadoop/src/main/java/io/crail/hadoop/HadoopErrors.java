@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.hadoop;
 
+import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
 import java.io.EOFException;
 import java.io.FileNotFoundException;
@@ -32,17 +33,16 @@ final class HadoopErrors {
   }
 
   /**
-   * Runs a step.
+   * Runs a step. What is a bug stays what it is.
    *
    * @param path what its errors are about
    */
   static <T> T translate(Path path, Step<T> step) throws IOException {
     try {
       return step.run();
+    } catch (UncheckedIOException | CompletionException | ConfigException e) {
+      throw translated(path, e);
     } catch (RuntimeException e) {
-      if (e instanceof UncheckedIOException || e instanceof CompletionException) {
-        throw translated(path, e);
-      }
       throw e;
     } catch (Exception e) {
       throw translated(path, e);

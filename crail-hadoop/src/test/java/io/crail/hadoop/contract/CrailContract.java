@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.hadoop.contract;
 
-import io.crail.common.Addresses;
-import io.crail.embedded.EmbeddedCrail;
+import io.crail.hadoop.HadoopCluster;
 import java.io.IOException;
-import java.net.URI;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -12,7 +10,7 @@ import org.apache.hadoop.fs.contract.AbstractFSContract;
 
 /** A cluster of its own for each test. */
 final class CrailContract extends AbstractFSContract {
-  private EmbeddedCrail cluster;
+  private HadoopCluster cluster;
   private FileSystem fileSystem;
 
   CrailContract(Configuration configuration) {
@@ -23,24 +21,15 @@ final class CrailContract extends AbstractFSContract {
   @Override
   public void init() throws IOException {
     super.init();
-    cluster =
-        EmbeddedCrail.builder()
-            .storage(64 << 20)
-            .set("crail.storage.tcp.allocationsize", "16m")
-            .set("crail.rpctimeout", "60s")
-            .set("crail.datatimeout", "60s")
-            .start();
-    String address = Addresses.text(cluster.namenodeAddresses().get(0));
-    URI uri = URI.create("crail://" + address + "/");
-    fileSystem = FileSystem.newInstance(uri, getConf());
+    cluster = new HadoopCluster();
+    fileSystem = FileSystem.newInstance(cluster.uri(), getConf());
   }
 
   @Override
   public void teardown() throws IOException {
-    try {
-      fileSystem.close();
-    } finally {
-      cluster.close();
+    try (HadoopCluster ended = cluster;
+        FileSystem closed = fileSystem) {
+      super.teardown();
     }
   }
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailFile;
+import io.crail.CrailInputStream;
+import io.crail.CrailResult;
+import io.crail.memory.OffHeapBuffer;
+import java.nio.ByteBuffer;
+import java.util.concurrent.Future;
+
+/**
+ * Reads a file at any position. Opening one asks nobody for anything, so a stream has as many as it
+ * has threads that read positions at the same time. Used by one thread at a time.
+ */
+final class PositionedReader {
+  private final CrailFile file;
+
+  /** Reads into memory of the heap, by way of a buffer of the store; null until it is needed. */
+  private CrailBufferedInputStream copying;
+
+  /** Reads straight into the caller's direct memory; null until it is needed. */
+  private CrailInputStream straight;
+
+  PositionedReader(CrailFile file) {
+    this.file = file;
+  }
+
+  /** Reads as much as there is room or the file has left; -1 at or behind the end. */
+  int read(long position, byte[] target, int offset, int length) throws Exception {
+    if (copying == null) {
+      copying = file.getBufferedInputStream(0);
+    }
+    return copying.read(position, target, offset, length);
+  }
+
+  /** As {@link #read(long, byte[], int, int)}, into a buffer whose position stays. */
+  int read(long position, ByteBuffer target) throws Exception {
+    if (!target.isDirect()) {
+      int offset = target.arrayOffset() + target.position();
+      return read(position, target.array(), offset, target.remaining());
+    }
+    int count = (int) issue(position, target).get().getLen();
+    return count == 0 && target.hasRemaining() ? -1 : count;
+  }
+
+  /**
+   * Issues a read into direct memory, which belongs to the read until it ends.
+   *
+   * @param position not behind the end
+   */
+  Future<CrailResult> issue(long position, ByteBuffer target) throws Exception {
+    if (straight == null) {
+      straight = file.getDirectInputStream(0);
+    }
+    straight.seek(position);
+    // A duplicate is still the whole memory, which a tier may have to register, and has a position
+    // of its own.
+    return straight.read(OffHeapBuffer.wrap(target.duplicate()));
+  }
+
+  /** Waits for what is under way, and gives everything back. */
+  void close() throws Exception {
+    try {
+      if (copying != null) {
+        copying.close();
+      }
+    } finally {
+      if (straight != null) {
+        straight.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import io.crail.CrailResult;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import org.apache.hadoop.fs.FSExceptionMessages;
+import org.apache.hadoop.fs.FileRange;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * One range of a vectored read. Into direct memory it is under way from {@link #begin} on; into
+ * memory of the heap it takes place in {@link #end}. Used by one thread.
+ */
+final class RangeRead {
+  private final Path path;
+  private final PositionedReader reader;
+  private final FileRange range;
+  private final ByteBuffer buffer;
+  private final CompletableFuture<ByteBuffer> data = new CompletableFuture<>();
+
+  /** The read into direct memory; null for memory of the heap, and when it could not be issued. */
+  private Future<CrailResult> issued;
+
+  private IOException failure;
+
+  /**
+   * Describes a read.
+   *
+   * @param buffer has room for the range
+   */
+  RangeRead(Path path, PositionedReader reader, FileRange range, ByteBuffer buffer) {
+    this.path = path;
+    this.reader = reader;
+    this.range = range;
+    this.buffer = buffer;
+  }
+
+  /** Gives the range its future, and issues the read where that can be done. */
+  void begin() {
+    range.setData(data);
+    if (!buffer.isDirect()) {
+      return;
+    }
+    try {
+      issued = HadoopErrors.translate(path, () -> reader.issue(range.getOffset(), target()));
+    } catch (IOException e) {
+      failure = e;
+    }
+  }
+
+  /**
+   * Waits for the bytes and completes the future of the range, with the error if there is one.
+   *
+   * @param release takes the buffer of a read that has failed
+   * @return bytes read; -1 after a failure
+   */
+  int end(Consumer<ByteBuffer> release) {
+    try {
+      if (failure != null) {
+        throw failure;
+      }
+      int count = HadoopErrors.translate(path, this::await);
+      if (count < range.getLength()) {
+        throw new EOFException(FSExceptionMessages.EOF_IN_READ_FULLY + ": " + path);
+      }
+      data.complete(buffer.limit(buffer.position() + count));
+      return count;
+    } catch (IOException e) {
+      // A read that is still under way, because the wait for it was interrupted, keeps its memory.
+      if (issued == null || issued.isDone()) {
+        release.accept(buffer);
+      }
+      data.completeExceptionally(e);
+      return -1;
+    }
+  }
+
+  private int await() throws Exception {
+    if (issued != null) {
+      return (int) issued.get().getLen();
+    }
+    return range.getLength() == 0 ? 0 : reader.read(range.getOffset(), target());
+  }
+
+  /** The part of the buffer that is to be filled. */
+  private ByteBuffer target() {
+    ByteBuffer target = buffer.duplicate();
+    return target.limit(target.position() + range.getLength());
+  }
+}

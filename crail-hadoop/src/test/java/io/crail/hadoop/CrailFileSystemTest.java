@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FsStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+
+/** What Hadoop's contract does not ask for. */
+class CrailFileSystemTest {
+  private static HadoopCluster cluster;
+
+  private FileSystem fileSystem;
+  private Path path;
+
+  @BeforeAll
+  static void startCluster() throws Exception {
+    cluster = new HadoopCluster(2);
+  }
+
+  @AfterAll
+  static void stopCluster() {
+    cluster.close();
+  }
+
+  @BeforeEach
+  void open(TestInfo test) throws Exception {
+    fileSystem = newFileSystem();
+    path = new Path("/" + test.getTestMethod().orElseThrow().getName());
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    fileSystem.close();
+  }
+
+  private static FileSystem newFileSystem() throws IOException {
+    return FileSystem.newInstance(cluster.uri(), new Configuration());
+  }
+
+  private byte[] written(int length) throws IOException {
+    long seed = Long.getLong("crail.seed", System.nanoTime());
+    System.out.println("-Dcrail.seed=" + seed);
+    byte[] bytes = new byte[length];
+    new Random(seed).nextBytes(bytes);
+    try (FSDataOutputStream out = fileSystem.create(path)) {
+      out.write(bytes);
+    }
+    return bytes;
+  }
+
+  @Test
+  void theSchemeIsFoundWithoutConfiguration() throws Exception {
+    assertSame(CrailFileSystem.class, FileSystem.getFileSystemClass("crail", new Configuration()));
+  }
+
+  @Test
+  void theRootListsAllNamenodes() throws Exception {
+    List<Path> made = new ArrayList<>();
+    for (int i = 0; i < 16; i++) {
+      Path directory = fileSystem.makeQualified(new Path("/" + path.getName() + i));
+      assertTrue(fileSystem.mkdirs(directory));
+      made.add(directory);
+    }
+    List<Path> listed =
+        Arrays.stream(fileSystem.listStatus(new Path("/"))).map(FileStatus::getPath).toList();
+    assertTrue(listed.containsAll(made), listed + " lacks some of " + made);
+  }
+
+  @Test
+  void othersSeeTheLengthAfterHflush() throws Exception {
+    try (FileSystem other = newFileSystem();
+        FSDataOutputStream out = fileSystem.create(path)) {
+      out.write(new byte[1000]);
+      assertEquals(0, other.getFileStatus(path).getLen());
+      out.hflush();
+      assertEquals(1000, other.getFileStatus(path).getLen());
+    }
+  }
+
+  @Test
+  void aFileSystemThatIsClosedCompletesItsFiles() throws Exception {
+    FSDataOutputStream out;
+    try (FileSystem writer = newFileSystem()) {
+      out = writer.create(path);
+      out.write(new byte[1000]);
+    }
+    assertEquals(1000, fileSystem.getFileStatus(path).getLen());
+    assertThrows(IOException.class, () -> out.write(1));
+  }
+
+  @Test
+  void manyThreadsReadPositionsOfOneStream() throws Exception {
+    byte[] bytes = written(3 << 20);
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    try (FSDataInputStream in = fileSystem.open(path)) {
+      List<Future<?>> readers = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        boolean direct = i % 2 == 0;
+        Random random = new Random(i);
+        readers.add(threads.submit(() -> readPositions(in, bytes, direct, random)));
+      }
+      for (Future<?> reader : readers) {
+        reader.get(60, TimeUnit.SECONDS);
+      }
+      assertEquals(0, in.getPos());
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private static Void readPositions(
+      FSDataInputStream in, byte[] bytes, boolean direct, Random random) throws IOException {
+    for (int i = 0; i < 100; i++) {
+      int length = 1 + random.nextInt(100_000);
+      int from = random.nextInt(bytes.length - length);
+      ByteBuffer target =
+          direct ? ByteBuffer.allocateDirect(length + 8) : ByteBuffer.allocate(length + 8);
+      target.position(4).limit(4 + length);
+      in.readFully(from, target);
+      assertFalse(target.hasRemaining());
+      byte[] read = new byte[length];
+      target.get(4, read);
+      assertArrayEquals(Arrays.copyOfRange(bytes, from, from + length), read);
+    }
+    return null;
+  }
+
+  @Test
+  void aReadBehindTheEndIsTheEnd() throws Exception {
+    written(10);
+    try (FSDataInputStream in = fileSystem.open(path)) {
+      assertEquals(-1, in.read(10, ByteBuffer.allocateDirect(1)));
+      assertEquals(-1, in.read(11, ByteBuffer.allocate(1)));
+      assertEquals(-1, in.read(11, new byte[1], 0, 1));
+      assertEquals(2, in.read(8, ByteBuffer.allocateDirect(4)));
+    }
+  }
+
+  @Test
+  void blocksHaveHosts() throws Exception {
+    written(3 << 20);
+    FileStatus status = fileSystem.getFileStatus(path);
+    long next = 0;
+    for (BlockLocation block : fileSystem.getFileBlockLocations(status, 0, status.getLen())) {
+      assertEquals(next, block.getOffset());
+      assertTrue(block.getHosts().length > 0);
+      next += block.getLength();
+    }
+    assertEquals(status.getLen(), next);
+  }
+
+  @Test
+  void theSpaceIsThatOfTheDatanodes() throws Exception {
+    written(1 << 20);
+    FsStatus status = fileSystem.getStatus();
+    assertEquals(64 << 20, status.getCapacity());
+    assertTrue(status.getUsed() >= 1 << 20, status.getUsed() + " bytes used");
+    assertEquals(status.getCapacity(), status.getUsed() + status.getRemaining());
+  }
+
+  @Test
+  void whatCannotBeStoredIsRefused() throws Exception {
+    written(1);
+    assertThrows(
+        UnsupportedOperationException.class,
+        () -> fileSystem.setPermission(path, FsPermission.getFileDefault()));
+    assertThrows(
+        UnsupportedOperationException.class, () -> fileSystem.setOwner(path, "somebody", null));
+    assertThrows(UnsupportedOperationException.class, () -> fileSystem.setTimes(path, 0, 0));
+  }
+
+  @Test
+  void aWrongAuthorityIsNamed() {
+    IOException refused =
+        assertThrows(
+            IOException.class,
+            () -> FileSystem.newInstance(URI.create("crail://host/"), new Configuration()));
+    assertTrue(refused.getMessage().contains("crail://host"), refused.getMessage());
+  }
+
+  @Test
+  void aNamenodeThatIsNotThereEndsTheCallInTime() throws Exception {
+    int port;
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = socket.getLocalPort();
+    }
+    Configuration configuration = new Configuration();
+    configuration.set("crail.rpctimeout", "2s");
+    URI nobody = URI.create("crail://127.0.0.1:" + port + "/");
+    try (FileSystem unreachable = FileSystem.newInstance(nobody, configuration)) {
+      long began = System.nanoTime();
+      IOException failed =
+          assertThrows(IOException.class, () -> unreachable.getFileStatus(new Path("/x")));
+      long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began);
+      assertTrue(
+          failed instanceof ConnectException || failed instanceof SocketTimeoutException,
+          failed.toString());
+      assertTrue(failed.getMessage().contains(nobody.toString()), failed.getMessage());
+      assertTrue(seconds < 30, seconds + " s");
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.config.ConfigException;
+import io.crail.conf.CrailConfiguration;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class HadoopConfigurationTest {
+  private static final String NAMENODES = "crail.namenode.address";
+
+  @TempDir private Path home;
+
+  private final Configuration hadoop = new Configuration(false);
+
+  @Test
+  void theAuthorityNamesTheNamenodes() throws Exception {
+    hadoop.set(NAMENODES, "crail://other:1");
+    assertEquals("crail://a:1", read("crail://a:1/x").get(NAMENODES));
+    assertEquals("crail://a:1,crail://b:2", read("crail://a:1,b:2/x").get(NAMENODES));
+    assertEquals("crail://[::1]:2", read("crail://[::1]:2/x").get(NAMENODES));
+  }
+
+  @Test
+  void withoutAnAuthorityTheConfigurationDoes() throws Exception {
+    hadoop.set(NAMENODES, "crail://other:1");
+    assertEquals("crail://other:1", read("crail:///x").get(NAMENODES));
+  }
+
+  @Test
+  void keysOfHadoopAreStrongerThanTheSiteFile() throws Exception {
+    Files.createDirectory(home.resolve("conf"));
+    Files.writeString(
+        home.resolve("conf/crail-site.conf"), "crail.slicesize 4k\ncrail.buffersize 64k\n");
+    hadoop.set("crail.Slicesize", "8k");
+    hadoop.set("fs.crail.block.size", "1g");
+
+    CrailConfiguration both =
+        HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, home.toString());
+    assertEquals("8k", both.get("crail.slicesize"));
+    assertEquals("64k", both.get("crail.buffersize"));
+    assertNull(both.get("fs.crail.block.size"));
+    both.toConfiguration();
+  }
+
+  @Test
+  void aSiteFileThatIsNotThereIsNamed() {
+    ConfigException missing =
+        assertThrows(
+            ConfigException.class,
+            () -> HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, home.toString()));
+    assertTrue(missing.getMessage().contains("crail-site.conf"), missing.getMessage());
+  }
+
+  private CrailConfiguration read(String uri) throws Exception {
+    return HadoopConfiguration.of(URI.create(uri), hadoop, null);
+  }
+}
