@@ -92,9 +92,17 @@ public class CrailFileSystem extends FileSystem {
     String authority = name.getRawAuthority() == null ? "" : name.getRawAuthority();
     uri = URI.create(HadoopConfiguration.SCHEME + "://" + authority + "/");
     user = UserGroupInformation.getCurrentUser().getShortUserName();
-    blockSize = configuration.getLongBytes(BLOCK_SIZE_KEY, DEFAULT_BLOCK_SIZE);
+    blockSize = blockSize(configuration);
     store = owner != null ? owner.store : newStore(name, configuration);
     workingDirectory = getHomeDirectory();
+  }
+
+  private static long blockSize(Configuration configuration) throws IOException {
+    long size = configuration.getLongBytes(BLOCK_SIZE_KEY, DEFAULT_BLOCK_SIZE);
+    if (size < 1) {
+      throw new IOException("key '" + BLOCK_SIZE_KEY + "' must be positive, not " + size);
+    }
+    return size;
   }
 
   private static CrailStore newStore(URI name, Configuration configuration) throws IOException {
@@ -385,6 +393,7 @@ public class CrailFileSystem extends FileSystem {
     return file == null ? null : getFileBlockLocations(file.getPath(), start, length);
   }
 
+  /** The blocks that have bytes of the range, each as a whole. */
   @Override
   public BlockLocation[] getFileBlockLocations(Path path, long start, long length)
       throws IOException {
@@ -394,20 +403,16 @@ public class CrailFileSystem extends FileSystem {
     statistics.incrementReadOps(1);
     Path absolute = absolute(path);
     CrailNode node = require(absolute);
-    CrailBlockLocation[] blocks =
-        HadoopErrors.translate(absolute, () -> node.getBlockLocations(start, length));
-    BlockLocation[] locations = new BlockLocation[blocks.length];
-    for (int i = 0; i < blocks.length; i++) {
-      CrailBlockLocation block = blocks[i];
-      locations[i] =
-          new BlockLocation(
-              block.getNames(),
-              block.getHosts(),
-              block.getTopology(),
-              block.getOffset(),
-              block.getLength());
+    long behind = start + Math.min(length, Math.max(0, node.getCapacity() - start));
+    if (behind == start) {
+      return new BlockLocation[0];
     }
-    return locations;
+    long from = start - start % blockSize;
+    long rest = behind % blockSize;
+    long to = rest == 0 ? behind : behind - rest + blockSize;
+    CrailBlockLocation[] runs =
+        HadoopErrors.translate(absolute, () -> node.getBlockLocations(from, to - from));
+    return SchedulerBlocks.of(runs, blockSize);
   }
 
   @Override
