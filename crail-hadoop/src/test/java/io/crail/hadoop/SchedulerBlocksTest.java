@@ -76,10 +76,7 @@ class SchedulerBlocksTest {
   void fewHoldersAreReported() throws Exception {
     BlockLocation[] blocks =
         blocks(
-            new Run(0, 10, "a"),
-            new Run(10, 20, "b"),
-            new Run(30, 30, "c"),
-            new Run(60, 40, "d"));
+            new Run(0, 10, "a"), new Run(10, 20, "b"), new Run(30, 30, "c"), new Run(60, 40, "d"));
     assertEquals(1, blocks.length);
     check(blocks[0], 0, 100, "d", "c", "b");
   }
