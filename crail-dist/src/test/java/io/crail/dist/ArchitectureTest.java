@@ -70,6 +70,7 @@ class ArchitectureTest {
         new Module(
             List.of("io.crail", "io.crail.conf..", "io.crail.memory..", "io.crail.client.."),
             List.of("common", "engine", "protocol", "storage")));
+    modules.put("hadoop", new Module(List.of("io.crail.hadoop.."), List.of("common", "client")));
     modules.put(
         "bench",
         new Module(
