@@ -6,10 +6,8 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Lookup;
-import io.crail.protocol.NameNodeOperations;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
-import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
 import java.nio.ByteBuffer;
 
@@ -17,10 +15,9 @@ import java.nio.ByteBuffer;
  * A lookup: request, call and future in one object, for this is the operation of which a client
  * issues millions a second.
  */
-final class LookupCall extends RpcCall implements Awaitable<CrailNode> {
+final class LookupCall extends Lookup.Call implements Awaitable<CrailNode> {
   private final CoreStore store;
   private final LoopContext context;
-  private final Utf8 path;
   private final long sentNanos;
   private Lookup.Response response;
   private volatile CoreNode node;
@@ -28,9 +25,8 @@ final class LookupCall extends RpcCall implements Awaitable<CrailNode> {
   LookupCall(CoreStore store, LoopContext context, RpcPeer peer, Utf8 path) {
     this.store = store;
     this.context = context;
-    this.path = path;
     this.sentNanos = context.nanoTime();
-    prepare(peer, sentNanos + context.rpcTimeoutNanos());
+    prepare(peer, path, sentNanos + context.rpcTimeoutNanos());
   }
 
   @Override
@@ -57,7 +53,11 @@ final class LookupCall extends RpcCall implements Awaitable<CrailNode> {
       long leaseNanos = context.leaseNanos(response.node().id());
       made =
           CoreNode.of(
-              store, path.toString(), response.node(), response.extents(), sentNanos + leaseNanos);
+              store,
+              path().toString(),
+              response.node(),
+              response.extents(),
+              sentNanos + leaseNanos);
       node = made;
     }
     return made;
@@ -71,33 +71,7 @@ final class LookupCall extends RpcCall implements Awaitable<CrailNode> {
   }
 
   @Override
-  protected int opcode() {
-    return NameNodeOperations.LOOKUP.number();
-  }
-
-  @Override
-  protected boolean isIdempotent() {
-    return NameNodeOperations.LOOKUP.idempotent();
-  }
-
-  @Override
-  protected int bodyLength() {
-    return Lookup.Request.LAYOUT.fixedLength() + path.length();
-  }
-
-  @Override
-  protected void encode(ByteBuffer out, int offset) {
-    out.putShort(offset + Lookup.Request.PATH_LENGTH, (short) path.length());
-    path.copyTo(out, offset + Lookup.Request.LAYOUT.fixedLength());
-  }
-
-  @Override
   protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
     response = Lookup.Response.CODEC.decode(in, offset, length);
-  }
-
-  @Override
-  public String toString() {
-    return "lookup " + path;
   }
 }

@@ -3,6 +3,8 @@ package io.crail.protocol;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
+import io.crail.rpc.RpcCall;
+import io.crail.rpc.RpcPeer;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -34,14 +36,12 @@ public final class Lookup {
         new Codec<>(LAYOUT) {
           @Override
           public int length(Request message) {
-            return LAYOUT.fixedLength() + message.path.length();
+            return lengthFor(message.path);
           }
 
           @Override
           public void encode(Request message, ByteBuffer out, int offset) {
-            out.putShort(offset + PATH_LENGTH, (short) message.path.length());
-            int at = offset + LAYOUT.fixedLength();
-            message.path.copyTo(out, at);
+            encodePath(message.path, out, offset);
           }
 
           @Override
@@ -52,6 +52,65 @@ public final class Lookup {
             return new Request(path);
           }
         };
+
+    private static int lengthFor(Utf8 path) {
+      return LAYOUT.fixedLength() + path.length();
+    }
+
+    private static void encodePath(Utf8 path, ByteBuffer out, int offset) {
+      out.putShort(offset + PATH_LENGTH, (short) path.length());
+      path.copyTo(out, offset + LAYOUT.fixedLength());
+    }
+  }
+
+  /**
+   * A call that needs no object for its request; what becomes of the answer is the subclass's
+   * matter.
+   */
+  public abstract static class Call extends RpcCall {
+    private Utf8 path;
+
+    /**
+     * Makes it ready to be submitted; before each use.
+     *
+     * @param namenode whom to ask
+     * @param newPath the path, in the form of NodePath
+     * @param deadlineNanos when it fails, by the clock of the namenode's loop
+     */
+    protected final void prepare(RpcPeer namenode, Utf8 newPath, long deadlineNanos) {
+      this.path = newPath;
+      prepare(namenode, deadlineNanos);
+    }
+
+    /** The path. */
+    protected final Utf8 path() {
+      return path;
+    }
+
+    @Override
+    protected final int opcode() {
+      return NameNodeOperations.LOOKUP.number();
+    }
+
+    @Override
+    protected final boolean isIdempotent() {
+      return NameNodeOperations.LOOKUP.idempotent();
+    }
+
+    @Override
+    protected final int bodyLength() {
+      return Request.lengthFor(path);
+    }
+
+    @Override
+    protected final void encode(ByteBuffer out, int offset) {
+      Request.encodePath(path, out, offset);
+    }
+
+    @Override
+    public final String toString() {
+      return "lookup " + path;
+    }
   }
 
   /**

@@ -10,9 +10,7 @@ import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.Hello;
 import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeClient;
-import io.crail.protocol.NameNodeOperations;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
@@ -118,7 +116,7 @@ abstract class LookupAllocationContract {
   }
 
   /** A lookup that makes no objects. */
-  private static final class LeanLookup extends RpcCall {
+  private static final class LeanLookup extends Lookup.Call {
     private final RpcPeer namenode;
     private final Utf8 path;
     private long node;
@@ -129,7 +127,7 @@ abstract class LookupAllocationContract {
     }
 
     void begin() {
-      prepare(namenode, namenode.loop().clock().nanoTime() + PATIENCE_NANOS);
+      prepare(namenode, path, namenode.loop().clock().nanoTime() + PATIENCE_NANOS);
       submit();
     }
 
@@ -137,27 +135,6 @@ abstract class LookupAllocationContract {
       if (!namenode.loop().await(this, deadlineNanos()) || isFailed() || node == 0) {
         throw new AssertionError(failure());
       }
-    }
-
-    @Override
-    protected int opcode() {
-      return NameNodeOperations.LOOKUP.number();
-    }
-
-    @Override
-    protected boolean isIdempotent() {
-      return true;
-    }
-
-    @Override
-    protected int bodyLength() {
-      return Lookup.Request.LAYOUT.fixedLength() + path.length();
-    }
-
-    @Override
-    protected void encode(ByteBuffer out, int offset) {
-      out.putShort(offset + Lookup.Request.PATH_LENGTH, (short) path.length());
-      path.copyTo(out, offset + Lookup.Request.LAYOUT.fixedLength());
     }
 
     @Override

@@ -15,9 +15,7 @@ import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.Hello;
 import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeClient;
-import io.crail.protocol.NameNodeOperations;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
@@ -155,13 +153,11 @@ public class NamenodeLookupBenchmark {
   }
 
   /** A lookup that reads the node's id and makes no objects. */
-  private static final class Call extends RpcCall {
-    private Utf8 path;
+  private static final class Call extends Lookup.Call {
     private long node;
 
     void use(RpcPeer target, Utf8 newPath) {
-      prepare(target, target.loop().clock().nanoTime() + TIMEOUT_NANOS);
-      this.path = newPath;
+      prepare(target, newPath, target.loop().clock().nanoTime() + TIMEOUT_NANOS);
     }
 
     long node() {
@@ -169,27 +165,6 @@ public class NamenodeLookupBenchmark {
         throw new IllegalStateException(failure());
       }
       return node;
-    }
-
-    @Override
-    protected int opcode() {
-      return NameNodeOperations.LOOKUP.number();
-    }
-
-    @Override
-    protected boolean isIdempotent() {
-      return true;
-    }
-
-    @Override
-    protected int bodyLength() {
-      return Lookup.Request.LAYOUT.fixedLength() + path.length();
-    }
-
-    @Override
-    protected void encode(ByteBuffer out, int offset) {
-      out.putShort(offset + Lookup.Request.PATH_LENGTH, (short) path.length());
-      path.copyTo(out, offset + Lookup.Request.LAYOUT.fixedLength());
     }
 
     @Override
