@@ -16,6 +16,14 @@ interface Command {
     return true;
   }
 
+  /**
+   * Whether the options that all commands have stand in front of what is this command's own. Else
+   * they may stand anywhere.
+   */
+  default boolean commonOptionsComeFirst() {
+    return false;
+  }
+
   /** Text of {@code --help}, without the options that all commands have. */
   String help();
 

@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** What a command runs with. Used by one thread. */
 final class CommandContext {
@@ -30,6 +31,11 @@ final class CommandContext {
     this.err = err;
     this.options = options;
     this.environment = environment;
+  }
+
+  /** The same, with the settings of some keys only. */
+  CommandContext withSettings(Predicate<String> keys) {
+    return new CommandContext(out, err, options.withSettings(keys), environment);
   }
 
   /** Where results go. */

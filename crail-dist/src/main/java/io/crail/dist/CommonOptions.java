@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * The options that every command takes, and what is left for the command itself. They are taken out
@@ -50,9 +51,10 @@ record CommonOptions(
   /**
    * Takes the common options out of a command line; behind {@code --} there are none.
    *
+   * @param comeFirst whether there are none either behind the first argument that is something else
    * @throws UsageException when one of them lacks its value
    */
-  static CommonOptions parse(List<String> arguments) throws UsageException {
+  static CommonOptions parse(List<String> arguments, boolean comeFirst) throws UsageException {
     Map<String, String> settings = new LinkedHashMap<>();
     List<String> rest = new ArrayList<>();
     Path file = null;
@@ -62,7 +64,7 @@ record CommonOptions(
     int i = 0;
     while (i < arguments.size()) {
       String argument = arguments.get(i);
-      if (argument.equals("--")) {
+      if (argument.equals("--") || (comeFirst && !rest.isEmpty())) {
         break;
       }
       i++;
@@ -87,6 +89,13 @@ record CommonOptions(
     }
     rest.addAll(arguments.subList(i, arguments.size()));
     return new CommonOptions(settings, file, embedded, verbose, help, List.copyOf(rest));
+  }
+
+  /** The same options with the settings of some keys only. */
+  CommonOptions withSettings(Predicate<String> keys) {
+    Map<String, String> kept = new LinkedHashMap<>(settings);
+    kept.keySet().removeIf(keys.negate());
+    return new CommonOptions(kept, file, embedded, verbose, help, rest);
   }
 
   private static String value(List<String> arguments, int index, String option)

@@ -26,6 +26,7 @@ final class Launcher {
       List.of(
           new NamenodeCommand(),
           new DatanodeCommand(),
+          new FsCommand(),
           new IobenchCommand(),
           new PingCommand(),
           new UsageCommand(),
@@ -88,7 +89,7 @@ final class Launcher {
   private int run(Command command, List<String> arguments) {
     boolean verbose = arguments.contains("--verbose");
     try {
-      CommonOptions options = CommonOptions.parse(arguments);
+      CommonOptions options = CommonOptions.parse(arguments, command.commonOptionsComeFirst());
       if (options.help()) {
         out.print(help(command));
         return 0;

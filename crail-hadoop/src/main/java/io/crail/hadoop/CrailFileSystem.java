@@ -54,6 +54,9 @@ public class CrailFileSystem extends FileSystem {
   /** Bytes of the blocks by which schedulers split a file. */
   public static final String BLOCK_SIZE_KEY = "fs.crail.block.size";
 
+  /** The site file of Crail, where it is not the environment's; empty for none. */
+  public static final String SITE_FILE_KEY = "fs.crail.site.file";
+
   private static final Logger LOG = LoggerFactory.getLogger(CrailFileSystem.class);
 
   private static final long DEFAULT_BLOCK_SIZE = 128L << 20;
@@ -108,9 +111,7 @@ public class CrailFileSystem extends FileSystem {
   private static CrailStore newStore(URI name, Configuration configuration) throws IOException {
     return HadoopErrors.translate(
         new Path(name),
-        () ->
-            CrailStore.newInstance(
-                HadoopConfiguration.of(name, configuration, System.getenv("CRAIL_HOME"))));
+        () -> CrailStore.newInstance(HadoopConfiguration.of(name, configuration, System::getenv)));
   }
 
   @Override

@@ -7,12 +7,13 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.StringJoiner;
+import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * Makes the configuration of a store. From weak to strong: {@code crail-site.conf}, where
- * CRAIL_HOME says that there is one; the keys of Hadoop's configuration that begin with {@code
- * crail.}; the namenodes that the URI names.
+ * Makes the configuration of a store. From weak to strong: {@code crail-site.conf}, where {@link
+ * CrailFileSystem#SITE_FILE_KEY}, CRAIL_CONF_DIR or CRAIL_HOME says that there is one; the keys of
+ * Hadoop's configuration that begin with {@code crail.}; the namenodes that the URI names.
  */
 final class HadoopConfiguration {
   /** The scheme of the file system. */
@@ -27,11 +28,16 @@ final class HadoopConfiguration {
    * The configuration for a file system; its values are checked when a store is created.
    *
    * @param uri {@code crail://host:port,host:port}; without an authority the configured namenodes
-   * @param home what CRAIL_HOME is set to; null when it is not
+   * @param environment gives a variable's value, or null
    * @throws io.crail.common.config.ConfigException for a site file that cannot be used
    */
-  static CrailConfiguration of(URI uri, Configuration hadoop, String home) throws IOException {
-    CrailConfiguration crail = site(home);
+  static CrailConfiguration of(URI uri, Configuration hadoop, Function<String, String> environment)
+      throws IOException {
+    String file = siteFile(hadoop, environment);
+    CrailConfiguration crail =
+        file.isEmpty()
+            ? CrailConfiguration.createEmptyConfiguration()
+            : CrailConfiguration.createConfigurationFromFile(file);
     hadoop
         .getPropsWithPrefix(PREFIX)
         .forEach((name, value) -> crail.set((PREFIX + name).toLowerCase(Locale.ROOT), value));
@@ -41,12 +47,18 @@ final class HadoopConfiguration {
     return crail;
   }
 
-  private static CrailConfiguration site(String home) throws IOException {
-    if (home == null || home.isEmpty()) {
-      return CrailConfiguration.createEmptyConfiguration();
+  /** The site file; empty for none. */
+  private static String siteFile(Configuration hadoop, Function<String, String> environment) {
+    String file = hadoop.getTrimmed(CrailFileSystem.SITE_FILE_KEY);
+    if (file != null) {
+      return file;
     }
-    Path file = Path.of(home, "conf", "crail-site.conf");
-    return CrailConfiguration.createConfigurationFromFile(file.toString());
+    String directory = environment.apply("CRAIL_CONF_DIR");
+    if (directory == null || directory.isEmpty()) {
+      String home = environment.apply("CRAIL_HOME");
+      directory = home == null || home.isEmpty() ? "" : home + "/conf";
+    }
+    return directory.isEmpty() ? "" : Path.of(directory, "crail-site.conf").toString();
   }
 
   /** An authority as the value of the key for the namenodes. */

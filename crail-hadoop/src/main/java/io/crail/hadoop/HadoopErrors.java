@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
-import java.net.SocketTimeoutException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.apache.hadoop.fs.FSExceptionMessages;
@@ -90,9 +89,9 @@ final class HadoopErrors {
         return because(new EOFException(text), error);
       case UNAVAILABLE:
         return because(new ConnectException(text), error);
-      case TIMED_OUT:
-        return because(new SocketTimeoutException(text), error);
       default:
+        // What has timed out too: Hadoop's shell takes a SocketTimeoutException, as each
+        // InterruptedIOException, for an interrupt by its user, and keeps back what it says.
         return new PathIOException(path.toString(), error);
     }
   }

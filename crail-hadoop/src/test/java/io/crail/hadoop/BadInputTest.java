@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.List;
@@ -164,8 +163,7 @@ class BadInputTest {
     // The kernel accepts for it.
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
       failsEverywhere(
-          SocketTimeoutException.class,
-          URI.create("crail://127.0.0.1:" + silent.getLocalPort() + "/"));
+          PathIOException.class, URI.create("crail://127.0.0.1:" + silent.getLocalPort() + "/"));
     }
   }
 

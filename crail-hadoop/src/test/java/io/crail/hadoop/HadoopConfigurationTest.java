@@ -11,6 +11,8 @@ import io.crail.conf.CrailConfiguration;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +23,7 @@ class HadoopConfigurationTest {
   @TempDir private Path home;
 
   private final Configuration hadoop = new Configuration(false);
+  private final Map<String, String> environment = new HashMap<>();
 
   @Test
   void theAuthorityNamesTheNamenodes() throws Exception {
@@ -41,11 +44,12 @@ class HadoopConfigurationTest {
     Files.createDirectory(home.resolve("conf"));
     Files.writeString(
         home.resolve("conf/crail-site.conf"), "crail.slicesize 4k\ncrail.buffersize 64k\n");
+    environment.put("CRAIL_HOME", home.toString());
     hadoop.set("crail.Slicesize", "8k");
     hadoop.set("fs.crail.block.size", "1g");
 
     CrailConfiguration both =
-        HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, home.toString());
+        HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, environment::get);
     assertEquals("8k", both.get("crail.slicesize"));
     assertEquals("64k", both.get("crail.buffersize"));
     assertNull(both.get("fs.crail.block.size"));
@@ -54,14 +58,36 @@ class HadoopConfigurationTest {
 
   @Test
   void aSiteFileThatIsNotThereIsNamed() {
+    environment.put("CRAIL_HOME", home.toString());
     ConfigException missing =
         assertThrows(
             ConfigException.class,
-            () -> HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, home.toString()));
+            () -> HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, environment::get));
     assertTrue(missing.getMessage().contains("crail-site.conf"), missing.getMessage());
   }
 
+  @Test
+  void theKeyThenTheDirectoryThenTheHomeSayWhereTheSiteFileIs() throws Exception {
+    Files.createDirectory(home.resolve("conf"));
+    Files.writeString(home.resolve("conf/crail-site.conf"), "crail.slicesize 4k\n");
+    environment.put("CRAIL_HOME", home.toString());
+    assertEquals("4k", slice());
+    Files.writeString(home.resolve("crail-site.conf"), "crail.slicesize 8k\n");
+    environment.put("CRAIL_CONF_DIR", home.toString());
+    assertEquals("8k", slice());
+    Path other = Files.writeString(home.resolve("other.conf"), "crail.slicesize 16k\n");
+    hadoop.set("fs.crail.site.file", other.toString());
+    assertEquals("16k", slice());
+    hadoop.set("fs.crail.site.file", "");
+    assertNull(slice());
+  }
+
+  private String slice() throws Exception {
+    return HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, environment::get)
+        .get("crail.slicesize");
+  }
+
   private CrailConfiguration read(String uri) throws Exception {
-    return HadoopConfiguration.of(URI.create(uri), hadoop, null);
+    return HadoopConfiguration.of(URI.create(uri), hadoop, name -> null);
   }
 }

@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
-import java.net.SocketTimeoutException;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -39,8 +38,7 @@ class HadoopErrorsTest {
           Map.entry(ErrorCode.NOT_EMPTY, PathIsNotEmptyDirectoryException.class),
           Map.entry(ErrorCode.CYCLE, PathIntoItselfException.class),
           Map.entry(ErrorCode.OUT_OF_RANGE, EOFException.class),
-          Map.entry(ErrorCode.UNAVAILABLE, ConnectException.class),
-          Map.entry(ErrorCode.TIMED_OUT, SocketTimeoutException.class));
+          Map.entry(ErrorCode.UNAVAILABLE, ConnectException.class));
 
   @Test
   void theCodeDecidesAndThePathIsNamed() {

@@ -362,6 +362,7 @@ class CommandsSystemTest {
       strings = {
         "namenode",
         "datanode",
+        "fs",
         "iobench",
         "ping",
         "df",

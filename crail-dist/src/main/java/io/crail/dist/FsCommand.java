@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import io.crail.common.config.Configuration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/** Hadoop's shell on files, with the cluster as its file system. */
+final class FsCommand implements Command {
+  /** Keys of Crail; all others are Hadoop's. */
+  private static final Predicate<String> OURS =
+      key -> key.toLowerCase(Locale.ROOT).startsWith("crail.");
+
+  @Override
+  public String name() {
+    return "fs";
+  }
+
+  @Override
+  public String sentence() {
+    return "lists, copies, shows and removes files, as 'hadoop fs' does";
+  }
+
+  @Override
+  public boolean commonOptionsComeFirst() {
+    return true;
+  }
+
+  @Override
+  public String help() {
+    return """
+    Usage: crail fs [options] -<action> [arguments]
+
+    Lists, copies, shows and removes files, as 'hadoop fs' does. Paths are of this cluster, those
+    without a '/' in front below /user/<name>; a file of this host is file:///path.
+
+      crail fs -ls [-R] <path>          crail fs -put [-f] <local file> <path>
+      crail fs -mkdir -p <path>         crail fs -get <path> <local file>
+      crail fs -cat <path>              crail fs -appendToFile <local file> <path>
+      crail fs -mv <from> <to>          crail fs -du -s -h <path>
+      crail fs -rm -r <path>            crail fs -test -e <path>
+
+    'crail fs -help' lists all actions, 'crail fs -help <action>' explains one. Exit codes are those
+    of 'hadoop fs'. Options of every command stand in front of the action; --set also takes keys of
+    Hadoop.
+    """;
+  }
+
+  @Override
+  public int run(CommandContext context, List<String> arguments) throws Exception {
+    if (arguments.isEmpty()) {
+      throw new UsageException("what to do is missing, such as -ls /");
+    }
+    Map<String, String> hadoop = new LinkedHashMap<>(context.options().settings());
+    hadoop.keySet().removeIf(OURS);
+    try (EmbeddedCluster cluster = new EmbeddedCluster(context.withSettings(OURS))) {
+      Configuration crail = cluster.openConfigured();
+      return HadoopShell.run(crail, hadoop, arguments);
+    }
+  }
+}
