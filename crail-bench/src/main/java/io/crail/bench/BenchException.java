@@ -2,11 +2,11 @@
 package io.crail.bench;
 
 /** A benchmark that cannot be run on what is there; the message says what to do about it. */
-final class BenchException extends Exception {
+public final class BenchException extends Exception {
   private static final long serialVersionUID = 1L;
 
   /** Creates the exception. */
-  BenchException(String message) {
+  public BenchException(String message) {
     super(message);
   }
 }

@@ -12,7 +12,6 @@ import io.crail.CrailStore;
 import io.crail.common.Printable;
 import io.crail.memory.OffHeapBuffer;
 import java.io.PrintStream;
-import java.nio.ByteBuffer;
 
 /**
  * What the workloads of an experiment share: options, store, and the few things that most of them
@@ -23,7 +22,8 @@ import java.nio.ByteBuffer;
  * @param embedded whether nothing on the cluster can come from an earlier run
  * @param notices where remarks go
  */
-record BenchRun(BenchOptions options, CrailStore store, boolean embedded, PrintStream notices) {
+record BenchRun(
+    BenchOptions<BenchType> options, CrailStore store, boolean embedded, PrintStream notices) {
   /** The most bytes that a file gets which is only written to be read. */
   private static final long MAX_PREPARED_BYTES = 1L << 30;
 
@@ -37,12 +37,12 @@ record BenchRun(BenchOptions options, CrailStore store, boolean embedded, PrintS
 
   /** A buffer of the size of an operation, every page of it touched. */
   CrailBuffer newBuffer() {
-    return OffHeapBuffer.wrap(newMemory(options.size()));
+    return OffHeapBuffer.wrap(Memory.direct(options.size()));
   }
 
   /** A large buffer, to move all bytes once. */
   CrailBuffer newTouchBuffer() {
-    return OffHeapBuffer.wrap(newMemory(PREPARE_SIZE));
+    return OffHeapBuffer.wrap(Memory.direct(PREPARE_SIZE));
   }
 
   /** As many buffers as operations in flight. */
@@ -62,15 +62,6 @@ record BenchRun(BenchOptions options, CrailStore store, boolean embedded, PrintS
       buffers[i] = newBuffer();
     }
     return buffers;
-  }
-
-  /** Direct memory, every byte of it written. */
-  static ByteBuffer newMemory(int length) {
-    ByteBuffer memory = ByteBuffer.allocateDirect(length);
-    for (int i = 0; i < length; i++) {
-      memory.put(i, (byte) i);
-    }
-    return memory;
   }
 
   /** Creates a node, with the options' classes. */
@@ -157,7 +148,7 @@ record BenchRun(BenchOptions options, CrailStore store, boolean embedded, PrintS
 
   /** Writes a file of a length and closes it. */
   void writeFile(CrailFile file, long length) throws Exception {
-    CrailBuffer buffer = OffHeapBuffer.wrap(newMemory((int) Math.min(length, PREPARE_SIZE)));
+    CrailBuffer buffer = OffHeapBuffer.wrap(Memory.direct((int) Math.min(length, PREPARE_SIZE)));
     CrailOutputStream stream = file.getDirectOutputStream(length);
     try {
       for (long left = length; left > 0; left -= buffer.limit()) {

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench;
 
-import java.util.Arrays;
-import java.util.Optional;
-import java.util.stream.Collectors;
-
 /** What can be measured; the names are Apache Crail's. */
-enum BenchType {
+enum BenchType implements LoadType {
   WRITE(
       "write",
       true,
@@ -92,33 +88,23 @@ enum BenchType {
     this.factory = factory;
   }
 
-  /** The type with a name in any letter case. */
-  static Optional<BenchType> find(String name) {
-    return Arrays.stream(values()).filter(type -> type.label.equalsIgnoreCase(name)).findFirst();
-  }
-
-  /** All names, for messages. */
-  static String names() {
-    return Arrays.stream(values()).map(BenchType::label).collect(Collectors.joining(", "));
-  }
-
-  /** The name. */
-  String label() {
+  @Override
+  public String label() {
     return label;
   }
 
-  /** Whether {@code -s} means something to this type. */
-  boolean usesSize() {
+  @Override
+  public boolean usesSize() {
     return usesSize;
   }
 
-  /** What it measures, in a sentence. */
-  String explanation() {
+  @Override
+  public String explanation() {
     return explanation;
   }
 
-  /** Arguments that run it. */
-  String example() {
+  @Override
+  public String example() {
     return example;
   }
 

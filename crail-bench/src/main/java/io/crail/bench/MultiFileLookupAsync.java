@@ -19,7 +19,7 @@ final class MultiFileLookupAsync implements Workload {
   /** Creates the workload. */
   MultiFileLookupAsync(BenchRun run) {
     this.run = run;
-    BenchOptions options = run.options();
+    BenchOptions<BenchType> options = run.options();
     this.names = new RandomNames(options.path(), options.names(), options.seed());
     this.indexes = new int[options.batch()];
   }

@@ -20,7 +20,7 @@ final class Progress implements AutoCloseable {
   private final Thread thread;
 
   private Progress(PrintStream terminal, String task, long total, LongSupplier done) {
-    this.thread = new Thread(() -> show(terminal, task, total, done), "iobench-progress");
+    this.thread = new Thread(() -> show(terminal, task, total, done), "bench-progress");
     thread.setDaemon(true);
     thread.start();
   }

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
  * of them held as objects would cost the client a cache miss each, and be measured with the
  * cluster. Not thread-safe.
  */
-final class RandomNames {
+public final class RandomNames {
   private static final int DIGITS = 8;
   private static final long GOLDEN_GAMMA = 0x9e3779b97f4a7c15L;
 
@@ -24,7 +24,7 @@ final class RandomNames {
    * @param count how many there are, at most 100 million
    * @param seed of the random order
    */
-  RandomNames(String directory, int count, long seed) {
+  public RandomNames(String directory, int count, long seed) {
     String prefix = directory.endsWith("/") ? directory : directory + "/";
     this.path = (prefix + "f" + "0".repeat(DIGITS)).getBytes(StandardCharsets.UTF_8);
     this.count = count;
@@ -37,7 +37,7 @@ final class RandomNames {
   }
 
   /** The path with an index. */
-  String path(int index) {
+  public String path(int index) {
     int rest = index;
     for (int i = path.length - 1; i >= path.length - DIGITS; i--) {
       path[i] = (byte) ('0' + rest % 10);

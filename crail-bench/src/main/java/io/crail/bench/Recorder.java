@@ -10,7 +10,7 @@ import org.HdrHistogram.Histogram;
  * Counts operations, bytes and latencies of one experiment. Used by the measuring thread only,
  * except {@link #progress()}, which any thread may ask.
  */
-final class Recorder {
+public final class Recorder {
   private static final long HIGHEST_NANOS = 3_600_000_000_000L;
   private static final int SIGNIFICANT_DIGITS = 3;
   private static final VarHandle OPERATIONS;
@@ -31,17 +31,17 @@ final class Recorder {
   private long endNanos;
 
   /** Creates a recorder; {@code clock} gives nanoseconds. */
-  Recorder(LongSupplier clock) {
+  public Recorder(LongSupplier clock) {
     this.clock = clock;
   }
 
   /** The time. */
-  long now() {
+  public long now() {
     return clock.getAsLong();
   }
 
   /** Forgets everything and starts the experiment; gives the time. */
-  long begin() {
+  public long begin() {
     latencies.reset();
     OPERATIONS.setOpaque(this, 0L);
     bytes = 0;
@@ -50,7 +50,7 @@ final class Recorder {
   }
 
   /** Counts an operation that was issued and completed at these times. */
-  void operation(long issuedNanos, long completedNanos, long movedBytes) {
+  public void operation(long issuedNanos, long completedNanos, long movedBytes) {
     latencies.recordValue(Math.min(Math.max(0, completedNanos - issuedNanos), HIGHEST_NANOS));
     bytes += movedBytes;
     // A plain store as far as the processor is concerned; the progress bar looks at it.
@@ -58,7 +58,7 @@ final class Recorder {
   }
 
   /** Ends the experiment. */
-  void end() {
+  public void end() {
     endNanos = clock.getAsLong();
   }
 

@@ -20,7 +20,7 @@ abstract class StreamRead implements Workload {
 
   @Override
   public final void prepare() throws Exception {
-    BenchOptions options = run.options();
+    BenchOptions<BenchType> options = run.options();
     file = run.openForReading(options.loop() * options.size());
     if (options.touch()) {
       long buffers = file.getCapacity() / options.size();

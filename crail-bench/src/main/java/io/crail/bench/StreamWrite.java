@@ -21,7 +21,7 @@ class StreamWrite implements Workload {
 
   @Override
   public void prepare() throws Exception {
-    BenchOptions options = run.options();
+    BenchOptions<BenchType> options = run.options();
     long bytes = options.loop() * options.size();
     if (options.touch()) {
       run.notice("touching memory: writing " + bytes + " bytes once, not counted");

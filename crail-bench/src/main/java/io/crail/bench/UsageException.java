@@ -2,11 +2,11 @@
 package io.crail.bench;
 
 /** A command line that is none; the message names option, value and what is expected. */
-final class UsageException extends Exception {
+public final class UsageException extends Exception {
   private static final long serialVersionUID = 1L;
 
   /** Creates the exception. */
-  UsageException(String message) {
+  public UsageException(String message) {
     super(message);
   }
 }

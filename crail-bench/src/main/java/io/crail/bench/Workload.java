@@ -2,7 +2,7 @@
 package io.crail.bench;
 
 /** What one type does. Used by one thread, for one experiment. */
-interface Workload extends AutoCloseable {
+public interface Workload extends AutoCloseable {
   /**
    * Makes sure that what it needs is there, and moves bytes once where the options ask for it.
    *

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -15,13 +16,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class BenchOptionsTest {
-  private static BenchOptions parse(String line) throws UsageException {
-    return BenchOptions.parse(line.split(" ")).orElseThrow();
+  private static BenchOptions<BenchType> parse(String line) throws UsageException {
+    return IoBench.SYNTAX.parse(line.split(" ")).orElseThrow();
   }
 
   @Test
   void defaultsAreCrails() throws UsageException {
-    BenchOptions options = parse("-t write");
+    BenchOptions<BenchType> options = parse("-t write");
     assertEquals(BenchType.WRITE, options.type());
     assertEquals("/tmp.dat", options.path());
     assertEquals(0, options.size());
@@ -39,7 +40,7 @@ class BenchOptionsTest {
 
   @Test
   void everyLetterIsRead() throws UsageException {
-    BenchOptions options =
+    BenchOptions<BenchType> options =
         parse(
             "-t getkey -f /a/b -s 64k -k 7 -b 3 -c 1 -p -5 -w 0 -e 4 -o true -d true -m false -n 9"
                 + " --seed -12 --touch FALSE");
@@ -74,16 +75,22 @@ class BenchOptionsTest {
   @ParameterizedTest
   @EnumSource(BenchType.class)
   void everyTypeIsFoundInAnyLetterCaseAndItsExampleParses(BenchType type) throws UsageException {
-    assertEquals(type, BenchType.find(type.label().toUpperCase(Locale.ROOT)).orElseThrow());
-    assertEquals(type, BenchType.find(type.label().toLowerCase(Locale.ROOT)).orElseThrow());
+    assertEquals(
+        type,
+        LoadType.find(List.of(BenchType.values()), type.label().toUpperCase(Locale.ROOT))
+            .orElseThrow());
+    assertEquals(
+        type,
+        LoadType.find(List.of(BenchType.values()), type.label().toLowerCase(Locale.ROOT))
+            .orElseThrow());
     assertEquals(type, parse(type.example()).type());
     assertTrue(IoBench.help().contains("crail iobench " + type.example()));
   }
 
   @Test
   void helpIsNoBenchmark() throws UsageException {
-    assertTrue(BenchOptions.parse(new String[] {"--help"}).isEmpty());
-    assertTrue(BenchOptions.parse(new String[] {"-h"}).isEmpty());
+    assertTrue(IoBench.SYNTAX.parse(new String[] {"--help"}).isEmpty());
+    assertTrue(IoBench.SYNTAX.parse(new String[] {"-h"}).isEmpty());
   }
 
   @ParameterizedTest

@@ -11,14 +11,8 @@ import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -27,13 +21,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Every type on a cluster within this process. */
 class IoBenchTest {
-  private static final Pattern NUMBER = Pattern.compile("[-0-9.]+");
-
   private static EmbeddedCrail cluster;
   private static CrailStore store;
 
-  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+  private final BenchOutput output = new BenchOutput();
 
   @BeforeAll
   static void start() throws Exception {
@@ -50,60 +41,11 @@ class IoBenchTest {
   }
 
   private int run(String line, boolean embedded, BenchContext.ConfigurationSource source) {
-    BenchContext context = new BenchContext(source, embedded, stream(out), stream(err), false);
-    return IoBench.run(line.split(" "), context);
+    return IoBench.run(line.split(" "), output.context(source, embedded));
   }
 
   private int run(String line, boolean embedded) {
     return run(line, embedded, cluster::configuration);
-  }
-
-  private static PrintStream stream(ByteArrayOutputStream bytes) {
-    return new PrintStream(bytes, true, StandardCharsets.UTF_8);
-  }
-
-  private String output() {
-    return out.toString(StandardCharsets.UTF_8);
-  }
-
-  private String errors() {
-    return err.toString(StandardCharsets.UTF_8);
-  }
-
-  /** All numbers of the lines that begin with a word, line by line. */
-  private List<double[]> lines(String word) {
-    List<double[]> found = new ArrayList<>();
-    output()
-        .lines()
-        .filter(line -> line.startsWith(word))
-        .forEach(
-            line -> {
-              Matcher matcher = NUMBER.matcher(line.substring(word.length()));
-              List<Double> numbers = new ArrayList<>();
-              while (matcher.find()) {
-                numbers.add(Double.parseDouble(matcher.group()));
-              }
-              found.add(numbers.stream().mapToDouble(Double::doubleValue).toArray());
-            });
-    return found;
-  }
-
-  private void assertPlausible(long operations, long bytes) {
-    assertTrue(output().contains("starting benchmark..."), output());
-    double seconds = lines("execution time ").get(0)[0];
-    assertTrue(seconds > 0 && seconds < 60, output());
-    assertEquals(operations, lines("ops ").get(0)[0], output());
-    assertEquals(bytes, lines("sumbytes ").get(0)[0], output());
-    assertEquals(operations / seconds, lines("throughput ").get(0)[0], operations / seconds / 20);
-    // Behind the name of each percentile, which is a number too, stands its value.
-    double[] latencies = lines("latency p50 ").get(0);
-    assertTrue(
-        latencies[0] > 0
-            && latencies[0] <= latencies[2]
-            && latencies[2] <= latencies[4]
-            && latencies[4] <= latencies[5],
-        output());
-    assertTrue(latencies[5] <= seconds * 1e6 * 1.01, output());
   }
 
   @ParameterizedTest
@@ -124,8 +66,8 @@ class IoBenchTest {
   })
   void everyTypeOfOneFileCountsRight(String line, long operations, long size) throws Exception {
     String path = "/one-" + Math.abs(line.hashCode()) + ".dat";
-    assertEquals(IoBench.OK, run(line + " -f " + path, true), this::errors);
-    assertPlausible(operations, operations * size);
+    assertEquals(BenchRunner.OK, run(line + " -f " + path, true), output::errors);
+    output.assertPlausible(operations, operations * size);
     assertNotNull(store.lookup(path).get(), "the file stays");
     assertNull(store.lookup(path + ".warmup").get(), "the warm-up's file does not");
     if (line.startsWith("-t write")) {
@@ -135,35 +77,37 @@ class IoBenchTest {
 
   @Test
   void createFileLeavesNothingBehind() throws Exception {
-    assertEquals(IoBench.OK, run("-t createFile -k 100 -w 5 -f /created", false), this::errors);
-    assertPlausible(100, 0);
+    assertEquals(
+        BenchRunner.OK, run("-t createFile -k 100 -w 5 -f /created", false), output::errors);
+    output.assertPlausible(100, 0);
     assertNull(store.lookup("/created").get());
   }
 
   @Test
   void namesAreCreatedOnceAndStay() throws Exception {
     String line = "-t getMultiFileAsync -f /many -n 300 -k 2000 -b 32 --seed 5";
-    assertEquals(IoBench.OK, run(line, false), this::errors);
-    assertPlausible(2000, 0);
-    assertTrue(errors().contains("creating 300 missing files"), errors());
+    assertEquals(BenchRunner.OK, run(line, false), output::errors);
+    output.assertPlausible(2000, 0);
+    assertTrue(output.errors().contains("creating 300 missing files"), output.errors());
     assertNotNull(store.lookup("/many/f00000299").get());
     store.delete("/many/f00000007", false).get();
-    err.reset();
-    assertEquals(IoBench.OK, run(line, false), this::errors);
-    assertTrue(errors().contains("creating 1 missing files"), errors());
-    err.reset();
-    assertEquals(IoBench.OK, run(line, false), this::errors);
-    assertFalse(errors().contains("creating"), errors());
+    output.forget();
+    assertEquals(BenchRunner.OK, run(line, false), output::errors);
+    assertTrue(output.errors().contains("creating 1 missing files"), output.errors());
+    output.forget();
+    assertEquals(BenchRunner.OK, run(line, false), output::errors);
+    assertFalse(output.errors().contains("creating"), output.errors());
   }
 
   @ParameterizedTest
   @CsvSource({"false", "true"})
   void experimentsAreRepeatedAndSummedUp(boolean keepOpen) {
     String line = "-t write -s 1000 -k 20 -e 3 -f /repeated.dat -o " + keepOpen;
-    assertEquals(IoBench.OK, run(line, false), this::errors);
-    assertEquals(List.of(20.0, 20.0, 20.0, 60.0), lines("ops ").stream().map(a -> a[0]).toList());
-    assertTrue(output().contains("summary of 3 experiments"), output());
-    assertTrue(output().contains("throughput ops/s: median "), output());
+    assertEquals(BenchRunner.OK, run(line, false), output::errors);
+    assertEquals(
+        List.of(20.0, 20.0, 20.0, 60.0), output.lines("ops ").stream().map(a -> a[0]).toList());
+    assertTrue(output.text().contains("summary of 3 experiments"), output.text());
+    assertTrue(output.text().contains("throughput ops/s: median "), output.text());
   }
 
   @Test
@@ -177,36 +121,38 @@ class IoBenchTest {
                     .set("crail.buffersize", "65536", "the test")
                     .set("crail.slicesize", "65536", "the test")
                     .build());
-    assertEquals(IoBench.OK, code, this::errors);
-    assertPlausible(2, 131_072);
+    assertEquals(BenchRunner.OK, code, output::errors);
+    output.assertPlausible(2, 131_072);
   }
 
   @Test
   void missingFilesAreExplained() throws Exception {
     for (String type : List.of("readSequential", "readRandom", "getKey", "getFile")) {
-      err.reset();
-      assertEquals(IoBench.FAILED, run("-t " + type + " -s 512 -f /missing.dat", false));
-      assertTrue(errors().contains("/missing.dat does not exist; write it first"), errors());
-      assertTrue(errors().contains("crail iobench -t write"), errors());
+      output.forget();
+      assertEquals(BenchRunner.FAILED, run("-t " + type + " -s 512 -f /missing.dat", false));
+      assertTrue(
+          output.errors().contains("/missing.dat does not exist; write it first"), output.errors());
+      assertTrue(output.errors().contains("crail iobench -t write"), output.errors());
     }
     assertNull(store.lookup("/missing.dat").get(), "nothing was written");
   }
 
   @Test
   void shortFilesAreExplained() {
-    assertEquals(IoBench.OK, run("-t write -s 100 -k 1 -f /short.dat", false), this::errors);
-    assertEquals(IoBench.FAILED, run("-t readSequential -s 101 -f /short.dat", false));
-    assertTrue(errors().contains("/short.dat has 100 bytes, fewer than -s 101"), errors());
+    assertEquals(BenchRunner.OK, run("-t write -s 100 -k 1 -f /short.dat", false), output::errors);
+    assertEquals(BenchRunner.FAILED, run("-t readSequential -s 101 -f /short.dat", false));
+    assertTrue(
+        output.errors().contains("/short.dat has 100 bytes, fewer than -s 101"), output.errors());
   }
 
   @Test
   void anythingButAFileIsKept() throws Exception {
-    assertEquals(IoBench.OK, run("-t getMultiFileAsync -f /kept -n 1", false), this::errors);
-    assertEquals(IoBench.FAILED, run("-t write -s 1 -f /kept", false));
-    assertTrue(errors().contains("/kept is a"), errors());
+    assertEquals(BenchRunner.OK, run("-t getMultiFileAsync -f /kept -n 1", false), output::errors);
+    assertEquals(BenchRunner.FAILED, run("-t write -s 1 -f /kept", false));
+    assertTrue(output.errors().contains("/kept is a"), output.errors());
     assertNotNull(store.lookup("/kept/f00000000").get());
-    assertEquals(IoBench.FAILED, run("-t createFile -f /kept/f00000000", false));
-    assertTrue(errors().contains("needs a directory"), errors());
+    assertEquals(BenchRunner.FAILED, run("-t createFile -f /kept/f00000000", false));
+    assertTrue(output.errors().contains("needs a directory"), output.errors());
   }
 
   @Test
@@ -215,10 +161,10 @@ class IoBenchTest {
         () -> {
           throw new AssertionError("asked for a cluster");
         };
-    assertEquals(IoBench.USAGE, run("-t nothing", false, never));
-    assertTrue(errors().contains("nothing"), errors());
-    assertEquals(IoBench.OK, run("--help", false, never));
-    assertTrue(output().contains("getMultiFileAsync"), output());
+    assertEquals(BenchRunner.USAGE, run("-t nothing", false, never));
+    assertTrue(output.errors().contains("nothing"), output.errors());
+    assertEquals(BenchRunner.OK, run("--help", false, never));
+    assertTrue(output.text().contains("getMultiFileAsync"), output.text());
   }
 
   @Test
@@ -228,7 +174,7 @@ class IoBenchTest {
             .set("crail.namenode.address", "crail://127.0.0.1:1", "the test")
             .set("crail.rpctimeout", "500", "the test")
             .build();
-    assertEquals(IoBench.FAILED, run("-t getFile -f /x", false, () -> nobody));
-    assertTrue(errors().contains("127.0.0.1"), errors());
+    assertEquals(BenchRunner.FAILED, run("-t getFile -f /x", false, () -> nobody));
+    assertTrue(output.errors().contains("127.0.0.1"), output.errors());
   }
 }

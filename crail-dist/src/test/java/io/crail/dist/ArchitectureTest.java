@@ -162,6 +162,17 @@ class ArchitectureTest {
   }
 
   @Test
+  void hadoopStaysInItsRooms() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages("io.crail.hadoop..", "io.crail.bench.hadoop..", "io.crail.dist..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("org.apache.hadoop..")
+        .check(crail);
+  }
+
+  @Test
   void codeThatDecidesReadsNoClock() {
     noClasses()
         .that()

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench;
+
+/**
+ * What differs between benchmarks. Used by one thread, for one command.
+ *
+ * @param <T> what it measures
+ * @param <S> through what it measures: a store, a file system
+ */
+public interface Bench<T extends LoadType, S extends AutoCloseable> {
+  /** What may be said to it. */
+  BenchSyntax<T> syntax();
+
+  /**
+   * Called once, when the command line has been found good; may start a cluster.
+   *
+   * @return the options, with what was left open filled in
+   */
+  BenchOptions<T> begin(BenchOptions<T> options) throws Exception;
+
+  /** What {@code begin} gave, in one line. */
+  String describe(BenchOptions<T> options);
+
+  /** Opens what is measured through. */
+  S open() throws Exception;
+
+  /** A workload that has touched nothing yet. */
+  Workload workload(BenchOptions<T> options, S opened) throws Exception;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.hadoop;
+
+import io.crail.bench.Bench;
+import io.crail.bench.BenchContext;
+import io.crail.bench.BenchException;
+import io.crail.bench.BenchOptions;
+import io.crail.bench.BenchRunner;
+import io.crail.bench.BenchSyntax;
+import io.crail.bench.Workload;
+import io.crail.client.ClientKeys;
+import io.crail.common.Printable;
+import io.crail.common.config.Configuration;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The benchmark of a file system through Hadoop's interface, seen from one client. Options are
+ * iobench's, names of types Apache Crail's. A path without a scheme is one of the cluster; any
+ * other file system of Hadoop's is measured in the same way.
+ *
+ * <p>This class and {@link HadoopType} explain themselves without Hadoop on the class path.
+ */
+public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
+  private static final String SCHEME = "crail";
+
+  static final BenchSyntax<HadoopType> SYNTAX =
+      new BenchSyntax<>(
+              "hdfsbench",
+              "Measures a file system through Hadoop's interface, from one client: the cluster, or"
+                  + " with a whole URI any other that Hadoop knows. Apache Crail's arguments are"
+                  + " understood too: crail hdfsbench <type> <size> <loop> <path>.",
+              List.of(HadoopType.values()),
+              HadoopBench::parse,
+              1000)
+          .with(
+              "f", "file", "path", "file or directory, also crail://, hdfs://, file:// (/tmp.dat)")
+          .with("n", "names", "count", "files that enumerateDir and browseDir list (1000)")
+          .with("o", "open", "true|false", "one file system for all experiments (false)");
+
+  private final Map<String, String> keys;
+  private final BenchContext.ConfigurationSource settings;
+  private final BenchContext context;
+  private Configuration configuration;
+  private URI uri;
+  private BenchOptions<HadoopType> options;
+
+  private HadoopBench(
+      Map<String, String> keys, BenchContext.ConfigurationSource settings, BenchContext context) {
+    this.keys = keys;
+    this.settings = settings;
+    this.context = context;
+  }
+
+  /**
+   * Runs a command.
+   *
+   * @param args the arguments behind {@code hdfsbench}
+   * @param keys of Hadoop's configuration, with their values
+   * @param settings gives the configuration where the path names what is measured, and starts
+   *     nothing
+   * @param context with the configuration of the cluster for a path that names nothing
+   * @return the exit code, one of those of {@link BenchRunner}
+   */
+  public static int run(
+      String[] args,
+      Map<String, String> keys,
+      BenchContext.ConfigurationSource settings,
+      BenchContext context) {
+    return BenchRunner.run(new HadoopBench(keys, settings, context), withLetters(args), context);
+  }
+
+  /** The text that explains options and types. */
+  public static String help() {
+    return SYNTAX.help();
+  }
+
+  /** Apache Crail's arguments as options. */
+  private static String[] withLetters(String[] args) {
+    if (args.length != 4 || args[0].startsWith("-") || args[2].startsWith("-")) {
+      return args;
+    }
+    return new String[] {"-t", args[0], "-s", args[1], "-k", args[2], "-f", args[3]};
+  }
+
+  /** A path as a URI; characters that have a meaning there stand for themselves in a plain path. */
+  private static URI parse(String path) throws URISyntaxException {
+    boolean plain = !path.matches("[a-zA-Z][a-zA-Z0-9+.-]*:.*");
+    if (plain && !path.startsWith("/")) {
+      throw new URISyntaxException(path, "neither begins with / nor is a whole URI");
+    }
+    return plain ? new URI(SCHEME, "", path, null, null) : new URI(path);
+  }
+
+  @Override
+  public BenchSyntax<HadoopType> syntax() {
+    return SYNTAX;
+  }
+
+  @Override
+  public BenchOptions<HadoopType> begin(BenchOptions<HadoopType> given) throws Exception {
+    try {
+      Class.forName("org.apache.hadoop.fs.FileSystem");
+    } catch (ClassNotFoundException e) {
+      throw new BenchException("hdfsbench needs Hadoop on the class path: " + e.getMessage());
+    }
+    uri = parse(given.path());
+    configuration = (usesCluster() ? context.source() : settings).open();
+    options = given.withSizeOr(configuration.get(ClientKeys.BUFFER_SIZE));
+    return options;
+  }
+
+  /** Whether the path names no namenode, so that the configuration does. */
+  private boolean usesCluster() {
+    return SCHEME.equals(uri.getScheme()) && uri.getRawAuthority() == null;
+  }
+
+  @Override
+  public String describe(BenchOptions<HadoopType> described) {
+    StringBuilder set = new StringBuilder();
+    keys.forEach((key, value) -> set.append(", ").append(key).append('=').append(value));
+    return described.describe(Printable.line(set.toString()));
+  }
+
+  @Override
+  public HadoopTarget open() throws Exception {
+    return HadoopTarget.open(
+        uri, hadoopKeys(), options, usesCluster() && context.embedded(), context.err());
+  }
+
+  /** Crail's keys, and Hadoop's. */
+  private Map<String, String> hadoopKeys() {
+    Map<String, String> all = configuration.texts();
+    all.putAll(keys);
+    return all;
+  }
+
+  @Override
+  public Workload workload(BenchOptions<HadoopType> sized, HadoopTarget target) {
+    return sized.type().workload(target);
+  }
+}

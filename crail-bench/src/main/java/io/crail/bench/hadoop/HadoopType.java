@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.hadoop;
+
+import io.crail.bench.LoadType;
+import io.crail.bench.Workload;
+import java.util.function.Function;
+
+/** What can be measured through Hadoop's interface; the names are Apache Crail's. */
+enum HadoopType implements LoadType {
+  WRITE_SEQUENTIAL_HEAP(
+      "writeSequentialHeap",
+      true,
+      "writes -k arrays of -s bytes, one after the other, to the file -f, which it replaces",
+      "-t writeSequentialHeap -s 1048576 -k 4096 -f /tmp.dat",
+      target -> new HadoopWrite(target)),
+  READ_SEQUENTIAL_HEAP(
+      "readSequentialHeap",
+      true,
+      "reads -k arrays of -s bytes, one after the other, from the file -f, and starts again at its"
+          + " end",
+      "-t readSequentialHeap -s 1048576 -k 4096 -f hdfs://host:8020/tmp.dat",
+      target -> new HadoopRead(target, false, false)),
+  READ_SEQUENTIAL_DIRECT(
+      "readSequentialDirect",
+      true,
+      "as readSequentialHeap, into direct buffers",
+      "-t readSequentialDirect -s 1048576 -k 4096 -f /tmp.dat",
+      target -> new HadoopRead(target, false, true)),
+  READ_RANDOM_HEAP(
+      "readRandomHeap",
+      true,
+      "reads -k arrays of -s bytes from positions that are random multiples of -s in the file -f",
+      "-t readRandomHeap -s 4096 -k 100000 -f /tmp.dat",
+      target -> new HadoopRead(target, true, false)),
+  READ_RANDOM_DIRECT(
+      "readRandomDirect",
+      true,
+      "as readRandomHeap, into direct buffers",
+      "-t readRandomDirect -s 4096 -k 100000 -f /tmp.dat",
+      target -> new HadoopRead(target, true, true)),
+  CREATE_FILE(
+      "createFile",
+      false,
+      "creates and closes -k files, one after the other, in the directory -f, and deletes them"
+          + " afterwards (not counted)",
+      "-t createFile -k 10000 -f /bench",
+      target -> new HadoopCreate(target)),
+  KEY_GET(
+      "keyGet",
+      true,
+      "opens the file -f, reads -s bytes and closes it, -k times",
+      "-t keyGet -s 1024 -k 10000 -f /small.dat",
+      target -> new HadoopKeyGet(target)),
+  GET_FILE(
+      "getFile",
+      false,
+      "asks for the status of the file -f, -k times",
+      "-t getFile -k 100000 -f /tmp.dat",
+      target -> new HadoopGetFile(target)),
+  ENUMERATE_DIR(
+      "enumerateDir",
+      false,
+      "lists the directory -f, -k times, from its first file to its last; of -n files there those"
+          + " that are missing are created first (not counted) and stay",
+      "-t enumerateDir -n 1000 -k 100 -f /names",
+      target -> new HadoopListing(target, false)),
+  BROWSE_DIR(
+      "browseDir",
+      false,
+      "lists the directory -f as enumerateDir does, as often as it takes, and asks for the status"
+          + " of -k files that it finds, one after the other",
+      "-t browseDir -n 1000 -k 10000 -f /names",
+      target -> new HadoopListing(target, true));
+
+  private final String label;
+  private final boolean usesSize;
+  private final String explanation;
+  private final String example;
+  private final Function<HadoopTarget, Workload> factory;
+
+  HadoopType(
+      String label,
+      boolean usesSize,
+      String explanation,
+      String example,
+      Function<HadoopTarget, Workload> factory) {
+    this.label = label;
+    this.usesSize = usesSize;
+    this.explanation = explanation;
+    this.example = example;
+    this.factory = factory;
+  }
+
+  @Override
+  public String label() {
+    return label;
+  }
+
+  @Override
+  public boolean usesSize() {
+    return usesSize;
+  }
+
+  @Override
+  public String explanation() {
+    return explanation;
+  }
+
+  @Override
+  public String example() {
+    return example;
+  }
+
+  /** Makes its workload. */
+  Workload workload(HadoopTarget target) {
+    return factory.apply(target);
+  }
+}
