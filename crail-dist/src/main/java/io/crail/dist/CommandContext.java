@@ -9,6 +9,8 @@ import io.crail.storage.StorageTier;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -16,6 +18,9 @@ import java.util.function.Predicate;
 final class CommandContext {
   /** The name of the configuration file in its directory. */
   static final String SITE_FILE = "crail-site.conf";
+
+  private static final Predicate<String> CRAILS =
+      key -> key.toLowerCase(Locale.ROOT).startsWith("crail.");
 
   private final PrintStream out;
   private final PrintStream err;
@@ -33,9 +38,14 @@ final class CommandContext {
     this.environment = environment;
   }
 
-  /** The same, with the settings of some keys only. */
-  CommandContext withSettings(Predicate<String> keys) {
-    return new CommandContext(out, err, options.withSettings(keys), environment);
+  /** The same, with the settings of Crail's keys only. */
+  CommandContext withCrailSettings() {
+    return new CommandContext(out, err, options.withSettings(CRAILS), environment);
+  }
+
+  /** The settings of all other keys, which a command that uses Hadoop takes as Hadoop's. */
+  Map<String, String> hadoopSettings() {
+    return options.withSettings(CRAILS.negate()).settings();
   }
 
   /** Where results go. */

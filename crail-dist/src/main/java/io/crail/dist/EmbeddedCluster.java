@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import io.crail.bench.BenchContext;
 import io.crail.common.config.Configuration;
 import io.crail.embedded.EmbeddedCrail;
 import java.io.IOException;
@@ -32,6 +33,16 @@ final class EmbeddedCluster implements AutoCloseable {
   /** Gives the configuration of the cluster to use, and starts it first when that was asked for. */
   Configuration openConfigured() throws IOException {
     return context.options().embedded() ? start(context.configuration()) : context.configuration();
+  }
+
+  /** What a benchmark runs with that measures this cluster. */
+  BenchContext benchContext() {
+    return new BenchContext(
+        this::open,
+        isWanted(context),
+        context.out(),
+        context.err(),
+        Boolean.getBoolean("crail.terminal"));
   }
 
   private Configuration start(Configuration configuration) throws IOException {

@@ -2,18 +2,10 @@
 package io.crail.dist;
 
 import io.crail.common.config.Configuration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.function.Predicate;
 
 /** Hadoop's shell on files, with the cluster as its file system. */
 final class FsCommand implements Command {
-  /** Keys of Crail; all others are Hadoop's. */
-  private static final Predicate<String> OURS =
-      key -> key.toLowerCase(Locale.ROOT).startsWith("crail.");
-
   @Override
   public String name() {
     return "fs";
@@ -54,11 +46,9 @@ final class FsCommand implements Command {
     if (arguments.isEmpty()) {
       throw new UsageException("what to do is missing, such as -ls /");
     }
-    Map<String, String> hadoop = new LinkedHashMap<>(context.options().settings());
-    hadoop.keySet().removeIf(OURS);
-    try (EmbeddedCluster cluster = new EmbeddedCluster(context.withSettings(OURS))) {
+    try (EmbeddedCluster cluster = new EmbeddedCluster(context.withCrailSettings())) {
       Configuration crail = cluster.openConfigured();
-      return HadoopShell.run(crail, hadoop, arguments);
+      return HadoopShell.run(crail, context.hadoopSettings(), arguments);
     }
   }
 }

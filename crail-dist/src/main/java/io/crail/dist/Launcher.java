@@ -28,6 +28,7 @@ final class Launcher {
           new DatanodeCommand(),
           new FsCommand(),
           new IobenchCommand(),
+          new HdfsbenchCommand(),
           new PingCommand(),
           new UsageCommand(),
           new DatanodesCommand(),

@@ -75,7 +75,7 @@ class ArchitectureTest {
         "bench",
         new Module(
             List.of("io.crail.bench.."),
-            List.of("common", "engine", "protocol", "storage", "client")));
+            List.of("common", "engine", "protocol", "storage", "client", "hadoop")));
     modules.put(
         "testkit",
         new Module(

@@ -11,6 +11,7 @@ import io.crail.bench.Workload;
 import io.crail.client.ClientKeys;
 import io.crail.common.Printable;
 import io.crail.common.config.Configuration;
+import io.crail.hadoop.CrailFileSystem;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.List;
@@ -133,6 +134,8 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
   /** Crail's keys, and Hadoop's. */
   private Map<String, String> hadoopKeys() {
     Map<String, String> all = configuration.texts();
+    // All of it: the site file may be another one than programs find.
+    all.put(CrailFileSystem.SITE_FILE_KEY, "");
     all.putAll(keys);
     return all;
   }

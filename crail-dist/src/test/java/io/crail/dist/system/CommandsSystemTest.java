@@ -12,7 +12,6 @@ import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -66,7 +65,7 @@ class CommandsSystemTest {
         "-t getMultiFileAsync -n 100 -k 1000 -b 16 -f /commands-multi"
       })
   void iobenchThatMakesItsOwnFiles(String arguments) throws Exception {
-    assertMeasures(arguments);
+    assertMeasures("iobench " + arguments);
   }
 
   @ParameterizedTest
@@ -84,13 +83,25 @@ class CommandsSystemTest {
     assertSuccess(
         cluster.run(
             "iobench", "-t", "write", "-s", "65536", "-k", "32", "-f", "/commands-read.dat"));
-    assertMeasures(arguments);
+    assertMeasures("iobench " + arguments);
   }
 
-  private static void assertMeasures(String arguments) throws Exception {
-    List<String> words = new ArrayList<>(List.of("iobench"));
-    words.addAll(List.of(arguments.split(" ")));
-    CrailProcess bench = cluster.run(words.toArray(new String[0]));
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "-t writeSequentialHeap -s 65536 -k 64 -f /commands-hadoop.dat",
+        "keyGet 1024 50 /commands-read.dat",
+        "-t readSequentialDirect -s 1024 -k 50 -f /commands-read.dat --set fs.x=y",
+        "-t browseDir -n 10 -k 50 -f /commands-browsed",
+        "-t writeSequentialHeap -s 100 -k 10 -f file:DIRECTORY/local.dat"
+      })
+  void hdfsbench(String arguments) throws Exception {
+    assertSuccess(cluster.run("iobench", "-t", "write", "-s", "65536", "-f", "/commands-read.dat"));
+    assertMeasures("hdfsbench " + arguments.replace("DIRECTORY", cluster.directory().toString()));
+  }
+
+  private static void assertMeasures(String line) throws Exception {
+    CrailProcess bench = cluster.run(line.split(" "));
     assertSuccess(bench);
     assertTrue(bench.stdout().contains("execution time"), bench.stdout());
     assertTrue(bench.stdout().contains("latency"), bench.stdout());
@@ -319,6 +330,9 @@ class CommandsSystemTest {
         "datanode -- -s lots | lots",
         "iobench -t nonsense | nonsense",
         "iobench -t write -k none | none",
+        "hdfsbench -t write | writeSequentialHeap",
+        "hdfsbench -t getFile -f relative | relative",
+        "hdfsbench -t getFile --set crail.rpctimout=1 | crail.rpctimeout",
         "ping --set crail.rpctimout=1 | crail.rpctimeout",
         "ping --set crail.rpctimeout=never | never",
         "ping --set nonsense | nonsense",
@@ -364,6 +378,7 @@ class CommandsSystemTest {
         "datanode",
         "fs",
         "iobench",
+        "hdfsbench",
         "ping",
         "df",
         "datanodes",

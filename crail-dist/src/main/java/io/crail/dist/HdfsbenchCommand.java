@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import io.crail.bench.hadoop.HadoopBench;
+import java.util.List;
+
+/** Measures a cluster, or any other file system of Hadoop's, through Hadoop's interface. */
+final class HdfsbenchCommand implements Command {
+  @Override
+  public String name() {
+    return "hdfsbench";
+  }
+
+  @Override
+  public String sentence() {
+    return "measures a cluster, HDFS or another file system through Hadoop's interface";
+  }
+
+  @Override
+  public String help() {
+    return HadoopBench.help() + "\n--set also takes keys of Hadoop.\n";
+  }
+
+  @Override
+  public int run(CommandContext context, List<String> arguments) throws Exception {
+    CommandContext crail = context.withCrailSettings();
+    try (EmbeddedCluster cluster = new EmbeddedCluster(crail)) {
+      return HadoopBench.run(
+          arguments.toArray(new String[0]),
+          context.hadoopSettings(),
+          crail::configuration,
+          cluster.benchContext());
+    }
+  }
+}
