@@ -45,6 +45,25 @@ public abstract class CrailStore implements AutoCloseable {
       throws Exception;
 
   /**
+   * Creates a node as the other one does, and if {@code replace} says so in the place of a node
+   * with bytes that is there: whoever looks finds the old one or the new one. Streams on the old
+   * one fail with a {@code StaleNodeException} by the next renewal of their lease.
+   *
+   * @param replace whether a data file takes the place of one; nothing takes that of a container,
+   *     which is a {@code NodeExistsException}
+   * @return the node
+   * @throws Exception as the other one
+   */
+  public abstract Upcoming<CrailNode> create(
+      String path,
+      CrailNodeType type,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass,
+      boolean enumerable,
+      boolean replace)
+      throws Exception;
+
+  /**
    * Finds a node.
    *
    * @return the node, or null when there is none of that path
@@ -61,6 +80,19 @@ public abstract class CrailStore implements AutoCloseable {
    * @throws Exception an {@code InvalidPathException}
    */
   public abstract Upcoming<CrailNode> rename(String source, String target) throws Exception;
+
+  /**
+   * Gives a node another path as the other one does, and if {@code replace} says so in the place of
+   * what is there, in the same moment for every reader.
+   *
+   * @param replace whether a node with bytes takes the place of one, and a container that of an
+   *     empty one of its type
+   * @return the node under its new path; a target with children is a {@code NotEmptyException}, one
+   *     of another kind, and the node itself, a {@code NodeExistsException}
+   * @throws Exception an {@code InvalidPathException}
+   */
+  public abstract Upcoming<CrailNode> rename(String source, String target, boolean replace)
+      throws Exception;
 
   /**
    * Removes a node. Output streams that this store has open on it, or below it, are ended when it

@@ -345,6 +345,18 @@ public final class CoreStore extends CrailStore {
       CrailLocationClass locationClass,
       boolean enumerable)
       throws Exception {
+    return create(path, type, storageClass, locationClass, enumerable, false);
+  }
+
+  @Override
+  public Upcoming<CrailNode> create(
+      String path,
+      CrailNodeType type,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass,
+      boolean enumerable,
+      boolean replace)
+      throws Exception {
     Objects.requireNonNull(path, "path");
     Objects.requireNonNull(type, "type");
     Objects.requireNonNull(storageClass, "storageClass");
@@ -360,6 +372,7 @@ public final class CoreStore extends CrailStore {
             nodeType,
             enumerable,
             storageClass.isStrict(),
+            replace,
             storageClass.value(),
             token,
             wirePath,
@@ -403,6 +416,12 @@ public final class CoreStore extends CrailStore {
 
   @Override
   public Upcoming<CrailNode> rename(String source, String target) throws Exception {
+    return rename(source, target, false);
+  }
+
+  @Override
+  public Upcoming<CrailNode> rename(String source, String target, boolean replace)
+      throws Exception {
     Objects.requireNonNull(source, "source");
     Objects.requireNonNull(target, "target");
     checkOpen();
@@ -415,7 +434,7 @@ public final class CoreStore extends CrailStore {
       throw ErrorCode.CROSS_NAMENODE.exception(from + " to " + to);
     }
     context.throttle();
-    Rename.Request request = new Rename.Request(from, to);
+    Rename.Request request = new Rename.Request(replace, from, to);
     String name = to.toString();
     NodeCall<Rename.Request, Rename.Response> call =
         new NodeCall<>(

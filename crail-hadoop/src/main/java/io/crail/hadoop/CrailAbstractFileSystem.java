@@ -7,6 +7,8 @@ import java.net.URISyntaxException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.DelegateToFileSystem;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Options;
+import org.apache.hadoop.fs.Path;
 
 /**
  * {@link CrailFileSystem} for programs that use Hadoop's {@code FileContext}, which has no close.
@@ -26,5 +28,12 @@ public class CrailAbstractFileSystem extends DelegateToFileSystem {
     return cached instanceof CrailFileSystem
         ? new CrailFileSystem((CrailFileSystem) cached)
         : new CrailFileSystem();
+  }
+
+  /** One step, where Hadoop's own way would be two. */
+  @Override
+  public void renameInternal(Path source, Path target, boolean overwrite) throws IOException {
+    ((CrailFileSystem) fsImpl)
+        .rename(source, target, overwrite ? Options.Rename.OVERWRITE : Options.Rename.NONE);
   }
 }

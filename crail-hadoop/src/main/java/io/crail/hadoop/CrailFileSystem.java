@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Iterator;
@@ -32,6 +33,7 @@ import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsStatus;
+import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
@@ -197,16 +199,8 @@ public class CrailFileSystem extends FileSystem {
     }
     CrailNode made = null;
     for (int attempt = 1; made == null; attempt++) {
-      if (overwrite) {
-        removeFile(path);
-      }
       try {
-        made = make(path, CrailNodeType.DATAFILE);
-      } catch (FileAlreadyExistsException e) {
-        // Without an overwrite it was there; with one somebody else has created it since.
-        if (!overwrite || attempt == ATTEMPTS) {
-          throw e;
-        }
+        made = make(path, CrailNodeType.DATAFILE, overwrite);
       } catch (FileNotFoundException e) {
         if (!parents || attempt == ATTEMPTS) {
           throw e;
@@ -215,18 +209,6 @@ public class CrailFileSystem extends FileSystem {
       }
     }
     return output(path, asFile(path, made));
-  }
-
-  /** Removes a file that is to be replaced, if there is one. */
-  private void removeFile(Path path) throws IOException {
-    CrailNode present = lookup(path);
-    if (present == null) {
-      return;
-    }
-    if (present.getType().isContainer()) {
-      throw new FileAlreadyExistsException(path + " is a directory");
-    }
-    remove(path, false);
   }
 
   /** A stream that begins at the end of a file. */
@@ -275,6 +257,17 @@ public class CrailFileSystem extends FileSystem {
       LOG.debug("no rename of {} to {}", from, place, e);
       return false;
     }
+  }
+
+  /** As HDFS: exactly there; with an overwrite in the place of a file or an empty directory. */
+  @Override
+  @SuppressWarnings("deprecation")
+  protected void rename(Path source, Path target, Options.Rename... options) throws IOException {
+    statistics.incrementWriteOps(1);
+    Path from = absolute(source);
+    Path to = absolute(target);
+    boolean overwrite = Arrays.asList(options).contains(Options.Rename.OVERWRITE);
+    HadoopErrors.translate(from, () -> store.rename(name(from), name(to), overwrite).get());
   }
 
   private static Path child(Path directory, Path named) {
@@ -337,7 +330,7 @@ public class CrailFileSystem extends FileSystem {
       return;
     }
     try {
-      make(path, CrailNodeType.DIRECTORY);
+      make(path, CrailNodeType.DIRECTORY, false);
     } catch (FileAlreadyExistsException e) {
       CrailNode present = lookup(path);
       if (present == null || !present.getType().isContainer()) {
@@ -519,12 +512,18 @@ public class CrailFileSystem extends FileSystem {
     return node;
   }
 
-  private CrailNode make(Path path, CrailNodeType type) throws IOException {
+  private CrailNode make(Path path, CrailNodeType type, boolean replace) throws IOException {
     return HadoopErrors.translate(
         path,
         () ->
             store
-                .create(name(path), type, CrailStorageClass.PARENT, CrailLocationClass.PARENT, true)
+                .create(
+                    name(path),
+                    type,
+                    CrailStorageClass.PARENT,
+                    CrailLocationClass.PARENT,
+                    true,
+                    replace)
                 .get());
   }
 

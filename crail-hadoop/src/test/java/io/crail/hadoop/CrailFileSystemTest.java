@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.error.StaleNodeException;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -22,13 +24,17 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsStatus;
+import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathIOException;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -120,6 +126,62 @@ class CrailFileSystemTest {
     }
     assertEquals(1000, fileSystem.getFileStatus(path).getLen());
     assertThrows(IOException.class, () -> out.write(1));
+  }
+
+  @Test
+  void anOverwriteLeavesNoMomentWithoutAFile() throws Exception {
+    // Below one directory, which one namenode has.
+    Path file = new Path(path, "file");
+    Path fresh = new Path(path, "new");
+    fileSystem.create(file).close();
+    Configuration configuration = new Configuration();
+    configuration.set("fs.AbstractFileSystem.crail.impl", CrailAbstractFileSystem.class.getName());
+    configuration.set(
+        "crail.namenode.address",
+        "crail://" + cluster.uri().getRawAuthority().replace(",", ",crail://"));
+    URI configured = URI.create("crail:///");
+    FileContext context = FileContext.getFileContext(configured, configuration);
+    AtomicBoolean done = new AtomicBoolean();
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try {
+      Future<Long> reader =
+          threads.submit(
+              () -> {
+                long looks = 0;
+                for (; !done.get() || looks == 0; looks++) {
+                  assertTrue(fileSystem.exists(file));
+                }
+                return looks;
+              });
+      // Two writers of the same file are no trouble to each other either.
+      Future<?> other = threads.submit(() -> overwrites(file));
+      overwrites(file);
+      for (int i = 0; i < 100; i++) {
+        fileSystem.create(fresh).close();
+        context.rename(fresh, file, Options.Rename.OVERWRITE);
+      }
+      other.get(60, TimeUnit.SECONDS);
+      done.set(true);
+      assertTrue(reader.get(60, TimeUnit.SECONDS) > 0);
+      fileSystem.create(fresh).close();
+      assertThrows(FileAlreadyExistsException.class, () -> context.rename(fresh, file));
+    } finally {
+      done.set(true);
+      threads.shutdownNow();
+      FileSystem.get(configured, configuration).close();
+    }
+  }
+
+  private Void overwrites(Path file) throws IOException {
+    for (int i = 0; i < 100; i++) {
+      try (FSDataOutputStream out = fileSystem.create(file, true)) {
+        out.write(i);
+      } catch (FileNotFoundException e) {
+        // The other one has overwritten it before it was closed.
+        assertTrue(e.getCause() instanceof StaleNodeException, e.toString());
+      }
+    }
+    return null;
   }
 
   @Test

@@ -104,7 +104,7 @@ final class NameNode {
   }
 
   NodeInfo rename(Rename.Request request) throws CrailException {
-    return tree.rename(request.source(), request.target());
+    return tree.rename(request.source(), request.target(), request.replace());
   }
 
   ListNodes.Response list(ListNodes.Request request) throws CrailException {

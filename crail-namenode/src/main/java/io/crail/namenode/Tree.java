@@ -13,6 +13,7 @@ import io.crail.protocol.NodeType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -21,11 +22,11 @@ import java.util.random.RandomGenerator;
 /**
  * The tree of nodes, and the two tables that find a node by name and by id. Thread-safe.
  *
- * <p>A change of a container's children holds that container's monitor; two containers are locked
- * in the order of their ids. What was found before is checked again once the locks are held: a
- * container that was removed, or lies below one that was, gets no child. A container changes its
- * parent under the move lock, so that no two moves can make a cycle between them. Readers take no
- * lock; {@link RenameSequence} makes renames atomic for them.
+ * <p>A change of a container's children holds that container's monitor; several are locked in the
+ * order of their ids. What was found before is checked again once the locks are held: a container
+ * that was removed, or lies below one that was, gets no child. A container changes its parent under
+ * the move lock, so that no two moves can make a cycle between them. Readers take no lock; {@link
+ * RenameSequence} makes renames atomic for them.
  *
  * <p>A removed subtree is gone for everybody at once, for nobody reaches it from the root and
  * {@link #isDetached} is true for each of its nodes; taking it apart is left to {@link #dismantle}.
@@ -197,7 +198,8 @@ final class Tree {
   }
 
   /**
-   * Creates a node; in a table, one that takes the place of an existing key.
+   * Creates a node, which takes the place of one with bytes where the request says so, and in a
+   * table.
    *
    * @param clientId who gets the write lease, if the request asks for one
    */
@@ -212,7 +214,26 @@ final class Tree {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           "storage class " + request.storageClass() + ", there are " + storageClasses);
     }
-    Container parent = requireParent(path, locate(path)).parent;
+    while (true) {
+      Container parent = requireParent(path, locate(path)).parent;
+      Created created = create(request, path, parent, clientId);
+      if (created != null) {
+        if (created.replaced != null) {
+          destroy(created.replaced);
+        }
+        return created.info;
+      }
+    }
+  }
+
+  /** What was created, and whose place it took, or null. */
+  private record Created(NodeInfo info, Node replaced) {}
+
+  /**
+   * Creates under the lock; null when the parent is gone, and another may have come in its place.
+   */
+  private Created create(Create.Request request, PathBytes path, Container parent, long clientId)
+      throws CrailException {
     if (!parent.type().mayHold(request.type())) {
       throw ErrorCode.WRONG_TYPE.exception(
           path.text + ": no " + request.type() + " in a " + parent.type());
@@ -230,27 +251,23 @@ final class Tree {
         type.isContainer()
             ? new Container(newId(), type, storageClass, host, flags)
             : new Node(newId(), type, storageClass, host, flags);
-    Node replaced;
-    NodeInfo info;
     synchronized (parent) {
       if (isDetached(parent)) {
-        throw ErrorCode.PARENT_NOT_FOUND.exception(path.text.toString());
+        return null;
       }
-      replaced = put(node, parent, path, request.token(), clientId);
-      info = node.info();
+      Node replaced = put(node, parent, path, request, clientId);
+      return new Created(node.info(), replaced);
     }
-    if (replaced != null) {
-      destroy(replaced);
-    }
-    return info;
   }
 
   /** Puts a new node into its parent and the tables; gives the one whose place it took, or null. */
-  private Node put(Node node, Container parent, PathBytes path, long token, long clientId)
+  private Node put(
+      Node node, Container parent, PathBytes path, Create.Request request, long clientId)
       throws CrailException {
     int start = nameStart(path);
     Node old = names.find(parent, path.bytes, start, path.end);
-    if (old != null && parent.type() != NodeType.TABLE) {
+    boolean replaces = request.replace() || parent.type() == NodeType.TABLE;
+    if (old != null && !(replaces && isWithBytes(old) && isWithBytes(node))) {
       throw ErrorCode.NODE_EXISTS.exception(path.text.toString());
     }
     if (old == null && nodes.incrementAndGet() > maxNodes) {
@@ -261,9 +278,9 @@ final class Tree {
     long sequence = old == null ? parent.children().nextSequence() : old.sequence();
     node.place(parent, path.bytes, start, path.end, sequence);
     node.touch(now);
-    if (token != 0 && !node.type().isContainer()) {
+    if (request.token() != 0 && isWithBytes(node)) {
       try {
-        writer.grant(node, clientId, token);
+        writer.grant(node, clientId, request.token());
       } catch (CrailException e) {
         if (old == null) {
           nodes.decrementAndGet();
@@ -281,6 +298,10 @@ final class Tree {
       old.markRemoved();
     }
     return old;
+  }
+
+  private static boolean isWithBytes(Node node) {
+    return !(node instanceof Container);
   }
 
   /** Removes a node, and with {@code recursive} all that lies below it. */
@@ -374,8 +395,13 @@ final class Tree {
     ids.remove(node);
   }
 
-  /** Gives a node another name, and perhaps another parent. */
-  NodeInfo rename(Utf8 sourceText, Utf8 targetText) throws CrailException {
+  /**
+   * Gives a node another name, and perhaps another parent.
+   *
+   * @param replace whether it takes the place of what is there: a node with bytes that of one, a
+   *     container that of an empty one of its type
+   */
+  NodeInfo rename(Utf8 sourceText, Utf8 targetText, boolean replace) throws CrailException {
     PathBytes source = new PathBytes(sourceText);
     PathBytes target = new PathBytes(targetText);
     requireOwn(source);
@@ -396,8 +422,11 @@ final class Tree {
         moveLock.lock();
       }
       try {
-        NodeInfo info = rename(from.child, from.parent, source, to.parent, target);
+        NodeInfo info = rename(from, source, to, target, replace);
         if (info != null) {
+          if (to.child != null && isWithBytes(to.child)) {
+            destroy(to.child);
+          }
           return info;
         }
       } finally {
@@ -408,49 +437,88 @@ final class Tree {
     }
   }
 
-  /** Renames under the locks; null when something was no longer where it was found. */
-  private NodeInfo rename(
-      Node node, Container from, PathBytes source, Container to, PathBytes target)
+  /** Renames under the locks; null when something was no longer as it was found. */
+  private NodeInfo rename(Place from, PathBytes source, Place to, PathBytes target, boolean replace)
       throws CrailException {
-    boolean fromFirst = Long.compareUnsigned(from.id(), to.id()) < 0;
-    synchronized (fromFirst ? from : to) {
-      synchronized (fromFirst ? to : from) {
-        if (!isStill(node, from, source) || isDetached(to)) {
-          return null;
-        }
-        for (Container at = to; at != null; at = at.parent()) {
-          if (at == node) {
-            throw ErrorCode.CYCLE.exception(source.text + " to " + target.text);
+    // A container that is replaced has to stay empty, so its lock is taken too.
+    Container third = replace && to.child instanceof Container ? (Container) to.child : to.parent;
+    Container[] locks = {from.parent, to.parent, third};
+    Arrays.sort(locks, (a, b) -> Long.compareUnsigned(a.id(), b.id()));
+    synchronized (locks[0]) {
+      synchronized (locks[1]) {
+        synchronized (locks[2]) {
+          if (!isStill(from.child, from.parent, source)
+              || isDetached(to.parent)
+              || names.find(to.parent, target.bytes, nameStart(target), target.end) != to.child) {
+            return null;
           }
+          requireRename(from.child, source, to, target, replace);
+          return move(from.child, from.parent, to, target);
         }
-        if (!to.type().mayHold(node.type())) {
-          throw ErrorCode.WRONG_TYPE.exception(
-              target.text + ": no " + node.type() + " in a " + to.type());
-        }
-        int start = nameStart(target);
-        if (names.find(to, target.bytes, start, target.end) != null) {
-          throw ErrorCode.NODE_EXISTS.exception(target.text.toString());
-        }
-        long now = clock.currentTimeMillis();
-        boolean stays = from == to;
-        long sequence = stays ? node.sequence() : to.children().nextSequence();
-        if (!stays) {
-          from.remove(node, now);
-        }
-        renames.run(
-            () -> {
-              names.remove(node);
-              node.place(to, target.bytes, start, target.end, sequence);
-              names.add(node);
-            });
-        if (stays) {
-          to.touch(now);
-        } else {
-          to.add(node, now);
-        }
-        return node.info();
       }
     }
+  }
+
+  /** Refuses a rename that may not be. Under the locks. */
+  private void requireRename(
+      Node node, PathBytes source, Place to, PathBytes target, boolean replace)
+      throws CrailException {
+    for (Container at = to.parent; at != null; at = at.parent()) {
+      if (at == node) {
+        throw ErrorCode.CYCLE.exception(source.text + " to " + target.text);
+      }
+    }
+    if (!to.parent.type().mayHold(node.type())) {
+      throw ErrorCode.WRONG_TYPE.exception(
+          target.text + ": no " + node.type() + " in a " + to.parent.type());
+    }
+    Node old = to.child;
+    if (old != null) {
+      boolean alike = isWithBytes(node) ? isWithBytes(old) : node.typeNumber() == old.typeNumber();
+      if (!replace || !alike || node == old) {
+        throw ErrorCode.NODE_EXISTS.exception(target.text.toString());
+      }
+      if (old.childCount() > 0) {
+        throw ErrorCode.NOT_EMPTY.exception(target.text.toString());
+      }
+    }
+  }
+
+  /** Moves a node to its new place, from which it drives the one that is there. Under the locks. */
+  private NodeInfo move(Node node, Container from, Place place, PathBytes target) {
+    Container to = place.parent;
+    Node old = place.child;
+    long now = clock.currentTimeMillis();
+    boolean stays = from == to && old == null;
+    if (!stays) {
+      from.remove(node, now);
+    }
+    // In the old node's place in the order, so that a listing shows each name once.
+    long sequence =
+        old != null ? old.sequence() : stays ? node.sequence() : to.children().nextSequence();
+    renames.run(
+        () -> {
+          names.remove(node);
+          node.place(to, target.bytes, nameStart(target), target.end, sequence);
+          if (old == null) {
+            names.add(node);
+          } else {
+            names.replace(old, node);
+          }
+        });
+    if (old != null) {
+      to.replace(old, node, now);
+      old.markRemoved();
+      nodes.decrementAndGet();
+      if (!isWithBytes(old)) {
+        ids.remove(old);
+      }
+    } else if (stays) {
+      to.touch(now);
+    } else {
+      to.add(node, now);
+    }
+    return node.info();
   }
 
   /** Lists a page of a container's children. */

@@ -106,7 +106,18 @@ class ConcurrencyTest {
   }
 
   private static void rename(Wire wire, String source, String target) throws CrailException {
-    wire.call(NameNodeOperations.RENAME, new Rename.Request(Utf8.of(source), Utf8.of(target)));
+    wire.call(
+        NameNodeOperations.RENAME, new Rename.Request(false, Utf8.of(source), Utf8.of(target)));
+  }
+
+  private static void renameOver(Wire wire, String source, String target) throws CrailException {
+    wire.call(
+        NameNodeOperations.RENAME, new Rename.Request(true, Utf8.of(source), Utf8.of(target)));
+  }
+
+  private static NodeInfo replace(Wire wire, String path) throws CrailException {
+    return wire.call(NameNodeOperations.CREATE, TestStore.replacement(NodeType.DATAFILE, path, 9))
+        .node();
   }
 
   private static NodeInfo create(Wire wire, NodeType type, String path) throws CrailException {
@@ -234,6 +245,82 @@ class ConcurrencyTest {
   }
 
   @Test
+  void overwritersOfTheSameFilesLeaveNoGap() throws Exception {
+    store.mkdir("/d");
+    String longName = "/d/a-name-that-is-too-long-to-be-inline";
+    String[] files = {"/d/a", "/d/b", longName, "/c"};
+    for (String file : files) {
+      store.file(file);
+    }
+    Worker overwriter =
+        (wire, random) -> {
+          String file = files[random.nextInt(files.length)];
+          long id;
+          if (random.nextBoolean()) {
+            id = replace(wire, file).id();
+          } else {
+            String source = (random.nextBoolean() ? "/d/new-" : "/new-") + random.nextInt();
+            id = create(wire, NodeType.DATAFILE, source).id();
+            tried(() -> wire.call(NameNodeOperations.EXTEND, new Extend.Request(id, 9, 0, 1, -1)));
+            renameOver(wire, source, file);
+          }
+          tried(() -> wire.call(NameNodeOperations.EXTEND, new Extend.Request(id, 9, 0, 5000, -1)));
+          tried(
+              () ->
+                  wire.call(
+                      NameNodeOperations.SET_SIZE, new SetSize.Request(id, 9, 5000, SetSize.END)));
+        };
+    long directory = store.lookup("/d").node().id();
+    run(
+        overwriter,
+        overwriter,
+        (wire, random) -> assertEquals(4, found(wire, files)),
+        (wire, random) -> {
+          List<ListNodes.Entry> listed =
+              wire.call(NameNodeOperations.LIST_NODES, new ListNodes.Request(directory, 0, 100))
+                  .entries();
+          assertEquals(
+              3,
+              listed.stream().filter(each -> !each.name().toString().startsWith("new-")).count());
+        });
+    assertEquals(3, store.list(directory, 2).size());
+    assertEquals(6, store.namenode.tree().ids().size());
+    store.namenode.verify();
+    for (String file : files) {
+      remove(store.wire, file, false);
+    }
+    store.passAlive(20_000, store.namenode.store().list(-1, 1).get(0));
+    store.namenode.verify();
+    assertEquals(256L << 20, store.usage(0).freeBytes());
+  }
+
+  @Test
+  void aDirectoryThatIsReplacedIsEmptyAndNeverMissing() throws Exception {
+    store.mkdir("/d");
+    store.mkdir("/d/target");
+    Worker replacer =
+        (wire, random) -> {
+          String source = "/new-" + random.nextInt();
+          create(wire, NodeType.DIRECTORY, source);
+          if (tried(() -> renameOver(wire, source, "/d/target")) != null) {
+            remove(wire, source, false);
+          }
+        };
+    Worker filler =
+        (wire, random) -> {
+          String path = "/d/target/" + random.nextInt();
+          create(wire, NodeType.DATAFILE, path);
+          // Whoever has it now, it is not empty.
+          assertEquals(1, found(wire, path));
+          remove(wire, path, false);
+        };
+    run(replacer, replacer, filler, (wire, random) -> assertEquals(1, found(wire, "/d/target")));
+    settle();
+    assertEquals(3, store.namenode.tree().ids().size());
+    store.namenode.verify();
+  }
+
+  @Test
   void spaceOfARemovedSubtreeIsThereAtOnceWhoeverTakesItApart() throws Exception {
     int files = 1024;
     store = new TestStore();
@@ -264,7 +351,7 @@ class ConcurrencyTest {
         (wire, random) -> {
           String source = randomPath(random);
           String target = randomPath(random);
-          switch (random.nextInt(8)) {
+          switch (random.nextInt(10)) {
             case 0:
             case 1:
               tried(() -> create(wire, NodeType.DIRECTORY, source));
@@ -284,6 +371,13 @@ class ConcurrencyTest {
               break;
             case 4:
               found(wire, source, target, "/d1", "/d2/d3", "/");
+              break;
+            case 5:
+              tried(() -> replace(wire, source));
+              break;
+            case 6:
+            case 7:
+              tried(() -> renameOver(wire, source, target));
               break;
             default:
               tried(() -> rename(wire, source, target));

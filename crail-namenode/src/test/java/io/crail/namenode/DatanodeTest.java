@@ -248,6 +248,7 @@ class DatanodeTest {
               NodeType.DATAFILE,
               true,
               false,
+              false,
               Create.PARENT_CLASS,
               0,
               Utf8.of("/f" + i),
@@ -263,6 +264,7 @@ class DatanodeTest {
                   new Create.Request(
                       NodeType.DATAFILE,
                       true,
+                      false,
                       false,
                       Create.PARENT_CLASS,
                       9,

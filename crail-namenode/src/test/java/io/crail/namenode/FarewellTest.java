@@ -12,7 +12,9 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Create;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeType;
+import io.crail.protocol.RenewLeases;
 import io.crail.protocol.SetSize;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -69,6 +71,28 @@ class FarewellTest {
     assertWaiting(BLOCK);
     says(id, 9, SetSize.END);
     assertWaiting(0);
+  }
+
+  @Test
+  void theWriterOfAnOverwrittenFileFreesItsSpace() throws Exception {
+    long id = store.create(NodeType.DATAFILE, "/f", 9).id();
+    store.extend(id, 9, 0, BLOCK);
+    long next = store.replace("/f", 8).id();
+    store.extend(next, 8, 0, BLOCK);
+    assertWaiting(BLOCK);
+    says(id, 9, SetSize.END);
+    assertWaiting(0);
+    store.create(NodeType.DATAFILE, "/g", 7);
+    store.renameOver("/g", "/f");
+    assertWaiting(BLOCK);
+    RenewLeases.Response renewed =
+        store.call(
+            NameNodeOperations.RENEW_LEASES,
+            new RenewLeases.Request(TestStore.CLIENT, List.of(new RenewLeases.Lease(next, 8))));
+    assertEquals(ErrorCode.STALE_NODE.number(), renewed.lost().get(0).error());
+    says(next, 8, SetSize.END);
+    assertWaiting(0);
+    assertEquals(0, store.usage(0).usedBytes());
   }
 
   @Test
@@ -138,7 +162,7 @@ class FarewellTest {
             .call(
                 NameNodeOperations.CREATE,
                 new Create.Request(
-                    NodeType.DATAFILE, true, true, 1, 9, Utf8.of("/slow"), Utf8.EMPTY))
+                    NodeType.DATAFILE, true, true, false, 1, 9, Utf8.of("/slow"), Utf8.EMPTY))
             .node()
             .id();
     store.extend(slow, 9, 0, BLOCK);

@@ -339,7 +339,8 @@ class LeaseTest {
         store
             .call(
                 NameNodeOperations.CREATE,
-                new Create.Request(NodeType.DATAFILE, true, true, 1, 9, Utf8.of("/f"), Utf8.EMPTY))
+                new Create.Request(
+                    NodeType.DATAFILE, true, true, false, 1, 9, Utf8.of("/f"), Utf8.EMPTY))
             .node()
             .id();
     store.extend(id, 9, 0, BLOCK);

@@ -51,6 +51,8 @@ class LinearizabilityTest {
     REMOVE,
     REMOVE_ALL,
     RENAME,
+    REPLACE,
+    RENAME_OVER,
     LOOKUP
   }
 
@@ -87,7 +89,7 @@ class LinearizabilityTest {
     boolean container = random.nextInt(4) == 0;
     String[] names = container ? CONTAINERS : FILES;
     String path = names[random.nextInt(names.length)];
-    switch (random.nextInt(6)) {
+    switch (random.nextInt(8)) {
       case 0:
       case 1:
         return new Step(Kind.CREATE, path, null);
@@ -97,6 +99,12 @@ class LinearizabilityTest {
         return container
             ? new Step(Kind.LOOKUP, path, null)
             : new Step(Kind.RENAME, path, FILES[random.nextInt(FILES.length)]);
+      case 4:
+        return container
+            ? new Step(Kind.LOOKUP, path, null)
+            : new Step(Kind.RENAME_OVER, path, FILES[random.nextInt(FILES.length)]);
+      case 5:
+        return new Step(container ? Kind.CREATE : Kind.REPLACE, path, null);
       default:
         return new Step(Kind.LOOKUP, path, null);
     }
@@ -119,11 +127,21 @@ class LinearizabilityTest {
         case LOOKUP:
           step.id = wire.call(NameNodeOperations.LOOKUP, new Lookup.Request(path)).node().id();
           break;
+        case REPLACE:
+          step.id =
+              wire.call(
+                      NameNodeOperations.CREATE,
+                      TestStore.replacement(NodeType.DATAFILE, path.toString(), 0))
+                  .node()
+                  .id();
+          break;
         case RENAME:
+        case RENAME_OVER:
           step.id =
               wire.call(
                       NameNodeOperations.RENAME,
-                      new Rename.Request(path, Utf8.of(top + step.target)))
+                      new Rename.Request(
+                          step.kind == Kind.RENAME_OVER, path, Utf8.of(top + step.target)))
                   .node()
                   .id();
           break;
@@ -155,14 +173,20 @@ class LinearizabilityTest {
                 : present != null ? ErrorCode.NODE_EXISTS : null;
         next.put(step.path, step.id);
         break;
+      case REPLACE:
+        error = !hasParent ? ErrorCode.PARENT_NOT_FOUND : null;
+        next.put(step.path, step.id);
+        break;
       case LOOKUP:
         error = present == null ? ErrorCode.NODE_NOT_FOUND : null;
         break;
       case RENAME:
+      case RENAME_OVER:
         boolean fails =
             present == null
                 || !tree.containsKey(step.target.substring(0, 1))
-                || tree.containsKey(step.target);
+                || step.target.equals(step.path)
+                || tree.containsKey(step.target) && step.kind == Kind.RENAME;
         // Which of several reasons is named may depend on when each was looked at.
         error = fails ? (step.error == null ? ErrorCode.INTERNAL : step.error) : null;
         next.remove(step.path);
@@ -182,7 +206,8 @@ class LinearizabilityTest {
     if (error != null) {
       return tree;
     }
-    return step.kind == Kind.CREATE || present == step.id ? next : null;
+    boolean creates = step.kind == Kind.CREATE || step.kind == Kind.REPLACE;
+    return creates || present == step.id ? next : null;
   }
 
   /**

@@ -2,6 +2,7 @@
 package io.crail.namenode;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
@@ -78,7 +79,8 @@ class RevalidationTest {
 
   private static Request rename(String source, String target) {
     return wire ->
-        wire.call(NameNodeOperations.RENAME, new Rename.Request(Utf8.of(source), Utf8.of(target)));
+        wire.call(
+            NameNodeOperations.RENAME, new Rename.Request(false, Utf8.of(source), Utf8.of(target)));
   }
 
   @Test
@@ -120,6 +122,93 @@ class RevalidationTest {
         outcome("/p/d", rename("/later/f", "/p/d/f"), () -> store.file("/p/d/f")));
     assertEquals(
         ErrorCode.NODE_EXISTS, outcome("/p/d", create("/p/d/g"), () -> store.file("/p/d/g")));
+  }
+
+  private static Request renameOver(String source, String target) {
+    return wire ->
+        wire.call(
+            NameNodeOperations.RENAME, new Rename.Request(true, Utf8.of(source), Utf8.of(target)));
+  }
+
+  @Test
+  void aContainerThatFillsIsNotReplaced() throws Exception {
+    store.mkdir("/e");
+    assertEquals(
+        ErrorCode.NOT_EMPTY, outcome("/p/d", renameOver("/e", "/p/d"), () -> store.file("/p/d/f")));
+    store.lookup("/p/d/f");
+    store.lookup("/e");
+  }
+
+  @Test
+  void aContainerThatGetsAnotherNameIsNotReplaced() throws Exception {
+    store.mkdir("/e");
+    long kept = store.lookup("/p/d").node().id();
+    // The root's lock is the first; whoever waits for it has no other.
+    assertEquals(
+        ErrorCode.OK,
+        outcome("/", renameOver("/e", "/p/d"), () -> store.rename("/p/d", "/p/kept")));
+    assertEquals(kept, store.lookup("/p/kept").node().id());
+    assertEquals(0, store.list(kept, 9).size());
+  }
+
+  @Test
+  void aFileThatTurnsIntoADirectoryIsNotReplaced() throws Exception {
+    store.file("/p/d/f");
+    assertEquals(
+        ErrorCode.NODE_EXISTS,
+        outcome(
+            "/p/d",
+            renameOver("/later/f", "/p/d/f"),
+            () -> {
+              store.remove("/p/d/f", false);
+              store.mkdir("/p/d/f");
+            }));
+    store.lookup("/later/f");
+  }
+
+  @Test
+  void bothNamesAreThereUntilTheMomentOfTheReplacement() throws Exception {
+    final long old = store.file("/p/d/f").id();
+    final long fresh = store.lookup("/later/f").node().id();
+    Wire wire = Wire.connect(store.server, 5);
+    AtomicReference<Exception> failure = new AtomicReference<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                renameOver("/later/f", "/p/d/f").run(wire);
+              } catch (CrailException e) {
+                failure.set(e);
+              }
+            });
+    RenameSequence renames = store.namenode.tree().renames();
+    renames.lock();
+    try {
+      thread.start();
+      long deadline = System.nanoTime() + PATIENCE_NANOS;
+      while (thread.getState() != Thread.State.WAITING) {
+        assertTrue(System.nanoTime() - deadline < 0 && thread.isAlive(), "does not wait");
+        Thread.onSpinWait();
+      }
+      assertEquals(old, store.lookup("/p/d/f").node().id());
+      assertEquals(fresh, store.lookup("/later/f").node().id());
+    } finally {
+      renames.unlock();
+    }
+    thread.join(PATIENCE_NANOS / 1_000_000);
+    assertNull(failure.get());
+    assertEquals(fresh, store.lookup("/p/d/f").node().id());
+    Refusals.refused(ErrorCode.NODE_NOT_FOUND, () -> store.lookup("/later/f"));
+    store.namenode.verify();
+  }
+
+  @Test
+  void whatIsCreatedInAReplacedContainerComesIntoTheOneInItsPlace() throws Exception {
+    long fresh = store.mkdir("/e").id();
+    assertEquals(
+        ErrorCode.OK, outcome("/p/d", create("/p/d/f"), () -> store.renameOver("/e", "/p/d")));
+    assertEquals(fresh, store.lookup("/p/d").node().id());
+    assertEquals(1, store.list(fresh, 9).size());
   }
 
   @Test

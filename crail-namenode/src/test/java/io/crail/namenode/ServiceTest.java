@@ -53,13 +53,17 @@ class ServiceTest {
     assertEquals(store.lookup("/").node().id(), response.rootId());
     Wire stranger = new Wire(store.server);
     Operation<Hello.Request, Hello.Response> operation = NameNodeOperations.HELLO;
-    refused(ErrorCode.PROTOCOL, () -> stranger.call(operation, hello(7, 1, 1, 0)));
-    refused(ErrorCode.UNSUPPORTED, () -> stranger.call(operation, hello(Hello.MAGIC, 2, 3, 0)));
-    refused(ErrorCode.UNSUPPORTED, () -> stranger.call(operation, hello(Hello.MAGIC, 0, 0, 0)));
+    int version = Frame.VERSION;
+    refused(ErrorCode.PROTOCOL, () -> stranger.call(operation, hello(7, version, version, 0)));
+    for (int[] spoken : new int[][] {{version + 1, version + 2}, {0, version - 1}}) {
+      refused(
+          ErrorCode.UNSUPPORTED,
+          () -> stranger.call(operation, hello(Hello.MAGIC, spoken[0], spoken[1], 0)));
+    }
     refused(
         ErrorCode.INVALID_ARGUMENT,
         "role 2",
-        () -> stranger.call(operation, hello(Hello.MAGIC, 1, 1, 2)));
+        () -> stranger.call(operation, hello(Hello.MAGIC, version, version, 2)));
     refused(ErrorCode.PROTOCOL, () -> stranger.call(NameNodeOperations.PING, new Ping.Request(1)));
   }
 

@@ -252,7 +252,7 @@ class SpaceTest {
 
   private static Create.Request placed(String path, int storageClass, boolean strict, String host) {
     return new Create.Request(
-        NodeType.DATAFILE, true, strict, storageClass, 9, Utf8.of(path), Utf8.of(host));
+        NodeType.DATAFILE, true, strict, false, storageClass, 9, Utf8.of(path), Utf8.of(host));
   }
 
   @Test
@@ -302,13 +302,20 @@ class SpaceTest {
     store.call(
         NameNodeOperations.CREATE,
         new Create.Request(
-            NodeType.DIRECTORY, true, false, -1, 0, Utf8.of("/d"), Utf8.of("There")));
+            NodeType.DIRECTORY, true, false, false, -1, 0, Utf8.of("/d"), Utf8.of("There")));
     long inherits =
         store
             .call(
                 NameNodeOperations.CREATE,
                 new Create.Request(
-                    NodeType.DATAFILE, true, false, -1, 9, Utf8.of("/d/f"), Create.PARENT_HOST))
+                    NodeType.DATAFILE,
+                    true,
+                    false,
+                    false,
+                    -1,
+                    9,
+                    Utf8.of("/d/f"),
+                    Create.PARENT_HOST))
             .node()
             .id();
     store

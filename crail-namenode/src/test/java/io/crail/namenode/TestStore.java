@@ -76,7 +76,7 @@ final class TestStore {
 
   static Create.Request creation(NodeType type, String path, long token) {
     return new Create.Request(
-        type, true, false, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
+        type, true, false, false, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
   }
 
   NodeInfo create(NodeType type, String path, long token) throws CrailException {
@@ -114,7 +114,25 @@ final class TestStore {
   }
 
   NodeInfo rename(String source, String target) throws CrailException {
-    return call(NameNodeOperations.RENAME, new Rename.Request(Utf8.of(source), Utf8.of(target)))
+    return call(
+            NameNodeOperations.RENAME, new Rename.Request(false, Utf8.of(source), Utf8.of(target)))
+        .node();
+  }
+
+  /** Creates a file in the place of what is there. */
+  NodeInfo replace(String path, long token) throws CrailException {
+    return call(NameNodeOperations.CREATE, replacement(NodeType.DATAFILE, path, token)).node();
+  }
+
+  static Create.Request replacement(NodeType type, String path, long token) {
+    return new Create.Request(
+        type, true, false, true, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
+  }
+
+  /** Renames to the place of what is there. */
+  NodeInfo renameOver(String source, String target) throws CrailException {
+    return call(
+            NameNodeOperations.RENAME, new Rename.Request(true, Utf8.of(source), Utf8.of(target)))
         .node();
   }
 

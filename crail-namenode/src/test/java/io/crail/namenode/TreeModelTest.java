@@ -76,13 +76,16 @@ class TreeModelTest {
     String path = randomPath();
     NodeType type = NodeType.values()[random.nextInt(5)];
     boolean enumerable = random.nextInt(4) > 0;
+    boolean replace = random.nextBoolean();
     Model parent = parent(path);
     ErrorCode expected = parentFailure(path);
     String name = name(path);
     if (expected == null && !parent.type.mayHold(type)) {
       expected = ErrorCode.WRONG_TYPE;
     }
-    if (expected == null && parent.children.containsKey(name) && parent.type != NodeType.TABLE) {
+    Model present = expected == null ? parent.children.get(name) : null;
+    boolean replaces = replace || parent != null && parent.type == NodeType.TABLE;
+    if (present != null && !(replaces && !type.isContainer() && !present.type.isContainer())) {
       expected = ErrorCode.NODE_EXISTS;
     }
     NodeInfo[] info = new NodeInfo[1];
@@ -95,7 +98,7 @@ class TreeModelTest {
                         .call(
                             NameNodeOperations.CREATE,
                             new Create.Request(
-                                type, enumerable, false, -1, 0, Utf8.of(path), Utf8.EMPTY))
+                                type, enumerable, false, replace, -1, 0, Utf8.of(path), Utf8.EMPTY))
                         .node()),
         "create " + path);
     if (expected == null) {
@@ -127,6 +130,7 @@ class TreeModelTest {
   private void rename() {
     String source = randomPath();
     String target = randomPath();
+    boolean replace = random.nextBoolean();
     Model node = find(source);
     ErrorCode expected = node == null ? ErrorCode.NODE_NOT_FOUND : parentFailure(target);
     Model to = parent(target);
@@ -136,13 +140,22 @@ class TreeModelTest {
       } else if (!to.type.mayHold(node.type)) {
         expected = ErrorCode.WRONG_TYPE;
       } else if (to.children.containsKey(name(target))) {
-        expected = ErrorCode.NODE_EXISTS;
+        expected = replacementFailure(node, to.children.get(name(target)), replace);
       }
     }
-    assertEquals(expected, outcome(() -> store.rename(source, target)), source + " to " + target);
+    assertEquals(
+        expected,
+        outcome(
+            replace ? () -> store.renameOver(source, target) : () -> store.rename(source, target)),
+        source + " to " + target);
     if (expected == null) {
       Model from = parent(source);
-      if (from == to) {
+      Model old = to.children.get(name(target));
+      if (old != null) {
+        gone.add(old.id);
+        from.children.remove(name(source));
+        to.children.put(name(target), node);
+      } else if (from == to) {
         // Keeps its place in listings.
         Map<String, Model> renamed = new LinkedHashMap<>();
         from.children.forEach(
@@ -154,6 +167,13 @@ class TreeModelTest {
         to.children.put(name(target), node);
       }
     }
+  }
+
+  private static ErrorCode replacementFailure(Model node, Model old, boolean replace) {
+    boolean alike = node.type.isContainer() ? node.type == old.type : !old.type.isContainer();
+    return !replace || !alike || node == old
+        ? ErrorCode.NODE_EXISTS
+        : old.children.isEmpty() ? null : ErrorCode.NOT_EMPTY;
   }
 
   /** Looks several paths up in one batch. */

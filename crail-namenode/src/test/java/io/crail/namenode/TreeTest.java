@@ -89,7 +89,7 @@ class TreeTest {
             store.call(
                 NameNodeOperations.CREATE,
                 new Create.Request(
-                    NodeType.DATAFILE, true, false, 9, 0, Utf8.of("/x"), Utf8.EMPTY)));
+                    NodeType.DATAFILE, true, false, false, 9, 0, Utf8.of("/x"), Utf8.EMPTY)));
     refused(ErrorCode.NODE_NOT_FOUND, () -> store.lookup("/x"));
     assertEquals(3, nodes(store));
   }
@@ -219,6 +219,117 @@ class TreeTest {
   }
 
   @Test
+  void aReplacedFileIsAnotherNodeInTheSamePlace() throws Exception {
+    TestStore store = new TestStore("crail.namenode.maxnodes", "4");
+    store.datanode(64L << 20);
+    store.mkdir("/d");
+    final long first = store.write("/d/a", 5000).id();
+    store.file("/d/b");
+    // It needs no more nodes than there are.
+    long second = store.replace("/d/a", 9).id();
+    assertNotEquals(first, second);
+    assertEquals(second, store.lookup("/d/a").node().id());
+    refused(ErrorCode.STALE_NODE, () -> store.find(first, 0));
+    assertEquals(List.of("a", "b"), store.list(store.lookup("/d").node().id(), 1));
+    assertEquals(2, store.lookup("/d").node().childCount());
+    assertEquals(4, nodes(store));
+    store.namenode.verify();
+    assertEquals(0, store.usage(0).usedBytes());
+    // Where nothing is, it is a create like any other, and the limit counts.
+    refused(ErrorCode.LIMIT_EXCEEDED, "/d/c", () -> store.replace("/d/c", 0));
+    store.remove("/d/b", false);
+    assertEquals(store.replace("/d/c", 0).id(), store.lookup("/d/c").node().id());
+    assertEquals(4, nodes(store));
+  }
+
+  @Test
+  void containersAreNeverReplacedByACreate() throws Exception {
+    TestStore store = new TestStore();
+    store.mkdir("/d");
+    store.file("/f");
+    refused(ErrorCode.NODE_EXISTS, "/d", () -> store.replace("/d", 0));
+    for (NodeType type : List.of(NodeType.DIRECTORY, NodeType.MULTIFILE, NodeType.TABLE)) {
+      for (String path : List.of("/d", "/f")) {
+        refused(
+            ErrorCode.NODE_EXISTS,
+            path,
+            () -> store.call(NameNodeOperations.CREATE, TestStore.replacement(type, path, 0)));
+      }
+    }
+    refused(ErrorCode.ROOT, () -> store.replace("/", 0));
+    assertEquals(3, nodes(store));
+  }
+
+  @Test
+  void aRenameReplacesAFile() throws Exception {
+    TestStore store = new TestStore();
+    store.datanode(64L << 20);
+    store.mkdir("/d");
+    store.file("/d/first");
+    long old = store.write("/d/target", 5000).id();
+    store.file("/d/last");
+    for (String source : List.of("/source", "/d/source")) {
+      long replaced = store.lookup("/d/target").node().id();
+      long id = store.write(source, 3000).id();
+      assertEquals(id, store.renameOver(source, "/d/target").id());
+      assertEquals(id, store.lookup("/d/target").node().id());
+      refused(ErrorCode.NODE_NOT_FOUND, () -> store.lookup(source));
+      refused(ErrorCode.STALE_NODE, () -> store.find(replaced, 0));
+      assertEquals(
+          List.of("first", "target", "last"), store.list(store.lookup("/d").node().id(), 1));
+      assertEquals(3, store.lookup("/d").node().childCount());
+      assertEquals(5, nodes(store));
+      store.namenode.verify();
+      assertEquals(4096, store.usage(0).usedBytes());
+    }
+    refused(ErrorCode.STALE_NODE, () -> store.find(old, 0));
+    // A table's keys too, and what is not listed.
+    store.create(NodeType.TABLE, "/t", 0);
+    store.create(NodeType.KEYVALUE, "/t/k", 0);
+    long value = store.create(NodeType.KEYVALUE, "/t/l", 0).id();
+    store.renameOver("/t/l", "/t/k");
+    assertEquals(value, store.lookup("/t/k").node().id());
+    store.call(
+        NameNodeOperations.CREATE,
+        new Create.Request(
+            NodeType.DATAFILE, false, false, false, -1, 0, Utf8.of("/hidden"), Utf8.EMPTY));
+    store.renameOver("/hidden", "/d/target");
+    assertEquals(List.of("first", "last"), store.list(store.lookup("/d").node().id(), 1));
+    assertEquals(3, store.lookup("/d").node().childCount());
+    store.namenode.verify();
+  }
+
+  @Test
+  void aRenameReplacesAnEmptyContainerOfItsType() throws Exception {
+    TestStore store = new TestStore();
+    store.mkdir("/a");
+    store.mkdir("/a/b");
+    final long id = store.file("/a/b/f").id();
+    store.mkdir("/c");
+    store.create(NodeType.TABLE, "/t", 0);
+    store.file("/f");
+    refused(ErrorCode.NODE_EXISTS, "/t", () -> store.renameOver("/a", "/t"));
+    refused(ErrorCode.NODE_EXISTS, "/f", () -> store.renameOver("/a", "/f"));
+    refused(ErrorCode.NODE_EXISTS, "/c", () -> store.renameOver("/f", "/c"));
+    refused(ErrorCode.NODE_EXISTS, "/c", () -> store.renameOver("/c", "/c"));
+    refused(ErrorCode.NODE_EXISTS, "/f", () -> store.renameOver("/f", "/f"));
+    refused(ErrorCode.NOT_EMPTY, "/a", () -> store.renameOver("/c", "/a"));
+    refused(ErrorCode.NOT_EMPTY, "/a", () -> store.renameOver("/a/b", "/a"));
+    refused(ErrorCode.CYCLE, () -> store.renameOver("/a", "/a/b"));
+    refused(ErrorCode.ROOT, () -> store.renameOver("/a", "/"));
+    refused(ErrorCode.NODE_EXISTS, "/c", () -> store.rename("/a/b", "/c"));
+    long replaced = store.lookup("/c").node().id();
+    store.renameOver("/a/b", "/c");
+    assertEquals(id, store.lookup("/c/f").node().id());
+    refused(ErrorCode.STALE_NODE, () -> store.list(replaced, 10));
+    store.renameOver("/c", "/a");
+    assertEquals(id, store.lookup("/a/f").node().id());
+    assertEquals(List.of("a", "t", "f"), store.list(store.lookup("/").node().id(), 10));
+    assertEquals(5, nodes(store));
+    store.namenode.verify();
+  }
+
+  @Test
   void renameRefuses() throws Exception {
     TestStore store = new TestStore();
     store.mkdir("/a");
@@ -249,7 +360,7 @@ class TreeTest {
             .call(
                 NameNodeOperations.CREATE,
                 new Create.Request(
-                    NodeType.DATAFILE, false, false, -1, 0, Utf8.of("/a/h"), Utf8.EMPTY))
+                    NodeType.DATAFILE, false, false, false, -1, 0, Utf8.of("/a/h"), Utf8.EMPTY))
             .node();
     store.rename("/a", "/c/d");
     assertEquals(id, store.lookup("/c/d/b/f").node().id());
@@ -273,7 +384,7 @@ class TreeTest {
             .call(
                 NameNodeOperations.CREATE,
                 new Create.Request(
-                    NodeType.DIRECTORY, true, true, 3, 0, Utf8.of("/d/e"), Utf8.EMPTY))
+                    NodeType.DIRECTORY, true, true, false, 3, 0, Utf8.of("/d/e"), Utf8.EMPTY))
             .node();
     assertEquals(3, node.storageClass());
     assertEquals(NodeInfo.ENUMERABLE | NodeInfo.STRICT, node.flags());
@@ -342,6 +453,7 @@ class TreeTest {
       assertEquals(id, own.lookup(path).node().id());
       refused(ErrorCode.WRONG_NAMENODE, path, () -> other.lookup(path));
       refused(ErrorCode.WRONG_NAMENODE, path, () -> other.mkdir(path));
+      refused(ErrorCode.WRONG_NAMENODE, path, () -> other.replace(path, 0));
       refused(ErrorCode.WRONG_NAMENODE, path, () -> other.remove(path, true));
       refused(ErrorCode.WRONG_NAMENODE, path, () -> other.rename(path, "/x"));
       refused(ErrorCode.WRONG_NAMENODE, String.valueOf(id), () -> other.find(id, 0));
@@ -349,6 +461,9 @@ class TreeTest {
       if (NodePath.namenodeOf(Utf8.of(target), 3) != owner) {
         crossed++;
         refused(ErrorCode.CROSS_NAMENODE, target, () -> own.rename(path, target));
+        refused(ErrorCode.CROSS_NAMENODE, target, () -> own.renameOver(path, target));
+        stores[NodePath.namenodeOf(Utf8.of(target), 3)].mkdir(target);
+        refused(ErrorCode.CROSS_NAMENODE, target, () -> own.renameOver(path, target));
         assertEquals(id, own.lookup(path).node().id());
         refused(ErrorCode.CROSS_NAMENODE, () -> own.rename(path, target + "/below"));
       }

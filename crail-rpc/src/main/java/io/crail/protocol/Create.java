@@ -5,7 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import java.nio.ByteBuffer;
 
-/** Creates a node. In a table, an existing key is replaced atomically. */
+/** Creates a node. In a table, and elsewhere if asked to, it replaces another one atomically. */
 public final class Create {
   /** Storage class: the parent's. */
   public static final int PARENT_CLASS = -1;
@@ -21,6 +21,8 @@ public final class Create {
    * @param type node type
    * @param enumerable whether the node appears in listings
    * @param strict whether its space comes from its storage class only
+   * @param replace whether a node with bytes takes the place of one that is there; in a table it
+   *     always does
    * @param storageClass storage class, or -1 for the parent's
    * @param token not 0: the write lease that the creator takes on a node with bytes
    * @param path the path, in the form of NodePath
@@ -30,6 +32,7 @@ public final class Create {
       NodeType type,
       boolean enumerable,
       boolean strict,
+      boolean replace,
       int storageClass,
       long token,
       Utf8 path,
@@ -40,6 +43,7 @@ public final class Create {
             .u8("type", "node type")
             .u8("enumerable", "whether the node appears in listings; 0 or 1")
             .u8("strict", "whether its space comes from its storage class only; 0 or 1")
+            .u8("replace", "whether it takes the place of a node with bytes; 0 or 1")
             .i32("storageClass", "storage class, or -1 for the parent's")
             .i64("token", "not 0: the write lease that the creator takes on a node with bytes")
             .u16("pathLength", "bytes of path")
@@ -56,6 +60,7 @@ public final class Create {
     static final int TYPE = LAYOUT.offset("type");
     static final int ENUMERABLE = LAYOUT.offset("enumerable");
     static final int STRICT = LAYOUT.offset("strict");
+    static final int REPLACE = LAYOUT.offset("replace");
     static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
     static final int TOKEN = LAYOUT.offset("token");
     static final int PATH_LENGTH = LAYOUT.offset("pathLength");
@@ -74,6 +79,7 @@ public final class Create {
             out.put(offset + TYPE, (byte) message.type.number());
             out.put(offset + ENUMERABLE, (byte) (message.enumerable ? 1 : 0));
             out.put(offset + STRICT, (byte) (message.strict ? 1 : 0));
+            out.put(offset + REPLACE, (byte) (message.replace ? 1 : 0));
             out.putInt(offset + STORAGE_CLASS, message.storageClass);
             out.putLong(offset + TOKEN, message.token);
             out.putShort(offset + PATH_LENGTH, (short) message.path.length());
@@ -96,6 +102,7 @@ public final class Create {
                 NodeType.of(in.get(offset + TYPE) & 0xff),
                 in.get(offset + ENUMERABLE) != 0,
                 in.get(offset + STRICT) != 0,
+                in.get(offset + REPLACE) != 0,
                 in.getInt(offset + STORAGE_CLASS),
                 in.getLong(offset + TOKEN),
                 path,

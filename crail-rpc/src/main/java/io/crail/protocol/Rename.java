@@ -5,25 +5,32 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import java.nio.ByteBuffer;
 
-/** Moves a node to another name, atomically for every reader; an existing target is refused. */
+/**
+ * Moves a node to another name, atomically for every reader. An existing target is refused, or
+ * replaced in the same moment if that is asked for.
+ */
 public final class Rename {
   private Rename() {}
 
   /**
    * The request.
    *
+   * @param replace whether a node with bytes takes the place of one at the target, a container that
+   *     of an empty one of its type
    * @param source present path
    * @param target new path
    */
-  public record Request(Utf8 source, Utf8 target) {
+  public record Request(boolean replace, Utf8 source, Utf8 target) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Rename.Request")
+            .u8("replace", "whether it takes the place of a node at the target; 0 or 1")
             .u16("sourceLength", "bytes of source")
             .u16("targetLength", "bytes of target")
             .bytes("source", "sourceLength", 1, NodePath.MAX_LENGTH, "present path")
             .bytes("target", "targetLength", 1, NodePath.MAX_LENGTH, "new path");
 
+    static final int REPLACE = LAYOUT.offset("replace");
     static final int SOURCE_LENGTH = LAYOUT.offset("sourceLength");
     static final int TARGET_LENGTH = LAYOUT.offset("targetLength");
 
@@ -37,6 +44,7 @@ public final class Rename {
 
           @Override
           public void encode(Request message, ByteBuffer out, int offset) {
+            out.put(offset + REPLACE, (byte) (message.replace ? 1 : 0));
             out.putShort(offset + SOURCE_LENGTH, (short) message.source.length());
             out.putShort(offset + TARGET_LENGTH, (short) message.target.length());
             int at = offset + LAYOUT.fixedLength();
@@ -53,7 +61,7 @@ public final class Rename {
             at += sourceLength;
             int targetLength = in.getShort(offset + TARGET_LENGTH) & 0xffff;
             Utf8 target = Utf8.copyOf(in, at, targetLength);
-            return new Request(source, target);
+            return new Request(in.get(offset + REPLACE) != 0, source, target);
           }
         };
   }

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailContainer;
 import io.crail.CrailFile;
 import io.crail.CrailLocationClass;
@@ -222,6 +223,42 @@ class NamespaceTest {
     create(store, "/rename/d", CrailNodeType.DIRECTORY);
     assertEquals(ErrorCode.CYCLE, failure(store.rename("/rename/d", "/rename/d/e")));
     assertNotNull(lookup("/rename/d"));
+  }
+
+  private static Upcoming<CrailNode> replace(String path, CrailNodeType type) throws Exception {
+    return store.create(
+        path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true, true);
+  }
+
+  @Test
+  void whatIsAskedToReplaceReplaces() throws Exception {
+    create(store, "/over", CrailNodeType.DIRECTORY);
+    Bytes.write(store, "/over/f", new byte[5]);
+    CrailFile old = lookup("/over/f").asFile();
+    CrailFile fresh = replace("/over/f", CrailNodeType.DATAFILE).get().asFile();
+    assertTrue(old.getFd() != fresh.getFd());
+    assertEquals(fresh.getFd(), lookup("/over/f").asFile().getFd());
+    assertEquals(0, lookup("/over/f").getCapacity());
+    assertThrows(StaleNodeException.class, old::refresh);
+    // The handle of a replacement can be written at once, as that of any create.
+    try (CrailBufferedOutputStream out = fresh.getBufferedOutputStream(0)) {
+      out.write(new byte[7]);
+    }
+    assertEquals(7, lookup("/over/f").getCapacity());
+    long moved = createFile(store, "/over/g").getFd();
+    assertEquals("/over/f", store.rename("/over/g", "/over/f", true).get().getPath());
+    assertEquals(moved, lookup("/over/f").asFile().getFd());
+    assertNull(lookup("/over/g"));
+    create(store, "/over/d", CrailNodeType.DIRECTORY);
+    create(store, "/over/e", CrailNodeType.DIRECTORY);
+    assertEquals(ErrorCode.NODE_EXISTS, failure(replace("/over/d", CrailNodeType.DATAFILE)));
+    assertEquals(ErrorCode.NODE_EXISTS, failure(replace("/over/f", CrailNodeType.DIRECTORY)));
+    assertEquals(ErrorCode.NODE_EXISTS, failure(store.rename("/over/f", "/over/d", true)));
+    createFile(store, "/over/d/x");
+    assertEquals(ErrorCode.NOT_EMPTY, failure(store.rename("/over/e", "/over/d", true)));
+    store.rename("/over/d", "/over/e", true).get();
+    assertNotNull(lookup("/over/e/x"));
+    assertNull(lookup("/over/d"));
   }
 
   @Test

@@ -128,6 +128,7 @@ class SimulatedNamespaceTest {
             NodeType.DIRECTORY,
             true,
             false,
+            false,
             Create.PARENT_CLASS,
             token,
             NodePath.parse(path),
