@@ -12,12 +12,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * Measures Crail over RDMA beside perftest, alternating, and prints tables in Markdown.
  *
  * <pre>
  * MeasureRdma launcher server-address server-device client-device [--runs 3] [--out file]
+ *     [--only lookup,transfer,stream]
  * </pre>
  *
  * Namenode and datanode run on processor 0 and on the server's device, clients on processor 1 and
@@ -30,6 +32,7 @@ public final class MeasureRdma {
   private static final long START_NANOS = 120_000_000_000L;
   private static final int[] SIZES = {4, 4 << 10, 64 << 10, 1 << 20};
   private static final int[] LOOKED_UP = {4, 64 << 10};
+  private static final List<String> SECTIONS = List.of("lookup", "transfer", "stream");
 
   /** Longer than a round trip takes on the test machine, for perftest never sleeps. */
   private static final String SPIN_MICROS = "1000";
@@ -42,23 +45,37 @@ public final class MeasureRdma {
   private final String server;
   private final PerfTest perfTest;
   private final int runs;
+  private final Set<String> sections;
   private final Samples samples = new Samples();
   private final Goals goals = new Goals(samples);
   private String namenode;
   private Process datanode;
 
-  private MeasureRdma(Programs programs, String crail, String server, PerfTest perfTest, int runs) {
+  private MeasureRdma(
+      Programs programs,
+      String crail,
+      String server,
+      PerfTest perfTest,
+      int runs,
+      Set<String> sections) {
     this.programs = programs;
     this.crail = crail;
     this.server = server;
     this.perfTest = perfTest;
     this.runs = runs;
+    this.sections = sections;
   }
 
   /** Measures, as the class comment says. */
   public static void main(String[] args) throws IOException, InterruptedException {
     int runs = Integer.parseInt(Measure.option(args, "--runs", "3"));
     String out = Measure.option(args, "--out", "");
+    Set<String> sections =
+        Set.of(Measure.option(args, "--only", String.join(",", SECTIONS)).split(","));
+    if (!SECTIONS.containsAll(sections)) {
+      System.err.println("measure: --only takes some of " + SECTIONS + ", not " + sections);
+      System.exit(2);
+    }
     Path directory = Files.createTempDirectory("crail-measure");
     Path regions = Files.createTempDirectory(Path.of("/dev/shm"), "crail-measure");
     Programs programs = new Programs(directory);
@@ -69,7 +86,8 @@ public final class MeasureRdma {
       PerfTest perfTest =
           new PerfTest(
               programs, new PerfTest.Side(0, args[2], args[1]), new PerfTest.Side(1, args[3], ""));
-      String report = new MeasureRdma(programs, args[0], args[1], perfTest, runs).report(regions);
+      String report =
+          new MeasureRdma(programs, args[0], args[1], perfTest, runs, sections).report(regions);
       System.out.print(report);
       if (!out.isEmpty()) {
         Files.writeString(Path.of(out), report);
@@ -89,9 +107,15 @@ public final class MeasureRdma {
     start(regions);
     for (int run = 1; run <= runs; run++) {
       System.err.println("measuring, run " + run + " of " + runs + " ...");
-      measureLookups();
-      measureTransfers();
-      measureStreams();
+      if (sections.contains("lookup")) {
+        measureLookups();
+      }
+      if (sections.contains("transfer")) {
+        measureTransfers();
+      }
+      if (sections.contains("stream")) {
+        measureStreams();
+      }
     }
     compare();
     text +=
@@ -245,30 +269,42 @@ public final class MeasureRdma {
   }
 
   private void compare() {
-    goals.add("getFile, 128 in flight", "ib_send_bw, 1 B", "/s", 0.9);
     Goals.Limit roundTrip = new Goals.Limit("ib_send_lat, 64 B", 2);
-    goals.add("getFile, one in flight", "us p50", 1.4, roundTrip);
+    if (sections.contains("lookup")) {
+      goals.add("getFile, 128 in flight", "ib_send_bw, 1 B", "/s", 0.9);
+      goals.add("getFile, one in flight", "us p50", 1.4, roundTrip);
+    }
+    if (sections.contains("transfer")) {
+      compareTransfers(roundTrip);
+    }
+    if (sections.contains("stream")) {
+      for (String name : new String[] {"64 KiB", "1 MiB"}) {
+        for (String stream :
+            new String[] {"read, %s, stream", "read, %s, buffered", "write, %s, stream"}) {
+          goals.add(String.format(stream, name), "ib_read_bw, " + name, "MB/s", 0.8);
+        }
+      }
+    }
+  }
+
+  private void compareTransfers(Goals.Limit roundTrip) {
     for (int size : SIZES) {
       goals.add("read, " + name(size), "ib_read_lat, " + name(size), "us p50", 1.3);
     }
-    for (int size : LOOKED_UP) {
-      goals.add(
-          "lookup and read, " + name(size),
-          "us p50",
-          1.3,
-          roundTrip,
-          new Goals.Limit("ib_read_lat, " + name(size), 1));
+    if (sections.contains("lookup")) {
+      for (int size : LOOKED_UP) {
+        goals.add(
+            "lookup and read, " + name(size),
+            "us p50",
+            1.3,
+            roundTrip,
+            new Goals.Limit("ib_read_lat, " + name(size), 1));
+      }
     }
     for (int size : SIZES) {
       // There and back, for a write is not done before it is acknowledged.
       goals.add(
           "write, " + name(size), "us p50", 1.3, new Goals.Limit("ib_write_lat, " + name(size), 2));
-    }
-    for (String name : new String[] {"64 KiB", "1 MiB"}) {
-      for (String stream :
-          new String[] {"read, %s, stream", "read, %s, buffered", "write, %s, stream"}) {
-        goals.add(String.format(stream, name), "ib_read_bw, " + name, "MB/s", 0.8);
-      }
     }
   }
 
