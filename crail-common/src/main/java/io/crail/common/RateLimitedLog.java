@@ -52,8 +52,12 @@ public final class RateLimitedLog {
     }
     long left = suppressed.getAndSet(0);
     String line = Printable.line(message);
-    logger
-        .atLevel(level)
-        .log("{}", left == 0 ? line : line + " (" + left + " similar lines left out)");
+    String text = left == 0 ? line : line + " (" + left + " similar lines left out)";
+    // Not the fluent calls: a host may bring SLF4J 1.7.
+    if (level == Level.WARN) {
+      logger.warn("{}", text);
+    } else {
+      logger.info("{}", text);
+    }
   }
 }

@@ -197,6 +197,12 @@ class ArchitectureTest {
         .check(crail);
   }
 
+  /** What a host of the client brings; its fluent calls are not in 1.7. */
+  @Test
+  void nobodyNeedsMoreThanSlf4j1() {
+    noClasses().should().dependOnClassesThat().resideInAPackage("org.slf4j.spi..").check(crail);
+  }
+
   @Test
   void clientsDragOnlyNettyAndTheLoggingFacadeAlong() throws Exception {
     TreeSet<String> foreign = new TreeSet<>();

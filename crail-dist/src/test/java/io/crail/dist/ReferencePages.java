@@ -16,6 +16,7 @@ import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** Writes the pages in docs/ that follow from declarations in the code. */
 final class ReferencePages {
@@ -35,7 +36,8 @@ final class ReferencePages {
         (by default `conf/crail-site.conf`). A line is a key, then spaces or `=`, then the value; `#`
         starts a comment; `$NAME` and `${NAME}` are replaced from the environment. `bin/crail` takes
         `--set key=value` on top, and a program sets keys through `CrailConfiguration`. An unknown key,
-        a key that is set twice and a bad value are refused, with file and line. What belongs to the
+        a key that is set twice and a bad value are refused, with file and line; a program that has not all
+        of Crail on its class path accepts the keys of the rest, unchecked. What belongs to the
         cluster (block size, lease, smallest extent) comes from the namenode at the first connection,
         so that a client cannot disagree about it.
 
@@ -54,6 +56,15 @@ final class ReferencePages {
       }
     }
     return page.toString();
+  }
+
+  /** The list of all keys, by which each part of Crail knows those of the others. */
+  static String keys() {
+    TreeSet<String> names = new TreeSet<>();
+    for (ConfigKeys room : Configuration.declarations()) {
+      room.keys().forEach(key -> names.add(key.name()));
+    }
+    return String.join("\n", names) + "\n";
   }
 
   /** {@code docs/wire-protocol.md}. */

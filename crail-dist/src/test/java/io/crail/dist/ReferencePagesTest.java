@@ -8,20 +8,26 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** Compares the generated pages; {@code ci/docs --update} writes them anew. */
+/** Compares the generated pages and lists; {@code ci/docs --update} writes them anew. */
 class ReferencePagesTest {
   @Test
   void configurationPageIsUpToDate() throws IOException {
-    compare("configuration.md", ReferencePages.configuration());
+    compare("docs/configuration.md", ReferencePages.configuration());
+  }
+
+  @Test
+  void listOfKeysIsUpToDate() throws IOException {
+    compare(
+        "crail-common/src/main/resources/io/crail/common/config/keys.txt", ReferencePages.keys());
   }
 
   @Test
   void wireProtocolPageIsUpToDate() throws IOException {
-    compare("wire-protocol.md", ReferencePages.wireProtocol());
+    compare("docs/wire-protocol.md", ReferencePages.wireProtocol());
   }
 
   private static void compare(String name, String expected) throws IOException {
-    Path page = Path.of("..", "docs", name);
+    Path page = Path.of("..", name);
     if (Boolean.getBoolean("crail.docs.update")) {
       Files.createDirectories(page.getParent());
       Files.writeString(page, expected);
@@ -29,6 +35,6 @@ class ReferencePagesTest {
     assertEquals(
         expected,
         Files.exists(page) ? Files.readString(page) : "",
-        () -> "docs/" + name + " is out of date: run ci/docs --update");
+        () -> name + " is out of date: run ci/docs --update");
   }
 }

@@ -6,7 +6,8 @@ import java.util.List;
 /**
  * The keys of one room. A room that declares keys provides an implementation through {@link
  * java.util.ServiceLoader}, so that a configuration knows every key on the class path and can
- * refuse a misspelt one.
+ * refuse a misspelt one. The names of those of Crail also stand in {@code keys.txt}, which 'ci/docs
+ * --update' writes.
  */
 public interface ConfigKeys {
   /** The heading of these keys in the reference page. */

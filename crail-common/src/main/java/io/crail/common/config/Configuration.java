@@ -2,6 +2,7 @@
 package io.crail.common.config;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CoderResult;
@@ -17,7 +18,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,6 +28,9 @@ import java.util.regex.Pattern;
 /**
  * A frozen set of values, checked against the keys on the class path. Immutable and thread-safe;
  * two of them live in one JVM without knowing of each other.
+ *
+ * <p>One file serves a whole cluster, and a program has not all of Crail on its class path: a key
+ * of Crail whose declaration is not there is kept as text, for only those read it who declare it.
  *
  * <p>The file format is Apache Crail's: one {@code key value} or {@code key=value} a line, {@code
  * #} starts a comment, {@code $NAME} and {@code ${NAME}} are replaced from the environment. The
@@ -35,12 +41,24 @@ public final class Configuration {
   private static final Pattern VARIABLE =
       Pattern.compile("\\$(?:\\{([A-Za-z_][A-Za-z0-9_]*)\\}|([A-Za-z_][A-Za-z0-9_]*))");
 
+  /** The names of all keys of Crail, one a line; what is declared elsewhere is not there. */
+  private static final Set<String> NAMES = names();
+
   private final Map<String, Object> values;
   private final Map<String, String> texts;
 
   private Configuration(Map<String, Object> values, Map<String, String> texts) {
     this.values = values;
     this.texts = texts;
+  }
+
+  private static Set<String> names() {
+    try (InputStream in = Configuration.class.getResourceAsStream("keys.txt")) {
+      String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      return Set.copyOf(text.lines().toList());
+    } catch (IOException e) {
+      throw new AssertionError("the list of keys is broken", e);
+    }
   }
 
   /** A configuration in which every key has its default. */
@@ -196,9 +214,17 @@ public final class Configuration {
       settings.forEach(
           (name, setting) -> {
             ConfigKey<?> key = known.get(name);
+            if (key == null && NAMES.contains(name)) {
+              texts.put(name, setting.text);
+              return;
+            }
             if (key == null) {
               throw new ConfigException(
-                  setting.origin + ": unknown key '" + name + "'" + suggestion(name, known));
+                  setting.origin
+                      + ": unknown key '"
+                      + name
+                      + "'"
+                      + suggestion(name, known.keySet()));
             }
             try {
               values.put(name, key.parse(setting.text));
@@ -218,10 +244,12 @@ public final class Configuration {
       return new Configuration(Map.copyOf(values), Map.copyOf(texts));
     }
 
-    private static String suggestion(String name, Map<String, ConfigKey<?>> known) {
+    private static String suggestion(String name, Set<String> declared) {
+      Set<String> known = new TreeSet<>(NAMES);
+      known.addAll(declared);
       String best = null;
       int bestDistance = Math.max(2, name.length() / 4);
-      for (String candidate : known.keySet()) {
+      for (String candidate : known) {
         int distance = distance(name, candidate);
         if (distance < bestDistance) {
           best = candidate;

@@ -63,6 +63,16 @@ class ConfigurationTest {
         configuration.texts());
   }
 
+  /** No namenode is on the class path here. */
+  @Test
+  void aKeyOfAPartThatIsNotHereIsKeptAsText() throws IOException {
+    Configuration configuration = load("crail.blocksize 512k\ncrail.NameNode.MaxNodes=5\n");
+    Map<String, String> texts = Map.of("crail.blocksize", "512k", "crail.namenode.maxnodes", "5");
+    assertEquals(texts, configuration.texts());
+    assertEquals(texts, configuration.toBuilder().build().texts());
+    assertTrue(refused("crail.blocksiz 1m\n").getMessage().contains("'crail.blocksize'"));
+  }
+
   @Test
   void aKeyAloneHasTheEmptyValue() throws IOException {
     assertEquals(List.of(), load("sample.types\n").get(SampleKeys.TYPES));

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -86,7 +87,27 @@ final class CrailProcess implements AutoCloseable {
     return new CrailProcess(main.getSimpleName(), new ProcessBuilder(command));
   }
 
+  /** Starts a program with a class path of its own. */
+  static CrailProcess program(
+      List<Path> classPath, Map<String, String> environment, Class<?> main, String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(javaFlags());
+    command.add("-cp");
+    command.add(String.join(":", classPath.stream().map(Path::toString).toList()));
+    command.add(main.getName());
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().putAll(environment);
+    return new CrailProcess(main.getSimpleName(), builder);
+  }
+
   private static List<String> java() {
+    List<String> command = new ArrayList<>(javaFlags());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    return command;
+  }
+
+  private static List<String> javaFlags() {
     List<String> command = new ArrayList<>();
     command.add(JAVA_HOME + "/bin/java");
     if (Runtime.version().feature() >= 24) {
@@ -94,13 +115,7 @@ final class CrailProcess implements AutoCloseable {
       command.add("--sun-misc-unsafe-memory-access=allow");
     }
     String libraries = System.getProperty("java.library.path");
-    command.addAll(
-        List.of(
-            "-Djava.library.path=" + libraries,
-            "-Xmx256m",
-            "-XX:+UseSerialGC",
-            "-cp",
-            System.getProperty("java.class.path")));
+    command.addAll(List.of("-Djava.library.path=" + libraries, "-Xmx256m", "-XX:+UseSerialGC"));
     return command;
   }
 

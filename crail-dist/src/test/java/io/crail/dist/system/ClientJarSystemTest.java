@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.channel.epoll.Epoll;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.jar.JarFile;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+
+/** The one jar for programs of Hadoop and Spark, beside what such programs bring along. */
+class ClientJarSystemTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(120);
+
+  private static Path home;
+  private static Path jar;
+
+  @BeforeAll
+  static void find() throws Exception {
+    String layout = System.getProperty("crail.home");
+    Assumptions.assumeTrue(layout != null, "the jar is made with the layout of -Dcrail.home=");
+    home = Path.of(layout);
+    List<Path> jars = jars(home.resolve("client"));
+    assertEquals(1, jars.size(), jars.toString());
+    jar = jars.get(0);
+  }
+
+  private static List<Path> jars(Path directory) throws Exception {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.filter(file -> file.toString().endsWith(".jar")).sorted().toList();
+    }
+  }
+
+  @Test
+  void nothingIsInsideThatAHostMayHaveToo() throws Exception {
+    TreeSet<String> foreign = new TreeSet<>();
+    TreeSet<String> meta = new TreeSet<>();
+    try (JarFile file = new JarFile(jar.toFile())) {
+      file.stream()
+          .filter(entry -> !entry.isDirectory())
+          .map(entry -> entry.getName())
+          .forEach(name -> (name.startsWith("io/crail/") ? new TreeSet<String>() : meta).add(name));
+    }
+    for (String name : meta) {
+      if (!name.matches(
+          "META-INF/(MANIFEST.MF|LICENSE|NOTICE|native/libio_crail_shaded_netty_.*\\.so"
+              + "|services/(io\\.crail\\..*|org\\.apache\\.hadoop\\.fs\\.FileSystem))")) {
+        foreign.add(name);
+      }
+    }
+    assertEquals(new TreeSet<>(), foreign);
+    assertTrue(meta.contains("META-INF/services/io.crail.common.config.ConfigKeys"), meta + "");
+  }
+
+  @Test
+  void worksBesideTheLibrariesOfAHost() throws Exception {
+    worksBeside(jars(home.resolve("lib/hadoop")), "hadoop-client-api-3.5");
+  }
+
+  /** Which runs on no newer Java. */
+  @Test
+  @DisabledForJreRange(min = JRE.JAVA_24)
+  void worksInAnOlderHadoop() throws Exception {
+    worksBeside(jars(Path.of("target/hosts/hadoop-older")), "hadoop-client-api-3.4");
+  }
+
+  private static void worksBeside(List<Path> hadoop, String version) throws Exception {
+    List<Path> classPath = new ArrayList<>();
+    // The host's come first: it is Crail that has to get along.
+    classPath.addAll(jars(Path.of("target/hosts/libraries")));
+    classPath.addAll(hadoop);
+    classPath.add(jar);
+    classPath.add(Path.of("target/test-classes"));
+    // Their file has keys that no client has on its class path.
+    Map<String, String> settings =
+        Map.of("crail.blocksize", "512k", "crail.namenode.blockselection", "random");
+    try (ProcessCluster cluster = ProcessCluster.start(2, 2, settings);
+        CrailProcess host =
+            CrailProcess.program(
+                classPath,
+                Map.of("CRAIL_CONF_DIR", cluster.directory().toString()),
+                HostProgram.class,
+                "crail:///")) {
+      assertEquals(0, host.awaitExit(PATIENCE), () -> host.stdout() + host.stderr());
+      List<String> said = host.stdout().lines().toList();
+      assertEquals(
+          List.of(
+              "same bytes: true",
+              "listed: file 3000001",
+              "moved: true",
+              "deleted: true",
+              "Netty of the host: true"),
+          said.subList(0, 5));
+      assertTrue(said.get(5).startsWith("io.netty.buffer.Unpooled in netty-all-4.1."), said.get(5));
+      assertTrue(said.get(6).startsWith("org.slf4j.Logger in slf4j-api-1.7."), said.get(6));
+      assertTrue(said.get(7).contains(" in " + version), said.get(7));
+      assertEquals("io.crail.CrailStore in " + jar.getFileName(), said.get(8));
+      assertTrue(said.get(9).endsWith("Epoll in " + jar.getFileName()), said.get(9));
+      assertEquals("epoll: " + Epoll.isAvailable(), said.get(10));
+      assertTrue(host.stderr().contains("SLF4J of the host"), host.stderr());
+    }
+  }
+}
