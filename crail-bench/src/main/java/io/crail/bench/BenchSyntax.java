@@ -165,10 +165,12 @@ public final class BenchSyntax<T extends LoadType> {
       wrap(text, option.getDescription(), 32);
     }
     text.append("\nTypes, in any letter case:\n");
+    int column = 3 + types.stream().mapToInt(type -> type.label().length()).max().orElse(0);
     for (T type : types) {
-      text.append(String.format(Locale.ROOT, "  %-20s", type.label()));
-      wrap(text, type.explanation(), 22);
-      text.append(" ".repeat(22)).append("crail ").append(command).append(' ');
+      text.append("  ").append(type.label());
+      text.append(" ".repeat(column - 2 - type.label().length()));
+      wrap(text, type.explanation(), column);
+      text.append(" ".repeat(column)).append("crail ").append(command).append(' ');
       text.append(type.example()).append('\n');
     }
     return text.toString();

@@ -105,7 +105,7 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
     try {
       Class.forName("org.apache.hadoop.fs.FileSystem");
     } catch (ClassNotFoundException e) {
-      throw new BenchException("hdfsbench needs Hadoop on the class path: " + e.getMessage());
+      throw new BenchException("Hadoop is not on the class path: " + e.getMessage());
     }
     uri = parse(given.path());
     configuration = (usesCluster() ? context.source() : settings).open();

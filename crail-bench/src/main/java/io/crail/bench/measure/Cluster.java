@@ -47,6 +47,11 @@ final class Cluster {
     return cluster;
   }
 
+  /** What the launcher says that it is. */
+  static String version(Programs programs, String crail) throws IOException, InterruptedException {
+    return programs.run(List.of(crail, "--version")).split("\n")[0].split(",")[0];
+  }
+
   /** A port that nobody has now. */
   static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -79,15 +84,29 @@ final class Cluster {
     return List.of(crail, command, "--set", "crail.namenode.address=" + address);
   }
 
+  /** An iobench command; see {@link #bench}. */
+  List<String> iobench(String arguments, boolean mapped) {
+    return bench("iobench", arguments, mapped);
+  }
+
   /**
-   * An iobench command.
+   * A command of a benchmark.
    *
    * @param mapped whether the client may map the datanode's memory
    */
-  List<String> iobench(String arguments, boolean mapped) {
-    List<String> command = new ArrayList<>(crail("iobench"));
+  List<String> bench(String name, String arguments, boolean mapped) {
+    List<String> command = new ArrayList<>(crail(name));
     command.addAll(List.of("--set", StorageKeys.LOCAL_MAP.name() + "=" + mapped));
     command.addAll(List.of(arguments.split(" ")));
     return command;
+  }
+
+  /** The same as a user would write it. */
+  static String shown(String name, String arguments, boolean mapped) {
+    return "crail "
+        + name
+        + " "
+        + arguments
+        + (mapped ? "" : " --set " + StorageKeys.LOCAL_MAP.name() + "=false");
   }
 }

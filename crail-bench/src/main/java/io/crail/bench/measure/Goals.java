@@ -48,7 +48,7 @@ final class Goals {
     lines.add(
         String.format(
             Locale.ROOT,
-            "| %s: %s %s | %s | %.2f | %s %.1f | %s |%n",
+            "| %s: %s %s | %s | %.2f | %s %s | %s |%n",
             crail,
             Samples.format(samples.median(crail, unit)),
             unit,

@@ -3,21 +3,17 @@ package io.crail.bench.measure;
 
 import io.crail.protocol.Lookup;
 import io.crail.rpc.Frame;
-import io.crail.storage.StorageKeys;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /**
  * Measures Crail beside its limits and a peer, alternating, and prints tables in Markdown.
@@ -69,35 +65,22 @@ public final class Measure {
   /** Measures, as the class comment says. */
   public static void main(String[] args) throws IOException, InterruptedException {
     String launcher = args[0];
-    int runs = Integer.parseInt(option(args, "--runs", "3"));
+    int runs = Measurement.runs(args);
     Set<String> only = new TreeSet<>(SECTIONS);
     if (Arrays.asList(args).contains("--only")) {
-      only = new TreeSet<>(List.of(option(args, "--only", "").split(",")));
+      only = new TreeSet<>(List.of(Measurement.option(args, "--only", "").split(",")));
       if (!SECTIONS.containsAll(only)) {
         System.err.println("measure: --only takes some of " + SECTIONS + ", not " + only);
         System.exit(2);
       }
     }
-    Path directory = Files.createTempDirectory("crail-measure");
-    Path regions = Files.createTempDirectory(Path.of("/dev/shm"), "crail-measure");
-    Programs programs = new Programs(directory);
-    // However this process ends, by a signal too, its programs end and its files go.
-    Runtime.getRuntime()
-        .addShutdownHook(new Thread(() -> cleanUp(programs, directory, regions), "cleanup"));
-    try {
-      Cluster cluster = Cluster.start(programs, launcher, regions, DATANODE_BYTES);
-      String report = new Measure(programs, cluster, runs).report(launcher, only, regions);
-      System.out.print(report);
-      String out = option(args, "--out", "");
-      if (!out.isEmpty()) {
-        Files.writeString(Path.of(out), report);
-      }
-    } catch (IOException e) {
-      // A program that was ended by the clean-up is no news.
-      if (!programs.isClosed()) {
-        throw e;
-      }
-    }
+    Set<String> sections = only;
+    Measurement.run(
+        args,
+        (programs, regions) -> {
+          Cluster cluster = Cluster.start(programs, launcher, regions, DATANODE_BYTES);
+          return new Measure(programs, cluster, runs).report(launcher, sections, regions);
+        });
   }
 
   private String report(String launcher, Set<String> only, Path regions)
@@ -129,37 +112,8 @@ public final class Measure {
     return report.append(goals.table()).append('\n').append(samples.table()).toString();
   }
 
-  static void cleanUp(Programs programs, Path... directories) {
-    try {
-      programs.close();
-      for (Path directory : directories) {
-        deleteAll(directory);
-      }
-    } catch (IOException e) {
-      System.err.println("measure: cannot clean up: " + e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  static String option(String[] args, String name, String absent) {
-    int at = Arrays.asList(args).indexOf(name);
-    return at >= 0 && at + 1 < args.length ? args[at + 1] : absent;
-  }
-
-  private static void deleteAll(Path directory) throws IOException {
-    if (!Files.exists(directory)) {
-      return;
-    }
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    }
-  }
-
   private String versions(String launcher) throws IOException, InterruptedException {
-    String crail = programs.run(List.of(launcher, "--version")).split("\n")[0].split(",")[0];
+    String crail = Cluster.version(programs, launcher);
     String redis = programs.run(List.of("redis-server", "--version")).split(" ")[2];
     String iperf = programs.run(List.of("iperf3", "--version")).split("\n")[0];
     return crail + ", redis " + redis.replace("v=", "") + ", " + iperf;
@@ -323,13 +277,17 @@ public final class Measure {
   private void iobenchRate(String name, String arguments, boolean mapped)
       throws IOException, InterruptedException {
     String text = programs.run(cluster.iobench(arguments, mapped));
-    samples.add(name, "/s", shown(arguments, mapped), Samples.number(text, "throughput"));
+    samples.add(
+        name,
+        "/s",
+        Cluster.shown("iobench", arguments, mapped),
+        Samples.number(text, "throughput"));
   }
 
   private void iobenchLatency(String name, String arguments, boolean mapped)
       throws IOException, InterruptedException {
     String text = programs.run(cluster.iobench(arguments, mapped));
-    String command = shown(arguments, mapped);
+    String command = Cluster.shown("iobench", arguments, mapped);
     samples.add(name, "us p50", command, Samples.number(text, "p50"));
     samples.add(name, "us p99", command, Samples.number(text, "p99"));
   }
@@ -338,14 +296,11 @@ public final class Measure {
       throws IOException, InterruptedException {
     String text = programs.run(cluster.iobench(arguments, mapped));
     String summary = text.substring(text.indexOf("throughput MB/s"));
-    samples.add(name, "MB/s", shown(arguments, mapped), Samples.number(summary, "median"));
-  }
-
-  /** The command as a user would write it. */
-  private static String shown(String arguments, boolean mapped) {
-    return "crail iobench "
-        + arguments
-        + (mapped ? "" : " --set " + StorageKeys.LOCAL_MAP.name() + "=false");
+    samples.add(
+        name,
+        "MB/s",
+        Cluster.shown("iobench", arguments, mapped),
+        Samples.number(summary, "median"));
   }
 
   private void echoRate(String name, String mode, int request)

@@ -68,42 +68,30 @@ public final class MeasureRdma {
 
   /** Measures, as the class comment says. */
   public static void main(String[] args) throws IOException, InterruptedException {
-    int runs = Integer.parseInt(Measure.option(args, "--runs", "3"));
-    String out = Measure.option(args, "--out", "");
     Set<String> sections =
-        Set.of(Measure.option(args, "--only", String.join(",", SECTIONS)).split(","));
+        Set.of(Measurement.option(args, "--only", String.join(",", SECTIONS)).split(","));
     if (!SECTIONS.containsAll(sections)) {
       System.err.println("measure: --only takes some of " + SECTIONS + ", not " + sections);
       System.exit(2);
     }
-    Path directory = Files.createTempDirectory("crail-measure");
-    Path regions = Files.createTempDirectory(Path.of("/dev/shm"), "crail-measure");
-    Programs programs = new Programs(directory);
-    Runtime.getRuntime()
-        .addShutdownHook(
-            new Thread(() -> Measure.cleanUp(programs, directory, regions), "cleanup"));
-    try {
-      PerfTest perfTest =
-          new PerfTest(
-              programs, new PerfTest.Side(0, args[2], args[1]), new PerfTest.Side(1, args[3], ""));
-      String report =
-          new MeasureRdma(programs, args[0], args[1], perfTest, runs, sections).report(regions);
-      System.out.print(report);
-      if (!out.isEmpty()) {
-        Files.writeString(Path.of(out), report);
-      }
-    } catch (IOException e) {
-      // A program that was ended by the clean-up is no news.
-      if (!programs.isClosed()) {
-        throw e;
-      }
-    }
+    Measurement.run(
+        args,
+        (programs, regions) -> {
+          PerfTest perfTest =
+              new PerfTest(
+                  programs,
+                  new PerfTest.Side(0, args[2], args[1]),
+                  new PerfTest.Side(1, args[3], ""));
+          int runs = Measurement.runs(args);
+          return new MeasureRdma(programs, args[0], args[1], perfTest, runs, sections)
+              .report(regions);
+        });
   }
 
   private String report(Path regions) throws IOException, InterruptedException {
     Instant begin = Instant.now();
     String text = begin.truncatedTo(ChronoUnit.MINUTES) + ", " + Machine.describe();
-    text += ", " + programs.run(List.of(crail, "--version")).split("\n")[0].split(",")[0];
+    text += ", " + Cluster.version(programs, crail);
     start(regions);
     for (int run = 1; run <= runs; run++) {
       System.err.println("measuring, run " + run + " of " + runs + " ...");

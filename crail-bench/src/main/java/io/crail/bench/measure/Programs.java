@@ -82,6 +82,11 @@ final class Programs implements AutoCloseable {
             .redirectOutput(directory.resolve(name + ".log").toFile()));
   }
 
+  /** What a program that serves has written so far. */
+  String log(String name) throws IOException {
+    return Files.readString(directory.resolve(name + ".log"));
+  }
+
   /** The process that was started last and was not stopped. */
   synchronized Process last() {
     return running.peek();

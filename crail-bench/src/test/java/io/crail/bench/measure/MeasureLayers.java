@@ -68,9 +68,9 @@ public final class MeasureLayers {
 
   /** Measures, as the class comment says. */
   public static void main(String[] args) throws Exception {
-    int runs = Integer.parseInt(Measure.option(args, "--runs", "21"));
-    String out = Measure.option(args, "--out", "");
-    String only = Measure.option(args, "--only", String.join(",", Layer.NAMES));
+    int runs = Integer.parseInt(Measurement.option(args, "--runs", "21"));
+    String out = Measurement.option(args, "--out", "");
+    String only = Measurement.option(args, "--only", String.join(",", Layer.NAMES));
     MeasureLayers measure = new MeasureLayers(List.of(only.split(",")));
     try (DisniPair pair = DisniPair.connect(InetAddress.getByName(args[0]))) {
       for (int run = -WARM_UP_RUNS; run < runs; run++) {

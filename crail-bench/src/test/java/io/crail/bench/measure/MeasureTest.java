@@ -154,6 +154,15 @@ class MeasureTest {
   }
 
   @Test
+  void anHdfsThatDoesNotStartSaysWhy() throws Exception {
+    try (Programs programs = new Programs(directory)) {
+      IOException thrown =
+          assertThrows(IOException.class, () -> Hdfs.start(programs, directory, directory));
+      assertTrue(thrown.getMessage().contains("MiniDFSClusterManager"), thrown.getMessage());
+    }
+  }
+
+  @Test
   void theMachineIsDescribed() throws Exception {
     assertTrue(Machine.describe().contains("Linux"), Machine.describe());
     double busy = Machine.busyProcessors(50);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.measure;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** HDFS with one datanode, as Hadoop starts it for its own tests, in a process of its own. */
+final class Hdfs {
+  private static final long START_NANOS = 90_000_000_000L;
+  private static final int POLL_MILLIS = 200;
+
+  private final String root;
+
+  private Hdfs(String root) {
+    this.root = root;
+  }
+
+  /**
+   * Starts it and waits until it serves.
+   *
+   * @param jars directory of all that it needs
+   * @param data directory of its blocks
+   */
+  static Hdfs start(Programs programs, Path jars, Path data)
+      throws IOException, InterruptedException {
+    int port = Cluster.freePort();
+    Path ready = data.resolve("hdfs-is-ready");
+    programs.start(
+        "hdfs",
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Dtest.build.data=" + data.resolve("hdfs"),
+            "-cp",
+            jars + "/*",
+            "org.apache.hadoop.test.MiniDFSClusterManager",
+            "-nnport",
+            String.valueOf(port),
+            "-datanodes",
+            "1",
+            "-format",
+            "-writeDetails",
+            ready.toString()));
+    Process process = programs.last();
+    long deadline = System.nanoTime() + START_NANOS;
+    // It is written when everything is up.
+    while (!Files.exists(ready)) {
+      if (!process.isAlive() || System.nanoTime() - deadline > 0) {
+        throw new IOException("HDFS does not start: " + programs.log("hdfs"));
+      }
+      Thread.sleep(POLL_MILLIS);
+    }
+    return new Hdfs("hdfs://127.0.0.1:" + port);
+  }
+
+  /** The URI of a path. */
+  String uri(String path) {
+    return root + path;
+  }
+}
