@@ -7,14 +7,19 @@ addresses6=(fd00:9::1 fd00:9::2)
 macs=(02:00:0a:09:00:01 02:00:0a:09:00:02)
 tables=(101 102)
 
-# network_up: two soft-RoCE devices that stand for two hosts, at the ends of one veth pair; soft-RoCE
-# knows no other network namespace than the first. Both hosts' addresses belong to this one kernel,
-# which would send what goes from one to the other by a short cut that soft-RoCE never sees. So the
-# table of local addresses answers only for what arrives, or what stays at one address.
+# network_up [switched]: two soft-RoCE devices that stand for two hosts, at the ends of one veth pair,
+# or with a switch between them; soft-RoCE knows no other network namespace than the first. Both
+# hosts' addresses belong to this one kernel, which would send what goes from one to the other by a
+# short cut that soft-RoCE never sees. So the table of local addresses answers only for what arrives,
+# or what stays at one address.
 network_up() {
   local i
   # A RoCE packet of 4096 bytes has some more around it.
-  ip link add rv0 mtu 4500 address "${macs[0]}" type veth peer name rv1 mtu 4500 address "${macs[1]}"
+  if [ "${1:-}" = switched ]; then
+    switch_up
+  else
+    ip link add rv0 mtu 4500 address "${macs[0]}" type veth peer name rv1 mtu 4500 address "${macs[1]}"
+  fi
   for i in 0 1; do
     echo 1 >"/proc/sys/net/ipv4/conf/rv$i/accept_local"
     echo 0 >"/proc/sys/net/ipv4/conf/rv$i/rp_filter"
@@ -38,6 +43,21 @@ network_up() {
   routes_of rv1
   rdma link add rxe0 type rxe netdev rv0
   rdma link add rxe1 type rxe netdev rv1
+}
+
+# switch_up: a bridge, and a cable from it to each host. A link is lost when the switch's end of its
+# cable goes down. It makes short messages a fifth slower.
+switch_up() {
+  local i
+  ip link add switch mtu 4500 type bridge stp_state 0
+  for i in 0 1; do
+    ip link add "rv$i" mtu 4500 address "${macs[i]}" type veth peer name "sw$i" mtu 4500
+    ip link set "sw$i" master switch
+  done
+  for i in switch sw0 sw1; do
+    echo 1 >"/proc/sys/net/ipv6/conf/$i/disable_ipv6"
+    ip link set "$i" up
+  done
 }
 
 # rules_of <number of the host> <its address> <that of the other one>
@@ -130,7 +150,7 @@ port() {
 
 # boot: everything that an init does here. The files in /run/rdma-vm say what to run, and how.
 boot() {
-  local modules=() shares=() directory host nvmet environment command status=0 i
+  local modules=() shares=() directory host nvmet switched environment command status=0 i
   export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
   . /run/rdma-vm/settings
   mkdir -p /dev/shm /dev/pts /dev/hugepages /lib/modules
@@ -145,7 +165,7 @@ boot() {
     mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=mmap "share$i" "${shares[i]}"
   done
   hostname "$host"
-  network_up
+  network_up "$(! $switched || echo switched)"
   keep_routes &
   [ ${#modules[@]} -eq 0 ] || modprobe -a "${modules[@]}"
   ! $nvmet || nvmet_up

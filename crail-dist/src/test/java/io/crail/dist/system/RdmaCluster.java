@@ -2,16 +2,33 @@
 package io.crail.dist.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Clusters of processes on the second device of the test machine; clients are on the first. */
 final class RdmaCluster {
   /** The address of the servers. */
   static final String HOST = "10.9.0.2";
+
+  /** Regions that a namenode keeps for its next answers. */
+  static final int MOST_KEPT = 32;
+
+  private static final Pattern RESOURCE = Pattern.compile("\\b(pd|cq|qp|cm_id|mr) (\\d+)");
+  private static final int SETTLE_MILLIS = 2500;
+  private static final int END_SECONDS = 60;
 
   private RdmaCluster() {}
 
@@ -29,17 +46,27 @@ final class RdmaCluster {
   }
 
   /**
-   * Pulls the cable somewhere between the two hosts, or puts it back: nothing arrives at either
-   * end. The links stay up: a device of soft-RoCE whose own link is set down fails to send what its
-   * connection manager has to say of its connections then, and never again hears what others say.
+   * Pulls the cable between a host and the switch, or puts it back: the host's link goes down or
+   * up, and its device knows. The host's own interface stays up: a device of soft-RoCE whose
+   * interface is set down fails to send what its connection manager has to say then, and never
+   * again hears what others say to that.
    */
-  static void cable(boolean plugged) throws Exception {
-    for (String end : new String[] {"rv0", "rv1"}) {
-      // Never two of them.
-      run("ip", "rule", "del", "pref", "1", "iif", end, "blackhole");
-      if (!plugged) {
-        assertEquals("", run("ip", "rule", "add", "pref", "1", "iif", end, "blackhole"));
-      }
+  static void link(int host, boolean up) throws Exception {
+    assertEquals("", run("ip", "link", "set", "sw" + host, up ? "up" : "down"));
+    String expected = up ? "4: ACTIVE" : "1: DOWN";
+    Path state = Path.of("/sys/class/infiniband/rxe" + host + "/ports/1/state");
+    Await.until(
+        "the port of rxe" + host + " is " + expected,
+        Duration.ofSeconds(END_SECONDS),
+        () -> Files.readString(state).strip().equals(expected));
+  }
+
+  /** Lets the servers hear the clients, or nothing of them; no device knows. */
+  static void hear(boolean hearing) throws Exception {
+    // Never two of them.
+    run("ip", "rule", "del", "pref", "1");
+    if (!hearing) {
+      assertEquals("", run("ip", "rule", "add", "pref", "1", "iif", "rv1", "blackhole"));
     }
   }
 
@@ -49,11 +76,57 @@ final class RdmaCluster {
         run("rdma", "resource", "show", "qp").lines().filter(p -> p.contains(" type RC ")).count();
   }
 
-  /** Runs a command and gives what it prints. */
-  private static String run(String... command) throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    process.waitFor();
-    return output;
+  /** What both devices hold for all processes and the kernel. */
+  static Map<String, Long> resources() throws Exception {
+    Map<String, Long> counts = new TreeMap<>();
+    Matcher found = RESOURCE.matcher(run("rdma", "resource", "show"));
+    while (found.find()) {
+      counts.merge(found.group(1), Long.parseLong(found.group(2)), Long::sum);
+    }
+    assertTrue(counts.containsKey("qp"), counts::toString);
+    return counts;
+  }
+
+  /**
+   * Waits until memory that the client has lost is registered no more: a loop looks now and then.
+   */
+  static Map<String, Long> settled() throws Exception {
+    Map<String, Long> present = resources();
+    Map<String, Long> last;
+    do {
+      last = present;
+      Thread.sleep(SETTLE_MILLIS);
+      present = resources();
+    } while (!present.equals(last));
+    return present;
+  }
+
+  /** Waits for the end of what was there for somebody; so many regions more may be kept. */
+  static void awaitResources(String what, Map<String, Long> expected, int kept) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_SECONDS);
+    Map<String, Long> present = resources();
+    while (!isAsExpected(present, expected, kept) && System.nanoTime() - deadline < 0) {
+      Thread.sleep(SETTLE_MILLIS);
+      present = resources();
+    }
+    String found = what + ": " + present + ", expected " + expected + " and mr up to " + kept;
+    System.out.println(found);
+    assertTrue(isAsExpected(present, expected, kept), found);
+  }
+
+  private static boolean isAsExpected(
+      Map<String, Long> present, Map<String, Long> expected, int kept) {
+    Map<String, Long> others = new TreeMap<>(present);
+    long more = present.get("mr") - expected.get("mr");
+    others.put("mr", expected.get("mr"));
+    return others.equals(expected) && more >= 0 && more <= kept;
+  }
+
+  /** Runs a command, which is ended when it takes long, and gives what it prints. */
+  static String run(String... command) throws IOException {
+    List<String> limited = new ArrayList<>(List.of("timeout", "-s", "KILL", "60"));
+    limited.addAll(List.of(command));
+    Process process = new ProcessBuilder(limited).redirectErrorStream(true).start();
+    return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
   }
 }

@@ -5,21 +5,30 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBuffer;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
+import io.crail.CrailInputStream;
 import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
 import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.conf.CrailConfiguration;
+import io.crail.memory.OffHeapBuffer;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -31,9 +40,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * Processes that are killed and a cable that is pulled, with everything over RDMA: nothing hangs,
- * what fails says what it is, and a later operation works. So one cluster is enough for all of
- * them, where a process takes many seconds to start.
+ * Processes that are killed and links that go down, with everything over RDMA: nothing hangs, what
+ * fails says what it is, and a later operation works. So one cluster is enough for all of them,
+ * where a process takes many seconds to start.
  */
 @Tag("rdma")
 @EnabledIfSystemProperty(
@@ -45,6 +54,10 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 class RdmaFaultsSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(150);
   private static final int MIB = 1 << 20;
+  private static final int TIMEOUT_SECONDS = 5;
+
+  /** What may be added to a deadline where a machine is emulated. */
+  private static final int SLACK_SECONDS = 10;
 
   /** What an operation may say of a peer that cannot be reached. */
   private static final Set<ErrorCode> UNREACHABLE =
@@ -57,7 +70,7 @@ class RdmaFaultsSystemTest {
   private ProcessCluster cluster;
   private CrailStore store;
   private int datanode;
-  private int paths;
+  private final AtomicInteger paths = new AtomicInteger();
 
   @BeforeAll
   void start() throws Exception {
@@ -73,9 +86,9 @@ class RdmaFaultsSystemTest {
             "crail.storage.keepalive",
             "300ms",
             "crail.rpctimeout",
-            "5000",
+            TIMEOUT_SECONDS + "s",
             "crail.datatimeout",
-            "5000");
+            TIMEOUT_SECONDS + "s");
     datanode = cluster.startDatanode("rdma", "64m", -1);
   }
 
@@ -93,26 +106,30 @@ class RdmaFaultsSystemTest {
 
   @AfterEach
   void close() throws Exception {
-    RdmaCluster.cable(true);
+    RdmaCluster.hear(true);
+    RdmaCluster.link(0, true);
+    RdmaCluster.link(1, true);
     store.close();
   }
 
   /** A path that was not used before: where one operation has failed, what it made may be there. */
   private String newPath() {
-    return "/file-" + paths++;
+    return "/file-" + paths.getAndIncrement();
+  }
+
+  private CrailNode create(String path) throws Exception {
+    return store
+        .create(
+            path,
+            CrailNodeType.DATAFILE,
+            CrailStorageClass.DEFAULT,
+            CrailLocationClass.DEFAULT,
+            true)
+        .get(60, TimeUnit.SECONDS);
   }
 
   private void write(String path) throws Exception {
-    CrailFile file =
-        store
-            .create(
-                path,
-                CrailNodeType.DATAFILE,
-                CrailStorageClass.DEFAULT,
-                CrailLocationClass.DEFAULT,
-                true)
-            .get(60, TimeUnit.SECONDS)
-            .asFile();
+    CrailFile file = create(path).asFile();
     try (CrailBufferedOutputStream out = file.getBufferedOutputStream(MIB)) {
       out.write(bytes(path));
     }
@@ -243,82 +260,201 @@ class RdmaFaultsSystemTest {
     writeAndRead();
   }
 
+  /** The link of the clients, then that of the servers; the host's device knows. */
   @Test
-  void aCableThatIsPulledAndPutBackWhileOperationsRun() throws Exception {
+  void aLinkThatGoesDownAndUpWhileOperationsRun() throws Exception {
+    interruptOperations(
+        () -> RdmaCluster.link(0, false),
+        () -> RdmaCluster.link(0, true),
+        () -> RdmaCluster.link(1, false),
+        () -> RdmaCluster.link(1, true));
+  }
+
+  /** Breaks the network and mends it, in turns. */
+  private void interruptOperations(Action... steps) throws Exception {
     String path = newPath();
     write(path);
-    try (Reader reader = new Reader(path)) {
-      reader.awaitSuccesses();
-      RdmaCluster.cable(false);
-      reader.awaitFailure();
-      assertUnreachable(failure(() -> store.lookup(path).get(60, TimeUnit.SECONDS)));
-      RdmaCluster.cable(true);
+    List<Load> loads = new ArrayList<>();
+    try {
+      loads.add(new Load("lookups", 1, () -> store.lookup(path).get(60, TimeUnit.SECONDS)));
+      loads.add(new Load("creates", 1, () -> create(newPath())));
+      loads.add(new Load("reads", 2, new Reads(path)));
+      loads.add(new Load("writes", 3, new Writes()));
+      for (int step = 0; step < steps.length; step += 2) {
+        for (Load load : loads) {
+          load.awaitSuccesses();
+        }
+        steps[step].run();
+        for (Load load : loads) {
+          load.awaitFailures();
+        }
+        steps[step + 1].run();
+      }
       awaitSuccess("it works again", this::writeAndRead);
-      reader.awaitSuccesses();
+      for (Load load : loads) {
+        load.awaitSuccesses();
+      }
+    } finally {
+      loads.forEach(load -> load.closed = true);
+    }
+    for (Load load : loads) {
+      load.awaitEnd();
     }
     read(path);
   }
 
-  /** Reads a file again and again, in a thread of its own. */
-  private final class Reader implements AutoCloseable {
+  /** Reads one file without looking it up again, as long as that works. */
+  private final class Reads implements Action {
     private final String path;
-    private final Thread thread = new Thread(this::run, "reader");
+    private final ByteBuffer bytes = ByteBuffer.allocateDirect(MIB);
+    private CrailInputStream input;
+
+    Reads(String path) {
+      this.path = path;
+    }
+
+    @Override
+    public void run() throws Exception {
+      if (input == null) {
+        CrailFile file = store.lookup(path).get(60, TimeUnit.SECONDS).asFile();
+        input = file.getDirectInputStream(MIB);
+      }
+      CrailBuffer buffer = OffHeapBuffer.wrap(bytes);
+      buffer.clear();
+      try {
+        input.seek(0);
+        while (buffer.hasRemaining()) {
+          assertTrue(input.read(buffer).get(60, TimeUnit.SECONDS).getLen() > 0);
+        }
+      } catch (Exception e) {
+        CrailInputStream lost = input;
+        input = null;
+        if (lost != null) {
+          closeLost(lost::close);
+        }
+        throw e;
+      }
+      assertEquals(-1, bytes.clear().mismatch(ByteBuffer.wrap(bytes(path))));
+    }
+  }
+
+  /** Writes into a file without closing it, as long as that works. */
+  private final class Writes implements Action {
+    private final CrailBuffer bytes = OffHeapBuffer.wrap(ByteBuffer.allocateDirect(MIB / 4));
+    private String path;
+    private CrailOutputStream output;
+
+    @Override
+    public void run() throws Exception {
+      if (output == null) {
+        path = newPath();
+        output = create(path).asFile().getDirectOutputStream(MIB);
+      }
+      try {
+        bytes.clear();
+        output.write(bytes).get(60, TimeUnit.SECONDS);
+        if (output.position() < MIB) {
+          return;
+        }
+        output.close();
+        output = null;
+        store.delete(path, false).get(60, TimeUnit.SECONDS);
+      } catch (Exception e) {
+        CrailOutputStream lost = output;
+        output = null;
+        if (lost != null) {
+          closeLost(lost::close);
+        }
+        throw e;
+      }
+    }
+  }
+
+  private static void closeLost(Action close) {
+    try {
+      close.run();
+    } catch (Exception e) {
+      assertInterrupted(codeOf(e));
+    }
+  }
+
+  /** The namenode may miss the datanode, too. */
+  private static void assertInterrupted(ErrorCode code) {
+    if (code != ErrorCode.NO_SPACE) {
+      assertUnreachable(code);
+    }
+  }
+
+  /** An operation again and again, in a thread of its own. */
+  private final class Load {
+    private final String name;
+    private final Action action;
+    private final long limitNanos;
+    private final Thread thread;
     private volatile boolean closed;
     private volatile int successes;
     private volatile int failures;
     private volatile Throwable wrong;
 
-    Reader(String path) {
-      this.path = path;
+    /**
+     * Begins.
+     *
+     * @param deadlines how many of them an operation may wait for, one after the other
+     */
+    Load(String name, int deadlines, Action action) {
+      this.name = name;
+      this.action = action;
+      this.limitNanos = TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS * deadlines + SLACK_SECONDS);
+      this.thread = new Thread(this::run, name);
+      thread.setDaemon(true);
       thread.start();
     }
 
     private void run() {
       int worked = 0;
       int failed = 0;
-      while (!closed) {
-        try {
-          read(path);
-          successes = ++worked;
-        } catch (Exception e) {
+      try {
+        while (!closed) {
+          long begin = System.nanoTime();
           try {
-            assertUnreachable(codeOf(e));
-          } catch (AssertionError untyped) {
-            wrong = untyped;
-            return;
+            action.run();
+            worked++;
+          } catch (Exception e) {
+            assertInterrupted(codeOf(e));
+            failed++;
           }
-          failures = ++failed;
-        } catch (AssertionError e) {
-          wrong = e;
-          return;
+          long nanos = System.nanoTime() - begin;
+          assertTrue(nanos < limitNanos, () -> "took " + nanos + " ns");
+          successes = worked;
+          failures = failed;
         }
+      } catch (AssertionError e) {
+        wrong = e;
       }
     }
 
     private void await(String what, Callable<Boolean> condition) throws Exception {
-      Await.until(what, PATIENCE, () -> wrong != null || condition.call());
+      Await.until(name + ": " + what, PATIENCE, () -> wrong != null || condition.call());
       if (wrong != null) {
-        throw new AssertionError(wrong);
+        throw new AssertionError(name, wrong);
       }
     }
 
     void awaitSuccesses() throws Exception {
       int before = successes;
-      await("some reads", () -> successes >= before + 2);
+      await("some work", () -> successes >= before + 2);
     }
 
-    void awaitFailure() throws Exception {
+    void awaitFailures() throws Exception {
       int before = failures;
-      await("a read that fails", () -> failures > before);
+      await("some fail", () -> failures > before);
     }
 
-    @Override
-    public void close() throws Exception {
-      closed = true;
+    void awaitEnd() throws Exception {
       thread.join(PATIENCE.toMillis());
-      assertTrue(!thread.isAlive(), "a read hangs");
+      assertTrue(!thread.isAlive(), () -> "one of the " + name + " hangs");
       if (wrong != null) {
-        throw new AssertionError(wrong);
+        throw new AssertionError(name, wrong);
       }
     }
   }
