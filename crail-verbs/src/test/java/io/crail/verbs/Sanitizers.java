@@ -9,59 +9,54 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a test class in a JVM whose native library is the one with the sanitizers. */
+/** Runs something in a JVM whose native library is the one with the sanitizers. */
 final class Sanitizers {
+  /**
+   * How a run has ended.
+   *
+   * @param status of the process
+   * @param output all that it has said
+   */
+  record End(int status, String output) {}
+
   private Sanitizers() {}
 
+  /** Runs a test class, which passes. */
   static void run(Class<?> tests) throws IOException, InterruptedException {
-    Path directory = Library.file().resolveSibling("sanitized");
+    End end =
+        java(
+            "org.junit.platform.console.ConsoleLauncher",
+            "execute",
+            "--disable-banner",
+            "--disable-ansi-colors",
+            "--select-class",
+            tests.getName());
+    assertEquals(0, end.status, end.output);
+    assertTrue(end.output.contains(" tests successful"), end.output);
+  }
+
+  /** Runs a program. */
+  static End java(String... program) throws IOException, InterruptedException {
     assumeTrue(
-        Files.exists(directory.resolve("libdisni.so")),
+        Files.exists(Library.file().resolveSibling("sanitized").resolve("libdisni.so")),
         "the library with the sanitizers is not built (make -C crail-verbs sanitized)");
-    ProcessBuilder builder =
-        new ProcessBuilder(
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of("..", "ci", "sanitized").toString(),
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
-                "-Djava.library.path=" + directory,
                 "-cp",
-                System.getProperty("java.class.path"),
-                "org.junit.platform.console.ConsoleLauncher",
-                "execute",
-                "--disable-banner",
-                "--disable-ansi-colors",
-                "--select-class",
-                tests.getName())
-            .redirectErrorStream(true);
-    builder.environment().put("LD_PRELOAD", sanitizer("asan") + ":" + sanitizer("ubsan"));
-    // The JVM handles signals of its own, and never gives back all that it has allocated.
-    builder
-        .environment()
-        .put("ASAN_OPTIONS", "handle_segv=0:allow_user_segv_handler=1:detect_leaks=0");
-    Process process = builder.start();
+                System.getProperty("java.class.path")));
+    command.addAll(List.of(program));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertTrue(process.waitFor(60, TimeUnit.SECONDS));
-    assertEquals(0, process.exitValue(), output);
-    assertTrue(output.contains(" tests successful"), output);
-  }
-
-  private static String sanitizer(String name) throws IOException, InterruptedException {
-    String file = "lib" + name + ".so";
-    List<String> command = List.of("cc", "-print-file-name=" + file);
-    Process process;
-    try {
-      process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    } catch (IOException e) {
-      assumeTrue(false, "there is no C compiler");
-      throw e;
-    }
-    String path =
-        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-    assertTrue(process.waitFor(20, TimeUnit.SECONDS));
-    assumeTrue(Path.of(path).isAbsolute(), file + " is not installed");
-    return path;
+    return new End(process.exitValue(), output);
   }
 }

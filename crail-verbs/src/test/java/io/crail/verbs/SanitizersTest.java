@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.verbs;
 
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -10,5 +14,24 @@ class SanitizersTest {
   @Test
   void whatNeedsNoDevice() throws Exception {
     Sanitizers.run(VerbsTest.class);
+  }
+
+  /** The sanitizers know of memory that Java has allocated, and end the JVM. */
+  @Test
+  void whatLiesBehindABufferIsNotRead() throws Exception {
+    Sanitizers.End end = Sanitizers.java(BeyondABuffer.class.getName());
+    assertNotEquals(0, end.status(), end.output());
+    assertTrue(end.output().contains("AddressSanitizer: heap-buffer-overflow"), end.output());
+    assertTrue(end.output().contains("Verbs_qpNumber"), end.output());
+  }
+
+  /** Passes a queue pair that is shorter than one. */
+  static final class BeyondABuffer {
+    private BeyondABuffer() {}
+
+    public static void main(String[] args) {
+      ByteBuffer buffer = ByteBuffer.allocateDirect(8);
+      System.out.println(Verbs.qpNumber(Verbs.addressOf(buffer)));
+    }
   }
 }
