@@ -26,6 +26,7 @@ network_up() {
     echo 0 >"/proc/sys/net/ipv6/conf/rv$i/accept_dad"
     echo 1 >"/proc/sys/net/ipv6/conf/rv$i/keep_addr_on_down"
   done
+  filter=$(</proc/sys/net/ipv4/conf/all/rp_filter)
   echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
   ip link set lo up
   for i in 0 1; do
@@ -93,8 +94,10 @@ keep_routes() {
     done
 }
 
+# network_down: all as it was before.
 network_down() {
   local version pref
+  [ -z "${filter:-}" ] || echo "$filter" >/proc/sys/net/ipv4/conf/all/rp_filter
   for version in -4 -6; do
     ip "$version" rule add pref 0 lookup local
     for pref in 10 11 12 13 20; do
