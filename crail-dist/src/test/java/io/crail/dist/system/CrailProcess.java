@@ -101,6 +101,15 @@ final class CrailProcess implements AutoCloseable {
     return new CrailProcess(main.getSimpleName(), builder);
   }
 
+  /** Starts a JVM with nothing but these arguments, and this path of the loader of libraries. */
+  static CrailProcess plainJava(Path libraries, String... arguments) throws IOException {
+    List<String> command = new ArrayList<>(List.of(JAVA_HOME + "/bin/java"));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("LD_LIBRARY_PATH", libraries.toString());
+    return new CrailProcess("java " + arguments[arguments.length - 1], builder);
+  }
+
   private static List<String> java() {
     List<String> command = new ArrayList<>(javaFlags());
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
