@@ -169,9 +169,9 @@ public final class BenchSyntax<T extends LoadType> {
     for (T type : types) {
       text.append("  ").append(type.label());
       text.append(" ".repeat(column - 2 - type.label().length()));
-      wrap(text, type.explanation(), column);
+      wrap(text, type.text().explanation(), column);
       text.append(" ".repeat(column)).append("crail ").append(command).append(' ');
-      text.append(type.example()).append('\n');
+      text.append(type.text().example()).append('\n');
     }
     return text.toString();
   }

@@ -74,38 +74,17 @@ enum BenchType implements LoadType {
     Workload create(BenchRun run);
   }
 
-  private final String label;
-  private final boolean usesSize;
-  private final String explanation;
-  private final String example;
+  private final Text text;
   private final Factory factory;
 
   BenchType(String label, boolean usesSize, String explanation, String example, Factory factory) {
-    this.label = label;
-    this.usesSize = usesSize;
-    this.explanation = explanation;
-    this.example = example;
+    this.text = new Text(label, usesSize, explanation, example);
     this.factory = factory;
   }
 
   @Override
-  public String label() {
-    return label;
-  }
-
-  @Override
-  public boolean usesSize() {
-    return usesSize;
-  }
-
-  @Override
-  public String explanation() {
-    return explanation;
-  }
-
-  @Override
-  public String example() {
-    return example;
+  public Text text() {
+    return text;
   }
 
   /** Makes its workload. */

@@ -7,17 +7,28 @@ import java.util.stream.Collectors;
 
 /** One thing that a benchmark can measure, as it is told to users. */
 public interface LoadType {
-  /** The name, as the help writes it. */
-  String label();
+  /**
+   * What is told.
+   *
+   * @param label the name, as the help writes it
+   * @param usesSize whether {@code -s} means something to this type
+   * @param explanation what it measures, in a sentence
+   * @param example arguments that run it
+   */
+  record Text(String label, boolean usesSize, String explanation, String example) {}
+
+  /** What is told of it. */
+  Text text();
+
+  /** The name. */
+  default String label() {
+    return text().label();
+  }
 
   /** Whether {@code -s} means something to this type. */
-  boolean usesSize();
-
-  /** What it measures, in a sentence. */
-  String explanation();
-
-  /** Arguments that run it. */
-  String example();
+  default boolean usesSize() {
+    return text().usesSize();
+  }
 
   /** The type with a name in any letter case. */
   static <T extends LoadType> Optional<T> find(List<T> types, String name) {

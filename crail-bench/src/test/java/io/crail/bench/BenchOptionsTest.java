@@ -83,8 +83,8 @@ class BenchOptionsTest {
         type,
         LoadType.find(List.of(BenchType.values()), type.label().toLowerCase(Locale.ROOT))
             .orElseThrow());
-    assertEquals(type, parse(type.example()).type());
-    assertTrue(IoBench.help().contains("crail iobench " + type.example()));
+    assertEquals(type, parse(type.text().example()).type());
+    assertTrue(IoBench.help().contains("crail iobench " + type.text().example()));
   }
 
   @Test

@@ -72,10 +72,7 @@ enum HadoopType implements LoadType {
       "-t browseDir -n 1000 -k 10000 -f /names",
       target -> new HadoopListing(target, true));
 
-  private final String label;
-  private final boolean usesSize;
-  private final String explanation;
-  private final String example;
+  private final Text text;
   private final Function<HadoopTarget, Workload> factory;
 
   HadoopType(
@@ -84,31 +81,13 @@ enum HadoopType implements LoadType {
       String explanation,
       String example,
       Function<HadoopTarget, Workload> factory) {
-    this.label = label;
-    this.usesSize = usesSize;
-    this.explanation = explanation;
-    this.example = example;
+    this.text = new Text(label, usesSize, explanation, example);
     this.factory = factory;
   }
 
   @Override
-  public String label() {
-    return label;
-  }
-
-  @Override
-  public boolean usesSize() {
-    return usesSize;
-  }
-
-  @Override
-  public String explanation() {
-    return explanation;
-  }
-
-  @Override
-  public String example() {
-    return example;
+  public Text text() {
+    return text;
   }
 
   /** Makes its workload. */

@@ -218,8 +218,9 @@ class HadoopBenchTest {
   void everyTypeIsFoundInAnyLetterCaseAndItsExampleParses(HadoopType type) throws Exception {
     List<HadoopType> types = List.of(HadoopType.values());
     assertEquals(type, LoadType.find(types, type.label().toUpperCase(Locale.ROOT)).orElseThrow());
-    assertEquals(type, HadoopBench.SYNTAX.parse(type.example().split(" ")).orElseThrow().type());
-    assertTrue(HadoopBench.help().contains("crail hdfsbench " + type.example()));
+    assertEquals(
+        type, HadoopBench.SYNTAX.parse(type.text().example().split(" ")).orElseThrow().type());
+    assertTrue(HadoopBench.help().contains("crail hdfsbench " + type.text().example()));
   }
 
   @ParameterizedTest
