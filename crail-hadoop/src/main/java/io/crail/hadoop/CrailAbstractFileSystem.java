@@ -19,15 +19,33 @@ public class CrailAbstractFileSystem extends DelegateToFileSystem {
   /** Called by Hadoop. */
   public CrailAbstractFileSystem(URI uri, Configuration configuration)
       throws IOException, URISyntaxException {
-    super(uri, beside(uri, configuration), configuration, HadoopConfiguration.SCHEME, false);
+    super(
+        understood(uri),
+        beside(uri, configuration),
+        configuration,
+        HadoopConfiguration.SCHEME,
+        false);
+  }
+
+  /** What the base class can read: it takes several namenodes for a broken IPv6 address. */
+  private static URI understood(URI uri) {
+    return uri.getHost() == null ? URI.create(HadoopConfiguration.SCHEME + ":///") : uri;
   }
 
   private static FileSystem beside(URI uri, Configuration configuration) throws IOException {
     FileSystem cached = FileSystem.get(uri, configuration);
     // Another class may stand there, that of a file system around ours for example.
-    return cached instanceof CrailFileSystem
-        ? new CrailFileSystem((CrailFileSystem) cached)
-        : new CrailFileSystem();
+    if (cached instanceof CrailFileSystem) {
+      return new CrailFileSystem((CrailFileSystem) cached);
+    }
+    CrailFileSystem own = new CrailFileSystem();
+    own.initialize(uri, configuration);
+    return new CrailFileSystem(own);
+  }
+
+  @Override
+  public URI getUri() {
+    return fsImpl.getUri();
   }
 
   /** One step, where Hadoop's own way would be two. */

@@ -94,12 +94,16 @@ public class CrailFileSystem extends FileSystem {
   public void initialize(URI name, Configuration configuration) throws IOException {
     super.initialize(name, configuration);
     setConf(configuration);
-    String authority = name.getRawAuthority() == null ? "" : name.getRawAuthority();
-    uri = URI.create(HadoopConfiguration.SCHEME + "://" + authority + "/");
+    uri = owner != null ? owner.uri : root(name);
     user = UserGroupInformation.getCurrentUser().getShortUserName();
     blockSize = blockSize(configuration);
     store = owner != null ? owner.store : newStore(name, configuration);
     workingDirectory = getHomeDirectory();
+  }
+
+  private static URI root(URI name) {
+    String authority = name.getRawAuthority() == null ? "" : name.getRawAuthority();
+    return URI.create(HadoopConfiguration.SCHEME + "://" + authority + "/");
   }
 
   private static long blockSize(Configuration configuration) throws IOException {

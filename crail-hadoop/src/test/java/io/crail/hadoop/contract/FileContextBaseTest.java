@@ -2,7 +2,7 @@
 package io.crail.hadoop.contract;
 
 import io.crail.hadoop.CrailAbstractFileSystem;
-import io.crail.hadoop.HadoopCluster;
+import io.crail.hadoop.SharedCluster;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileContextMainOperationsBaseTest;
@@ -11,33 +11,31 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What programs do with a {@link FileContext}; one cluster, for a test ends itself in between. */
+/** What programs do with a {@link FileContext}. */
 class FileContextBaseTest extends FileContextMainOperationsBaseTest {
-  private static HadoopCluster cluster;
   private static Configuration configuration;
   private static FileSystem cached;
 
   @BeforeAll
   static void start() throws Exception {
-    cluster = new HadoopCluster();
     configuration = new Configuration();
+    SharedCluster.configure(configuration);
     configuration.set("fs.AbstractFileSystem.crail.impl", CrailAbstractFileSystem.class.getName());
-    cached = FileSystem.get(cluster.uri(), configuration);
+    cached = FileSystem.get(SharedCluster.uri(), configuration);
   }
 
   /** A context for each test, for some change its working directory. */
   @BeforeEach
   @Override
   public void setUp() throws Exception {
-    fc = FileContext.getFileContext(cluster.uri(), configuration);
+    fc = FileContext.getFileContext(SharedCluster.uri(), configuration);
     super.setUp();
   }
 
   @AfterAll
   static void stop() throws Exception {
     fc = null;
-    try (HadoopCluster ended = cluster;
-        FileSystem closed = cached) {
+    try (FileSystem closed = cached) {
       cached = null;
     }
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.hadoop.contract;
 
-import io.crail.hadoop.HadoopCluster;
+import io.crail.hadoop.SharedCluster;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileSystemContractBaseTest;
@@ -12,19 +12,17 @@ import org.junit.jupiter.api.Test;
 
 /** Hadoop's older contract of a {@link FileSystem}. */
 class FileSystemBaseTest extends FileSystemContractBaseTest {
-  private HadoopCluster cluster;
-
   @BeforeEach
   void start() throws Exception {
-    cluster = new HadoopCluster();
-    fs = FileSystem.newInstance(cluster.uri(), new Configuration());
+    Configuration configuration = new Configuration();
+    SharedCluster.configure(configuration);
+    fs = FileSystem.newInstance(SharedCluster.uri(), configuration);
   }
 
   @AfterEach
   @Override
   public void tearDown() throws Exception {
-    try (HadoopCluster ended = cluster;
-        FileSystem closed = fs) {
+    try (FileSystem closed = fs) {
       super.tearDown();
     }
   }
