@@ -160,7 +160,8 @@ public final class DarpcKeys implements ConfigKeys {
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "60s",
               "A server closes a connection whose peer has taken nothing of a waiting answer for"
-                  + " this time, or has begun a request and not ended it.")
+                  + " this time, has begun a request and not ended it, or whose device acknowledges"
+                  + " nothing.")
           .check(DarpcKeys::complainAboutTime);
 
   /** How long a connection is silent before it is tried. */
@@ -169,8 +170,8 @@ public final class DarpcKeys implements ConfigKeys {
               "crail.namenode.darpc.keepalive",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "30s",
-              "A server sends an empty message on a connection that was idle for this time, whose"
-                  + " failure tells that the peer is gone.")
+              "A server writes nothing to the peer of a connection that was idle for this time; that"
+                  + " it fails, or is not acknowledged, tells that the peer is gone.")
           .check(DarpcKeys::complainAboutTime);
 
   /** Creates the list of keys; for {@link java.util.ServiceLoader}. */

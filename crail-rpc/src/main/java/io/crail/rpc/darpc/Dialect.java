@@ -32,9 +32,6 @@ abstract class Dialect {
   /** True when a message without content has to be sent. */
   abstract boolean owes();
 
-  /** True when a message without content may be sent though none has to be. */
-  abstract boolean mayGreet();
-
   /** Counts a message that has come. */
   abstract void received(int header, ByteBuffer bytes, int offset, int length)
       throws CrailException;
@@ -108,11 +105,6 @@ abstract class Dialect {
     @Override
     boolean owes() {
       return credits.owes();
-    }
-
-    @Override
-    boolean mayGreet() {
-      return credits.room() > 0;
     }
 
     @Override

@@ -274,6 +274,14 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
   }
 
   @Override
+  public final void probe(int slot) {
+    int result = port.postProbe(slot);
+    if (result < 0) {
+      refuse("cannot send: " + Verbs.errorText(result));
+    }
+  }
+
+  @Override
   public final void failed(int request, int status, String text) {
     if (failure == null) {
       failure = text;

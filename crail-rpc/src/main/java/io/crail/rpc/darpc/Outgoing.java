@@ -29,6 +29,12 @@ final class Outgoing {
      * @param signalled whether {@link Outgoing#ended} is to be called for the last one
      */
     void post(boolean signalled);
+
+    /**
+     * Posts a request that asks nothing of the peer's software, and whose end the peer's device
+     * makes: a write of nothing. {@link Outgoing#ended} is called for it.
+     */
+    void probe(int slot);
   }
 
   private final Chunk.Pool pool;
@@ -44,6 +50,8 @@ final class Outgoing {
   private long posted;
   private long ended;
   private int unsignalled;
+  // How many of those posted will have ended when all ends are told that will be.
+  private long expected;
   private boolean closed;
 
   /**
@@ -73,6 +81,16 @@ final class Outgoing {
   /** Messages posted so far. */
   long messages() {
     return messages;
+  }
+
+  /** Requests that are known to have ended. */
+  long ended() {
+    return ended;
+  }
+
+  /** True when the peer's device has yet to acknowledge what this side will learn of. */
+  boolean isUnacknowledged() {
+    return ended < expected;
   }
 
   /** Makes room behind the committed frames, in another chunk if need be. */
@@ -133,11 +151,13 @@ final class Outgoing {
     releaseDone();
   }
 
-  /** Sends a message without content, if one may be sent. */
-  void greet() {
-    if (!closed && dialect.mayGreet() && isRoom(0)) {
-      add(0, null, 0, 0);
-      post(1, false);
+  /** Asks the peer's device for an acknowledgement, unless one is awaited anyway. */
+  void probe() {
+    if (!isUnacknowledged() && isRoom(0)) {
+      int slot = (int) (posted++ % slots.length);
+      unsignalled = 0;
+      expected = posted;
+      wire.probe(slot);
     }
   }
 
@@ -175,6 +195,7 @@ final class Outgoing {
     boolean signalled = inMemory || unsignalled >= slots.length / 2;
     if (signalled) {
       unsignalled = 0;
+      expected = posted;
     }
     wire.post(signalled);
   }

@@ -34,6 +34,9 @@ interface Port {
   /** Posts the messages that were added; 0, or a negative error number. */
   int postSends(boolean signalled);
 
+  /** Posts a write of nothing, of whose end is told; 0, or a negative error number. */
+  int postProbe(int slot);
+
   /** Ends the connection. */
   void close(String cause);
 
@@ -110,6 +113,11 @@ interface Port {
     @Override
     public int postSends(boolean signalled) {
       return requests.postSends(pair, signalled);
+    }
+
+    @Override
+    public int postProbe(int slot) {
+      return requests.postProbe(pair, pair.wrId(slot | SEND));
     }
 
     @Override

@@ -34,6 +34,8 @@ final class ServerMessenger extends Messenger {
   private long partialSinceNanos;
   private long sweptMessages;
   private long waitingSinceNanos;
+  private long sweptEnded;
+  private long unacknowledgedSinceNanos;
   private long sweptActivity;
   private long idleSinceNanos;
 
@@ -62,6 +64,7 @@ final class ServerMessenger extends Messenger {
     this.openedNanos = server.clock().nanoTime();
     this.partialSinceNanos = openedNanos;
     this.waitingSinceNanos = openedNanos;
+    this.unacknowledgedSinceNanos = openedNanos;
     this.idleSinceNanos = openedNanos;
     open(
         greeting,
@@ -161,13 +164,21 @@ final class ServerMessenger extends Messenger {
       refuse("takes no answers");
       return;
     }
+    // The peer says how often this device repeats, which may be for ever.
+    if (!outgoing().isUnacknowledged() || outgoing().ended() != sweptEnded) {
+      sweptEnded = outgoing().ended();
+      unacknowledgedSinceNanos = nowNanos;
+    } else if (nowNanos - unacknowledgedSinceNanos >= settings().stallTimeoutNanos()) {
+      refuse("acknowledges nothing");
+      return;
+    }
     long activity = arrivals() + outgoing().messages();
     if (activity != sweptActivity) {
       sweptActivity = activity;
       idleSinceNanos = nowNanos;
     } else if (nowNanos - idleSinceNanos >= settings().keepAliveNanos()) {
       idleSinceNanos = nowNanos;
-      outgoing().greet();
+      outgoing().probe();
     }
   }
 

@@ -27,11 +27,6 @@ abstract class Tickets extends Dialect {
   }
 
   @Override
-  final boolean mayGreet() {
-    return false;
-  }
-
-  @Override
   final void posted(int count) {}
 
   @Override

@@ -17,6 +17,8 @@ final class WorkRequests {
   private final ByteBuffer sends;
   private final long sendsAddress;
   private final int sendElements;
+  private final ByteBuffer probe;
+  private final long probeAddress;
   private final ByteBuffer receives;
   private final long receivesAddress;
   private final int receiveElements;
@@ -33,6 +35,11 @@ final class WorkRequests {
     this.sendElements = maxSends * Layouts.SEND_WR_SIZE;
     this.sends = memory(sendElements + maxSends * SEND_ELEMENTS * Layouts.SGE_SIZE);
     this.sendsAddress = Verbs.addressOf(sends);
+    // Of no bytes, so it names no memory of the peer's either.
+    this.probe = memory(Layouts.SEND_WR_SIZE);
+    this.probeAddress = Verbs.addressOf(probe);
+    probe.putInt(Layouts.SEND_WR_OPCODE, Layouts.OPCODE_RDMA_WRITE);
+    probe.putInt(Layouts.SEND_WR_FLAGS, Layouts.SEND_SIGNALED);
     this.receiveElements = maxReceives * Layouts.RECV_WR_SIZE;
     this.receives = memory(receiveElements + maxReceives * Layouts.SGE_SIZE);
     this.receivesAddress = Verbs.addressOf(receives);
@@ -89,6 +96,12 @@ final class WorkRequests {
     }
     sendCount = 0;
     return pair.post(sendsAddress);
+  }
+
+  /** Posts a write of nothing; 0, or a negative error number. */
+  int postProbe(QueuePair pair, long wrId) {
+    probe.putLong(Layouts.WR_ID, wrId);
+    return pair.post(probeAddress);
   }
 
   /** Adds a receive. */

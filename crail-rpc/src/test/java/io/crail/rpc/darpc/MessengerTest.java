@@ -181,7 +181,6 @@ class MessengerTest {
     final Client client;
     final Server server;
     final Random random;
-    long greetings;
 
     Pair(Random random, DarpcSettings ofClient, DarpcSettings ofServer, boolean crails)
         throws IOException {
@@ -208,9 +207,7 @@ class MessengerTest {
         case 3 -> server.port.poll(1 + random.nextInt(40));
         case 4 -> {
           if (random.nextInt(20) == 0) {
-            long before = server.outgoing().messages();
-            server.outgoing().greet();
-            greetings += server.outgoing().messages() - before;
+            server.outgoing().probe();
           }
         }
         default -> {
@@ -250,6 +247,7 @@ class MessengerTest {
       assertEquals(0, client.outgoing().pendingBytes());
       assertEquals(0, server.outgoing().pendingBytes());
       assertFalse(server.isHolding());
+      assertFalse(server.outgoing().isUnacknowledged());
       assertEquals(0, client.pool.used(), "an idle client's memory");
       assertEquals(0, server.pool.used(), "an idle server's memory");
     }
@@ -279,9 +277,32 @@ class MessengerTest {
         pair.settle();
         pair.expectNothingLeft();
       }
-      long others = pair.client.port.withContent + pair.server.port.withContent + pair.greetings;
-      long without = pair.client.port.without + pair.server.port.without - pair.greetings;
+      long others = pair.client.port.withContent + pair.server.port.withContent;
+      long without = pair.client.port.without + pair.server.port.without;
       assertTrue(without <= others, without + " empty messages, " + others + " others, seed " + s);
+    }
+  }
+
+  @Test
+  void asksForOneAcknowledgementAtATime() throws Exception {
+    DarpcSettings settings = settings(4, 4, 128, 300, 1 << 20);
+    for (boolean crails : new boolean[] {true, false}) {
+      Pair pair = new Pair(random(1), settings, settings, crails);
+      for (int i = 1; i <= 20; i++) {
+        pair.server.outgoing().probe();
+        pair.server.outgoing().probe();
+        assertEquals(i, pair.server.port.probes);
+        assertTrue(pair.server.outgoing().isUnacknowledged());
+        pair.settle();
+        assertFalse(pair.server.outgoing().isUnacknowledged());
+        assertEquals(i, pair.server.outgoing().ended());
+      }
+      // It costs the peer neither receive requests nor credits.
+      assertEquals(0, pair.client.port.without + pair.server.port.without);
+      pair.client.ask();
+      pair.client.outgoing().flush();
+      pair.settle();
+      pair.expectNothingLeft();
     }
   }
 

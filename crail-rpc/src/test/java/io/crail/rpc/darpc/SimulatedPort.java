@@ -14,8 +14,12 @@ import java.util.ArrayDeque;
  * an error at once, and what is sent from memory is read as late as can be.
  */
 final class SimulatedPort implements Port {
-  /** A message, with its bytes when they were copied while posting. */
-  private record Message(int slot, int header, byte[] copy, Chunk chunk, int from, int length) {}
+  /** A message, with its bytes when they were copied while posting; a probe has neither. */
+  private record Message(int slot, int header, byte[] copy, Chunk chunk, int from, int length) {
+    boolean isProbe() {
+      return length < 0;
+    }
+  }
 
   private record Completion(int request, int opcode, int bytes) {}
 
@@ -34,6 +38,7 @@ final class SimulatedPort implements Port {
   boolean released;
   long withContent;
   long without;
+  long probes;
 
   SimulatedPort(DarpcSettings settings) {
     this.settings = settings;
@@ -57,9 +62,11 @@ final class SimulatedPort implements Port {
     if (message == null) {
       return false;
     }
-    byte[] content = message.copy == null ? copy(message) : message.copy;
-    ByteBuffer bytes = ByteBuffer.allocate(Dialect.HEADER_LENGTH + content.length);
-    peer.arrive(bytes.putInt(message.header).put(content).array());
+    if (!message.isProbe()) {
+      byte[] content = message.copy == null ? copy(message) : message.copy;
+      ByteBuffer bytes = ByteBuffer.allocate(Dialect.HEADER_LENGTH + content.length);
+      peer.arrive(bytes.putInt(message.header).put(content).array());
+    }
     unended++;
     if (message.slot == (signalled.isEmpty() ? -1 : signalled.peek())) {
       signalled.poll();
@@ -145,6 +152,13 @@ final class SimulatedPort implements Port {
     }
     added.clear();
     return 0;
+  }
+
+  @Override
+  public int postProbe(int slot) {
+    added.add(new Message(slot, 0, null, null, 0, -1));
+    probes++;
+    return postSends(true);
   }
 
   @Override

@@ -47,6 +47,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What may go wrong with one-sided transfers: keys, limits, peers, the network, time. Whatever it
@@ -441,12 +443,18 @@ class RdmaFaultsTest {
     }
   }
 
-  @Test
-  void clientsThatVanishAreForgotten() throws Exception {
+  /**
+   * Also when the datanode's device goes on trying for hours; some do for ever where the client has
+   * asked for seven repetitions.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {14, 31})
+  void clientsThatVanishAreForgotten(int datanodesAckTimeout) throws Exception {
     ackTimeout = 14;
     UUID uuid = UUID.randomUUID();
     Configuration.Builder settings =
         settings()
+            .set(RdmaKeys.ACK_TIMEOUT, datanodesAckTimeout)
             .set(RdmaStorageKeys.CONNECTION_LIMIT, 1)
             .set(RdmaStorageKeys.KEEP_ALIVE, "200ms");
     StorageServer server = newServer(settings, uuid);

@@ -31,6 +31,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -40,6 +41,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What the RDMA transport promises beyond the contract: broken and foreign peers do no harm. */
 @Tag("rdma")
@@ -152,6 +155,10 @@ class DarpcPeersTest {
   private RawPeer raw(Transport.ServerEndpoint server, ByteBuffer greeting) throws Exception {
     RawPeer raw = new RawPeer(loop);
     raw.connect(server.address(), greeting);
+    return connected(raw);
+  }
+
+  private RawPeer connected(RawPeer raw) throws Exception {
     until("a raw connection", () -> raw.connected || raw.end != null);
     return raw;
   }
@@ -288,6 +295,8 @@ class DarpcPeersTest {
                 String.valueOf(server.address().getPort()))
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
+    // Which ends its output, too.
+    CompletableFuture.delayedExecutor(LONG, TimeUnit.NANOSECONDS).execute(child::destroyForcibly);
     try (BufferedReader output = child.inputReader()) {
       assertEquals("connected", output.readLine());
       child.destroyForcibly();
@@ -461,15 +470,22 @@ class DarpcPeersTest {
     }
   }
 
-  @Test
-  void anIdlePeerBehindACutCableIsNoticed() throws Exception {
-    Transport.ServerEndpoint server = listen(values().set(DarpcKeys.KEEP_ALIVE, "500ms"));
-    // It returns no credits, so it grants enough of them for all signs of life.
-    RawPeer idle = raw(server, RawPeer.greeting(1, MESSAGE, 64));
+  /** Whether it is one of Crail's or not, and however often it wants the server's device to try. */
+  @ParameterizedTest
+  @CsvSource({"true, 3", "false, 3", "true, 7", "false, 7"})
+  void anIdlePeerBehindACutCableIsNoticed(boolean crails, int retries) throws Exception {
+    Transport.ServerEndpoint server =
+        listen(values().set(DarpcKeys.KEEP_ALIVE, "500ms").set(DarpcKeys.STALL_TIMEOUT, "3s"));
+    RawPeer idle = new RawPeer(loop);
+    idle.connect(server.address(), crails ? greeting() : null, retries);
+    connected(idle);
     idle.send(request(0, EchoService.HELLO, 1, new byte[0]));
-    until("signs of life", () -> idle.received.size() >= 3);
-    idle.received.poll();
-    assertEquals(4, idle.received.poll().length);
+    until("an answer", () -> !idle.received.isEmpty());
+    // Long enough for many signs of life, for which it returns nothing, and for the stall timeout.
+    long end = System.nanoTime() + 4_000_000_000L;
+    until("some time", () -> System.nanoTime() - end >= 0);
+    assertEquals(0, service.closed(), idle.end);
+    assertEquals(1, idle.received.size());
     RdmaResources.cutCable();
     try {
       until("its end", () -> service.closed() == 1);

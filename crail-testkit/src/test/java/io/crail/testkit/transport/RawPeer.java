@@ -23,6 +23,9 @@ final class RawPeer implements RdmaLoop.ConnectListener, QueuePair.Handler {
   private static final int SLOTS = 64;
   private static final int SENDS = 1 << 20;
 
+  /** So often both devices repeat what is not acknowledged, for a server is not asked. */
+  private static final int RETRIES = 3;
+
   final Queue<byte[]> received = new ConcurrentLinkedQueue<>();
   volatile String end;
   volatile boolean connected;
@@ -59,10 +62,14 @@ final class RawPeer implements RdmaLoop.ConnectListener, QueuePair.Handler {
   }
 
   void connect(InetSocketAddress to, ByteBuffer privateData) {
+    connect(to, privateData, RETRIES);
+  }
+
+  void connect(InetSocketAddress to, ByteBuffer privateData, int retries) {
     loop.submit(
         () -> {
           try {
-            RdmaLoop.of(loop, new RdmaSettings(0, 4096, 3, 16))
+            RdmaLoop.of(loop, new RdmaSettings(0, 4096, retries, 16))
                 .connect(
                     to,
                     loop.clock().nanoTime() + 20_000_000_000L,
