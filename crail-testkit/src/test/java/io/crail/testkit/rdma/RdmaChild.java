@@ -26,6 +26,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -33,6 +36,8 @@ import java.util.concurrent.TimeUnit;
  * memory. It says what it is in lines on its standard output, and ends when its input does.
  */
 final class RdmaChild implements AutoCloseable {
+  private static final int PATIENCE_SECONDS = 120;
+
   private final Process process;
   private final BufferedReader output;
 
@@ -85,13 +90,19 @@ final class RdmaChild implements AutoCloseable {
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
   }
 
-  /** The next line that it says. */
+  /** The next line that it says; when it says nothing in time it is ended. */
   String line() throws IOException {
-    String line = output.readLine();
-    if (line == null) {
-      throw new IOException("the process has ended");
+    Executor later = CompletableFuture.delayedExecutor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    Future<?> limit = CompletableFuture.runAsync(process::destroyForcibly, later);
+    try {
+      String line = output.readLine();
+      if (line == null) {
+        throw new IOException("the process has ended");
+      }
+      return line;
+    } finally {
+      limit.cancel(false);
     }
-    return line;
   }
 
   /** What a datanode says of itself. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.rdma;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -30,7 +30,7 @@ public final class RdmaHost {
   }
 
   /** The connections of a device that are established, as far as it knows; of all processes. */
-  static int connections(String device) throws IOException {
+  public static int connections(String device) throws IOException {
     return (int)
         run("rdma", "resource", "show", "qp")
             .lines()
@@ -84,15 +84,9 @@ public final class RdmaHost {
   }
 
   private static String run(String... command) throws IOException {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    StringBuilder output = new StringBuilder();
-    try (BufferedReader reader =
-        new BufferedReader(
-            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-        output.append(line).append('\n');
-      }
-    }
-    return output.toString();
+    List<String> limited = new ArrayList<>(List.of("timeout", "-s", "KILL", "60"));
+    limited.addAll(List.of(command));
+    Process process = new ProcessBuilder(limited).redirectErrorStream(true).start();
+    return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
   }
 }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -53,7 +54,9 @@ final class RdmaResources {
 
   /** Runs a command to its end; gives its output. */
   static String run(String... command) throws IOException {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    List<String> limited = new ArrayList<>(List.of("timeout", "-s", "KILL", "60"));
+    limited.addAll(List.of(command));
+    Process process = new ProcessBuilder(limited).redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     try {
       if (process.waitFor() != 0) {
