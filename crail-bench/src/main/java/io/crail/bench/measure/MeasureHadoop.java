@@ -40,7 +40,7 @@ public final class MeasureHadoop {
 
   // Several experiments in one process: the median is of those after the code was compiled.
   private static final String STREAM = " -s 1048576 -k 512 -e 8 -o true -f /stream.dat";
-  private static final String RANDOM = " -s 4096 -k 20000 -w 20000 -f /stream.dat";
+  private static final String RANDOM = " -s 4096 -f /stream.dat";
 
   private final Programs programs;
   private final Cluster cluster;
@@ -112,18 +112,31 @@ public final class MeasureHadoop {
   /** Pairs of the same load, with and without Hadoop's interface. */
   private void measureAdapter(String how, boolean mapped) throws IOException, InterruptedException {
     stream("write 1 MiB, iobench, " + how, "iobench", "-t write" + STREAM, mapped);
-    stream("write 1 MiB, Hadoop, " + how, "hdfsbench", "-t writeSequentialHeap" + STREAM, mapped);
+    stream(
+        "write 1 MiB, Hadoop, Heap, " + how,
+        "hdfsbench",
+        "-t writeSequentialHeap" + STREAM,
+        mapped);
     stream("read 1 MiB, iobench, " + how, "iobench", "-t readSequential" + STREAM, mapped);
     for (String memory : List.of("Heap", "Direct")) {
       String name = "read 1 MiB, Hadoop, " + memory + ", " + how;
       stream(name, "hdfsbench", "-t readSequential" + memory + STREAM, mapped);
     }
     String random = "read 4 KiB at random, ";
-    latency(random + "iobench, " + how, "iobench", "-t readRandom -m false" + RANDOM, mapped);
-    latency(random + "Hadoop, Direct, " + how, "hdfsbench", "-t readRandomDirect" + RANDOM, mapped);
-    latency(random + "iobench, buffered, " + how, "iobench", "-t readRandom" + RANDOM, mapped);
-    latency(random + "Hadoop, Heap, " + how, "hdfsbench", "-t readRandomHeap" + RANDOM, mapped);
-    String key = " -s 1024 -k 10000 -w 20000 -f /key.dat";
+    // A microsecond each over mapped memory: as long as it takes until the code is compiled.
+    String count = mapped ? " -k 200000 -w 500000" : " -k 20000 -w 20000";
+    String direct = "-t readRandom -m false" + RANDOM + count;
+    latency(random + "iobench, " + how, "iobench", direct, mapped);
+    latency(
+        random + "Hadoop, Direct, " + how,
+        "hdfsbench",
+        "-t readRandomDirect" + RANDOM + count,
+        mapped);
+    latency(
+        random + "iobench, buffered, " + how, "iobench", "-t readRandom" + RANDOM + count, mapped);
+    latency(
+        random + "Hadoop, Heap, " + how, "hdfsbench", "-t readRandomHeap" + RANDOM + count, mapped);
+    String key = " -s 1024 -k 10000 -w 30000 -f /key.dat";
     latency("open and read 1 KiB, iobench, " + how, "iobench", "-t getKey" + key, mapped);
     latency("open and read 1 KiB, Hadoop, " + how, "hdfsbench", "-t keyGet" + key, mapped);
     if (mapped) {
@@ -136,7 +149,7 @@ public final class MeasureHadoop {
   private void compareWithIobench() {
     for (String how : List.of("mapped", "TCP")) {
       adapter.add(
-          "write 1 MiB, Hadoop, " + how, "write 1 MiB, iobench, " + how, "MB/s", LEAST_RATE);
+          "write 1 MiB, Hadoop, Heap, " + how, "write 1 MiB, iobench, " + how, "MB/s", LEAST_RATE);
       for (String memory : List.of("Heap", "Direct")) {
         adapter.add(
             "read 1 MiB, Hadoop, " + memory + ", " + how,
