@@ -270,6 +270,12 @@ class RdmaFaultsSystemTest {
         () -> RdmaCluster.link(1, true));
   }
 
+  /** What the clients send is lost; the devices only miss answers. */
+  @Test
+  void aNetworkThatLosesOneDirectionWhileOperationsRun() throws Exception {
+    interruptOperations(() -> RdmaCluster.hear(false), () -> RdmaCluster.hear(true));
+  }
+
   /** Breaks the network and mends it, in turns. */
   private void interruptOperations(Action... steps) throws Exception {
     String path = newPath();

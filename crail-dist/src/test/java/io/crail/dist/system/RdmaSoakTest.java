@@ -20,7 +20,6 @@ import io.crail.common.error.NoSpaceException;
 import io.crail.conf.CrailConfiguration;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -28,15 +27,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
-import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -59,15 +55,9 @@ class RdmaSoakTest {
 
   private static final int MOST_PERIOD_SECONDS = 20;
   private static final int LEAST_SAMPLES = 12;
-  private static final int SETTLE_MILLIS = 2500;
-  private static final int END_SECONDS = 60;
-
-  /** Regions that a namenode keeps for its next answers. */
-  private static final int MOST_KEPT = 32;
 
   private static final int WORKERS = 2;
   private static final int LOOKUPS = 64;
-  private static final Pattern RESOURCE = Pattern.compile("\\b(pd|cq|qp|cm_id|mr) (\\d+)");
 
   /**
    * By how much the least sample of the last third may be above that of the second; what is not
@@ -103,7 +93,7 @@ class RdmaSoakTest {
   @Test
   void nothingGrows() throws Exception {
     System.out.println("RdmaSoakTest: -Dcrail.seed=" + seed);
-    final Map<String, Long> before = resources();
+    final Map<String, Long> before = RdmaCluster.resources();
     cluster = RdmaCluster.start(1, "crail.storage.localmap", "false");
     try {
       cluster.startDatanode("rdma", "160m", -1);
@@ -111,13 +101,13 @@ class RdmaSoakTest {
       try (CrailStore first = newStore()) {
         new Worker(WORKERS, first).operate(first);
       }
-      final Map<String, Long> servers = settled();
+      final Map<String, Long> servers = RdmaCluster.settled();
       load();
-      awaitResources("no client is left", servers, MOST_KEPT);
+      RdmaCluster.awaitResources("no client is left", servers, RdmaCluster.MOST_KEPT);
     } finally {
       cluster.close();
     }
-    awaitResources("nothing is left", before, 0);
+    RdmaCluster.awaitResources("nothing is left", before, 0);
     assertTrue(operations.get() >= samples.size(), operations + " operations");
     if (SECONDS >= WARM_SECONDS) {
       judge();
@@ -163,14 +153,15 @@ class RdmaSoakTest {
     for (int port :
         List.of(cluster.namenodeAddress(0).getPort(), cluster.datanodeAddress(0).getPort())) {
       // Whatever it makes of it.
-      run("timeout", "5", "rping", "-c", "-a", RdmaCluster.HOST, "-p", "" + port, "-C", "1");
+      RdmaCluster.run(
+          "timeout", "5", "rping", "-c", "-a", RdmaCluster.HOST, "-p", "" + port, "-C", "1");
     }
   }
 
   private void sample(Map<String, ProcessProbe> probes, long second) throws Exception {
     // Memory that the load has lost is given back a little later.
     System.gc();
-    final Map<String, Long> resources = settled();
+    final Map<String, Long> resources = RdmaCluster.settled();
     Map<String, Long> sample = new LinkedHashMap<>();
     sample.put("second", second);
     sample.put("operations", operations.get());
@@ -208,60 +199,6 @@ class RdmaSoakTest {
 
   private static long least(String name, List<Map<String, Long>> among) {
     return among.stream().mapToLong(sample -> sample.get(name)).min().orElseThrow();
-  }
-
-  /** What both devices hold for all processes and the kernel. */
-  private static Map<String, Long> resources() throws Exception {
-    Map<String, Long> counts = new TreeMap<>();
-    Matcher found = RESOURCE.matcher(run("rdma", "resource", "show"));
-    while (found.find()) {
-      counts.merge(found.group(1), Long.parseLong(found.group(2)), Long::sum);
-    }
-    assertTrue(counts.containsKey("qp"), counts::toString);
-    return counts;
-  }
-
-  /**
-   * Waits until memory that the client has lost is registered no more: a loop looks now and then.
-   */
-  private static Map<String, Long> settled() throws Exception {
-    Map<String, Long> present = resources();
-    Map<String, Long> last;
-    do {
-      last = present;
-      Thread.sleep(SETTLE_MILLIS);
-      present = resources();
-    } while (!present.equals(last));
-    return present;
-  }
-
-  /** Waits for the end of what was there for somebody; so many regions more may be kept. */
-  private static void awaitResources(String what, Map<String, Long> expected, int kept)
-      throws Exception {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_SECONDS);
-    Map<String, Long> present = resources();
-    while (!isAsExpected(present, expected, kept) && System.nanoTime() - deadline < 0) {
-      Thread.sleep(SETTLE_MILLIS);
-      present = resources();
-    }
-    String found = what + ": " + present + ", expected " + expected + " and mr up to " + kept;
-    System.out.println(found);
-    assertTrue(isAsExpected(present, expected, kept), found);
-  }
-
-  private static boolean isAsExpected(
-      Map<String, Long> present, Map<String, Long> expected, int kept) {
-    Map<String, Long> others = new TreeMap<>(present);
-    long more = present.get("mr") - expected.get("mr");
-    others.put("mr", expected.get("mr"));
-    return others.equals(expected) && more >= 0 && more <= kept;
-  }
-
-  private static String run(String... command) throws Exception {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    process.waitFor();
-    return text;
   }
 
   /** A thread's load: operations of all kinds, each of which leaves nothing behind. */

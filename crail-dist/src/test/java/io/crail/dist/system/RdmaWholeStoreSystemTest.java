@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.system;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.conf.CrailConfiguration;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
@@ -66,28 +80,69 @@ class RdmaWholeStoreSystemTest extends WholeStoreContract {
   /** Programs that speak the connection manager's language and not ours do no harm. */
   @Test
   void foreignConnections() throws Exception {
-    for (int port :
-        List.of(cluster().namenodeAddress(0).getPort(), cluster().datanodeAddress(0).getPort())) {
-      Process foreign =
-          new ProcessBuilder(
-                  "timeout",
-                  "5",
-                  "rping",
-                  "-c",
-                  "-a",
-                  RdmaCluster.HOST,
-                  "-p",
-                  String.valueOf(port),
-                  "-C",
-                  "1")
-              .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-              .start();
-      // Whatever it makes of it.
-      foreign.waitFor();
+    byte[] bytes = new byte[100_000];
+    new Random(1).nextBytes(bytes);
+    CrailConfiguration values =
+        CrailConfiguration.of(cluster().configuration("crail.storage.localmap", "false"));
+    try (CrailStore lasting = CrailStore.newInstance(values)) {
+      CrailFile file =
+          lasting
+              .create(
+                  "/foreign.dat",
+                  CrailNodeType.DATAFILE,
+                  CrailStorageClass.DEFAULT,
+                  CrailLocationClass.DEFAULT,
+                  true)
+              .get()
+              .asFile();
+      try (CrailBufferedOutputStream out = file.getBufferedOutputStream(bytes.length)) {
+        out.write(bytes);
+      }
+      read(lasting, bytes);
+      final Map<String, Long> before = RdmaCluster.settled();
+      for (InetSocketAddress server :
+          List.of(cluster().namenodeAddress(0), cluster().datanodeAddress(0))) {
+        String port = String.valueOf(server.getPort());
+        fail("rping", "-c", "-a", RdmaCluster.HOST, "-p", port, "-C", "1");
+        for (String test : List.of("ib_send_lat", "ib_read_lat", "ib_write_bw")) {
+          fail(test, "-R", "-d", "rxe0", "-x", "1", "-F", "-p", port, RdmaCluster.HOST);
+          read(lasting, bytes);
+        }
+      }
+      RdmaCluster.awaitResources("strangers leave nothing", before, RdmaCluster.MOST_KEPT);
+      try (CrailStore later = CrailStore.newInstance(values)) {
+        read(later, bytes);
+      }
+      RdmaCluster.awaitResources("nor do friends", before, RdmaCluster.MOST_KEPT);
+      lasting.delete("/foreign.dat", false).get();
     }
-    CrailProcess ping = cluster().run("ping");
-    assertEquals(0, ping.awaitExit(ProcessCluster.PATIENCE), ping.stderr());
-    run("write -s 4096 -k 16 -w 0 -f /foreign.dat");
+  }
+
+  /** Runs a program that must not succeed, nor take long over it. */
+  private static void fail(String... command) throws Exception {
+    List<String> limited = new ArrayList<>(List.of("timeout", "-s", "KILL", "10"));
+    limited.addAll(List.of(command));
+    long begin = System.nanoTime();
+    Process foreign =
+        new ProcessBuilder(limited)
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    int status = foreign.waitFor();
+    System.out.println(
+        String.join(" ", command)
+            + " ended with "
+            + status
+            + " after "
+            + (System.nanoTime() - begin) / 1_000_000
+            + " ms");
+    assertTrue(status != 0, () -> String.join(" ", command) + " has worked");
+  }
+
+  private static void read(CrailStore store, byte[] expected) throws Exception {
+    CrailFile file = store.lookup("/foreign.dat").get(60, TimeUnit.SECONDS).asFile();
+    try (CrailBufferedInputStream in = file.getBufferedInputStream(file.getCapacity())) {
+      assertArrayEquals(expected, in.readAllBytes());
+    }
   }
 }
