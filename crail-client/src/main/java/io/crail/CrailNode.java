@@ -33,6 +33,14 @@ public interface CrailNode {
    */
   long getCapacity();
 
+  /**
+   * Owner, group, permission bits and times that the node had when this handle was made. Asks the
+   * namenode for names that this store has not met.
+   *
+   * @throws Exception the error of the create, or as the namenode answers
+   */
+  CrailAttributes getAttributes() throws Exception;
+
   /** The type. */
   CrailNodeType getType();
 

@@ -51,6 +51,8 @@ public abstract class CrailStore implements AutoCloseable {
    *
    * @param replace whether a data file takes the place of one; nothing takes that of a container,
    *     which is a {@code NodeExistsException}
+   * @param permissions twelve permission bits; the other one takes those of {@link
+   *     CrailAttributes#FILE_PERMISSIONS} and {@link CrailAttributes#CONTAINER_PERMISSIONS}
    * @return the node
    * @throws Exception as the other one
    */
@@ -60,7 +62,8 @@ public abstract class CrailStore implements AutoCloseable {
       CrailStorageClass storageClass,
       CrailLocationClass locationClass,
       boolean enumerable,
-      boolean replace)
+      boolean replace,
+      int permissions)
       throws Exception;
 
   /**
@@ -92,6 +95,16 @@ public abstract class CrailStore implements AutoCloseable {
    * @throws Exception an {@code InvalidPathException}
    */
   public abstract Upcoming<CrailNode> rename(String source, String target, boolean replace)
+      throws Exception;
+
+  /**
+   * Sets owner, group, permission bits and times of a node. Nothing is enforced by them. That of
+   * the root is done at every namenode.
+   *
+   * @return the node as it is then; a missing one is a {@code NodeNotFoundException}
+   * @throws Exception an {@code InvalidPathException}
+   */
+  public abstract Upcoming<CrailNode> setAttributes(String path, CrailAttributeChanges changes)
       throws Exception;
 
   /**

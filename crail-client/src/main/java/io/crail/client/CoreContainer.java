@@ -130,10 +130,14 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
                   sum.id(),
                   sum.size(),
                   Math.max(sum.modifiedMillis(), root.modifiedMillis()),
+                  sum.accessedMillis(),
                   sum.childCount() + root.childCount(),
                   sum.storageClass(),
                   sum.type(),
-                  sum.flags());
+                  sum.flags(),
+                  sum.permissions(),
+                  sum.owner(),
+                  sum.group());
     }
     return sum;
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
+import io.crail.CrailAttributes;
 import io.crail.CrailBlockLocation;
 import io.crail.CrailContainer;
 import io.crail.CrailDirectory;
@@ -161,6 +162,17 @@ abstract class CoreNode implements CrailNode {
   @Override
   public long getModificationTime() {
     return infoUnchecked().modifiedMillis();
+  }
+
+  @Override
+  public final CrailAttributes getAttributes() throws Exception {
+    NodeInfo known = info();
+    return new CrailAttributes(
+        store.userNames().name(known.id(), known.owner()),
+        store.userNames().name(known.id(), known.group()),
+        known.permissions(),
+        known.modifiedMillis(),
+        known.accessedMillis());
   }
 
   @Override

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
+import io.crail.CrailAttributeChanges;
+import io.crail.CrailAttributes;
 import io.crail.CrailBuffer;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
@@ -22,9 +24,12 @@ import io.crail.protocol.Create;
 import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeInfo;
 import io.crail.protocol.NodePath;
 import io.crail.protocol.NodeType;
 import io.crail.protocol.Rename;
+import io.crail.protocol.SetAttributes;
+import io.crail.protocol.TextLimits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import io.crail.rpc.RpcPeer;
@@ -73,6 +78,7 @@ public final class CoreStore extends CrailStore {
       new MappingWarnings(LoggerFactory.getLogger(CoreStore.class));
   private final AtomicReferenceArray<LoopContext> contexts;
   private final Set<DirectOutput> outputs = ConcurrentHashMap.newKeySet();
+  private final UserNames userNames;
   private final CreatorLeases creatorLeases = new CreatorLeases();
   private final WriteLeases leases;
   private final LeaseTimer timer;
@@ -102,11 +108,13 @@ public final class CoreStore extends CrailStore {
             Hello.ROLE_CLIENT,
             new SecureRandom().nextLong(),
             host,
-            configuration.get(ClusterKeys.CLUSTER_NAME));
+            configuration.get(ClusterKeys.CLUSTER_NAME),
+            ClusterKeys.user(configuration));
     this.pool =
         new BufferPool(
             configuration.get(ClientKeys.BUFFER_SIZE).intValue(),
             configuration.get(ClientKeys.CACHE_LIMIT));
+    this.userNames = new UserNames(this, addresses.size());
     this.contexts = new AtomicReferenceArray<>(loopCount(configuration));
     this.statistics =
         new StoreStatistics(configuration.get(ClientKeys.STATISTICS), pool, this::endpointCount);
@@ -283,6 +291,11 @@ public final class CoreStore extends CrailStore {
     return statistics;
   }
 
+  /** The names of owners and groups. */
+  UserNames userNames() {
+    return userNames;
+  }
+
   BlockLocations locations() {
     return locations;
   }
@@ -345,7 +358,12 @@ public final class CoreStore extends CrailStore {
       CrailLocationClass locationClass,
       boolean enumerable)
       throws Exception {
-    return create(path, type, storageClass, locationClass, enumerable, false);
+    Objects.requireNonNull(type, "type");
+    int permissions =
+        type.isContainer()
+            ? CrailAttributes.CONTAINER_PERMISSIONS
+            : CrailAttributes.FILE_PERMISSIONS;
+    return create(path, type, storageClass, locationClass, enumerable, false, permissions);
   }
 
   @Override
@@ -355,7 +373,8 @@ public final class CoreStore extends CrailStore {
       CrailStorageClass storageClass,
       CrailLocationClass locationClass,
       boolean enumerable,
-      boolean replace)
+      boolean replace,
+      int permissions)
       throws Exception {
     Objects.requireNonNull(path, "path");
     Objects.requireNonNull(type, "type");
@@ -373,6 +392,7 @@ public final class CoreStore extends CrailStore {
             enumerable,
             storageClass.isStrict(),
             replace,
+            requirePermissions(permissions),
             storageClass.value(),
             token,
             wirePath,
@@ -387,6 +407,14 @@ public final class CoreStore extends CrailStore {
     }
     call.submit();
     return call;
+  }
+
+  private static int requirePermissions(int permissions) throws CrailException {
+    if ((permissions & ~NodeInfo.PERMISSIONS) != 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "permission bits 0" + Integer.toOctalString(permissions));
+    }
+    return permissions;
   }
 
   private Utf8 hostOf(CrailLocationClass wanted) throws CrailException {
@@ -448,6 +476,65 @@ public final class CoreStore extends CrailStore {
         context.namenodes().newDeadlineNanos());
     call.submit();
     return call;
+  }
+
+  @Override
+  public Upcoming<CrailNode> setAttributes(String path, CrailAttributeChanges changes)
+      throws Exception {
+    Objects.requireNonNull(path, "path");
+    Objects.requireNonNull(changes, "changes");
+    checkOpen();
+    SetAttributes.Request request = request(NodePath.parse(path), changes);
+    LoopContext context = context();
+    context.throttle();
+    if (request.path().equals(NodePath.ROOT)) {
+      for (int i = 1; i < context.namenodes().count(); i++) {
+        context.namenodes().callAt(i, NameNodeOperations.SET_ATTRIBUTES, request).join();
+      }
+    }
+    String name = request.path().toString();
+    NodeCall<SetAttributes.Request, SetAttributes.Response> call =
+        new NodeCall<>(
+            context,
+            NameNodeOperations.SET_ATTRIBUTES,
+            name,
+            response -> CoreNode.of(this, name, response.node(), List.of(), 0));
+    call.prepare(
+        context.namenodes().route(NameNodeOperations.SET_ATTRIBUTES, request),
+        request,
+        context.namenodes().newDeadlineNanos());
+    call.submit();
+    return call;
+  }
+
+  private static SetAttributes.Request request(Utf8 path, CrailAttributeChanges changes)
+      throws CrailException {
+    int which =
+        (changes.permissions() == null ? 0 : SetAttributes.PERMISSIONS)
+            | (changes.owner() == null ? 0 : SetAttributes.OWNER)
+            | (changes.group() == null ? 0 : SetAttributes.GROUP)
+            | (changes.modificationTime() == null ? 0 : SetAttributes.MODIFIED)
+            | (changes.accessTime() == null ? 0 : SetAttributes.ACCESSED);
+    return new SetAttributes.Request(
+        which,
+        changes.permissions() == null ? 0 : requirePermissions(changes.permissions()),
+        changes.modificationTime() == null ? 0 : changes.modificationTime(),
+        changes.accessTime() == null ? 0 : changes.accessTime(),
+        path,
+        userName(changes.owner()),
+        userName(changes.group()));
+  }
+
+  private static Utf8 userName(String name) throws CrailException {
+    if (name == null) {
+      return Utf8.EMPTY;
+    }
+    String wrong = TextLimits.checkUser(Utf8.of(name));
+    if (wrong != null) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "name of a user or group '" + name + "': " + wrong);
+    }
+    return Utf8.of(name);
   }
 
   @Override

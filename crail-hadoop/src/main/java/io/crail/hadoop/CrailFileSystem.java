@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.hadoop;
 
+import io.crail.CrailAttributeChanges;
+import io.crail.CrailAttributes;
 import io.crail.CrailBlockLocation;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
@@ -63,6 +65,12 @@ public class CrailFileSystem extends FileSystem {
 
   private static final long DEFAULT_BLOCK_SIZE = 128L << 20;
 
+  /** All bits that a node has; others of {@code FsPermission} tell of ACLs and encryption. */
+  private static final int PERMISSIONS = 07777;
+
+  /** Write and search for the owner of a directory. */
+  private static final int OWNER_MAY_USE = 0300;
+
   /** How often a create tries again when others change the same paths meanwhile. */
   private static final int ATTEMPTS = 8;
 
@@ -97,7 +105,7 @@ public class CrailFileSystem extends FileSystem {
     uri = owner != null ? owner.uri : root(name);
     user = UserGroupInformation.getCurrentUser().getShortUserName();
     blockSize = blockSize(configuration);
-    store = owner != null ? owner.store : newStore(name, configuration);
+    store = owner != null ? owner.store : newStore(name, configuration, user);
     workingDirectory = getHomeDirectory();
   }
 
@@ -114,10 +122,13 @@ public class CrailFileSystem extends FileSystem {
     return size;
   }
 
-  private static CrailStore newStore(URI name, Configuration configuration) throws IOException {
+  private static CrailStore newStore(URI name, Configuration configuration, String user)
+      throws IOException {
     return HadoopErrors.translate(
         new Path(name),
-        () -> CrailStore.newInstance(HadoopConfiguration.of(name, configuration, System::getenv)));
+        () ->
+            CrailStore.newInstance(
+                HadoopConfiguration.of(name, configuration, user, System::getenv)));
   }
 
   @Override
@@ -179,7 +190,7 @@ public class CrailFileSystem extends FileSystem {
       long blockBytes,
       Progressable progress)
       throws IOException {
-    return create(absolute(path), overwrite, true);
+    return create(absolute(path), masked(permission, false), overwrite, true);
   }
 
   @Override
@@ -192,11 +203,41 @@ public class CrailFileSystem extends FileSystem {
       long blockBytes,
       Progressable progress)
       throws IOException {
-    return create(absolute(path), flags.contains(CreateFlag.OVERWRITE), false);
+    return create(
+        absolute(path), masked(permission, false), flags.contains(CreateFlag.OVERWRITE), false);
   }
 
-  private FSDataOutputStream create(Path path, boolean overwrite, boolean parents)
+  /** For {@code FileContext}, which has applied its own mask. */
+  @Override
+  @SuppressWarnings("deprecation")
+  protected FSDataOutputStream primitiveCreate(
+      Path path,
+      FsPermission permission,
+      EnumSet<CreateFlag> flags,
+      int bufferSize,
+      short replication,
+      long blockBytes,
+      Progressable progress,
+      Options.ChecksumOpt checksums)
       throws IOException {
+    boolean exists = exists(path);
+    CreateFlag.validate(path, exists, flags);
+    return exists && flags.contains(CreateFlag.APPEND)
+        ? append(path, bufferSize, progress)
+        : create(absolute(path), permission, flags.contains(CreateFlag.OVERWRITE), true);
+  }
+
+  /** What a new node gets: the bits that are asked for without those of the configured mask. */
+  private FsPermission masked(FsPermission permission, boolean directory) {
+    FsPermission wanted =
+        permission != null
+            ? permission
+            : directory ? FsPermission.getDirDefault() : FsPermission.getFileDefault();
+    return wanted.applyUMask(FsPermission.getUMask(getConf()));
+  }
+
+  private FSDataOutputStream create(
+      Path path, FsPermission permission, boolean overwrite, boolean parents) throws IOException {
     statistics.incrementWriteOps(1);
     if (path.isRoot()) {
       throw new FileAlreadyExistsException(path + " is a directory");
@@ -204,12 +245,12 @@ public class CrailFileSystem extends FileSystem {
     CrailNode made = null;
     for (int attempt = 1; made == null; attempt++) {
       try {
-        made = make(path, CrailNodeType.DATAFILE, overwrite);
+        made = make(path, CrailNodeType.DATAFILE, permission, overwrite);
       } catch (FileNotFoundException e) {
         if (!parents || attempt == ATTEMPTS) {
           throw e;
         }
-        mkdirs(path.getParent(), FsPermission.getDirDefault());
+        makeDirectories(path.getParent(), masked(null, true));
       }
     }
     return output(path, asFile(path, made));
@@ -309,14 +350,40 @@ public class CrailFileSystem extends FileSystem {
   @Override
   public boolean mkdirs(Path path, FsPermission permission) throws IOException {
     statistics.incrementWriteOps(1);
-    Path absolute = absolute(path);
+    makeDirectories(absolute(path), masked(permission, true));
+    return true;
+  }
+
+  /** For {@code FileContext}, which has applied its own mask. */
+  @Override
+  @SuppressWarnings("deprecation")
+  protected boolean primitiveMkdir(Path path, FsPermission permission) throws IOException {
+    statistics.incrementWriteOps(1);
+    makeDirectories(absolute(path), permission);
+    return true;
+  }
+
+  /** For {@code FileContext}, which has applied its own mask. */
+  @Override
+  @SuppressWarnings("deprecation")
+  protected void primitiveMkdir(Path path, FsPermission permission, boolean createParent)
+      throws IOException {
+    if (!createParent && !getFileStatus(path.getParent()).isDirectory()) {
+      throw new ParentNotDirectoryException(path.getParent() + " is a file");
+    }
+    primitiveMkdir(path, permission);
+  }
+
+  /** Makes a directory, and those above it that are missing, which their owner may always use. */
+  private void makeDirectories(Path absolute, FsPermission permission) throws IOException {
+    FsPermission above = new FsPermission((short) (permission.toShort() | OWNER_MAY_USE));
     Deque<Path> missing = new ArrayDeque<>();
     missing.push(absolute);
     // Each level may be missing once; more often only where others remove what is made here.
     int attempts = absolute.depth() + ATTEMPTS;
     while (!missing.isEmpty()) {
       try {
-        makeDirectory(missing.peek());
+        makeDirectory(missing.peek(), missing.size() == 1 ? permission : above);
         missing.pop();
       } catch (FileNotFoundException e) {
         if (--attempts == 0) {
@@ -325,16 +392,15 @@ public class CrailFileSystem extends FileSystem {
         missing.push(missing.peek().getParent());
       }
     }
-    return true;
   }
 
   /** Makes a directory, or finds that it is there. */
-  private void makeDirectory(Path path) throws IOException {
+  private void makeDirectory(Path path, FsPermission permission) throws IOException {
     if (path.isRoot()) {
       return;
     }
     try {
-      make(path, CrailNodeType.DIRECTORY, false);
+      make(path, CrailNodeType.DIRECTORY, permission, false);
     } catch (FileAlreadyExistsException e) {
       CrailNode present = lookup(path);
       if (present == null || !present.getType().isContainer()) {
@@ -423,22 +489,34 @@ public class CrailFileSystem extends FileSystem {
     }
   }
 
-  /** Not stored yet, so it is refused rather than forgotten. */
+  /** Kept and shown; nobody is refused anything for it. */
   @Override
-  public void setPermission(Path path, FsPermission permission) {
-    throw new UnsupportedOperationException("permission bits of " + path + " cannot be set");
+  public void setPermission(Path path, FsPermission permission) throws IOException {
+    change(path, CrailAttributeChanges.ofPermissions(permission.toShort() & PERMISSIONS));
   }
 
-  /** Not stored yet, so it is refused rather than forgotten. */
+  /** Kept and shown; nobody is refused anything for it. */
   @Override
-  public void setOwner(Path path, String newOwner, String group) {
-    throw new UnsupportedOperationException("owner and group of " + path + " cannot be set");
+  public void setOwner(Path path, String newOwner, String group) throws IOException {
+    if (newOwner == null && group == null) {
+      throw new IllegalArgumentException("neither owner nor group of " + path);
+    }
+    change(path, CrailAttributeChanges.ofOwner(newOwner, group));
   }
 
-  /** Not stored yet, so it is refused rather than forgotten. */
+  /** -1 is a time that stays. */
   @Override
-  public void setTimes(Path path, long modified, long accessed) {
-    throw new UnsupportedOperationException("times of " + path + " cannot be set");
+  public void setTimes(Path path, long modified, long accessed) throws IOException {
+    change(
+        path,
+        CrailAttributeChanges.ofTimes(
+            modified == -1 ? null : modified, accessed == -1 ? null : accessed));
+  }
+
+  private void change(Path path, CrailAttributeChanges changes) throws IOException {
+    statistics.incrementWriteOps(1);
+    Path absolute = absolute(path);
+    HadoopErrors.translate(absolute, () -> store.setAttributes(name(absolute), changes).get());
   }
 
   /** The space of all storage classes; what rests until leases have ended counts as used. */
@@ -516,7 +594,8 @@ public class CrailFileSystem extends FileSystem {
     return node;
   }
 
-  private CrailNode make(Path path, CrailNodeType type, boolean replace) throws IOException {
+  private CrailNode make(Path path, CrailNodeType type, FsPermission permission, boolean replace)
+      throws IOException {
     return HadoopErrors.translate(
         path,
         () ->
@@ -527,7 +606,8 @@ public class CrailFileSystem extends FileSystem {
                     CrailStorageClass.PARENT,
                     CrailLocationClass.PARENT,
                     true,
-                    replace)
+                    replace,
+                    permission.toShort() & PERMISSIONS)
                 .get());
   }
 
@@ -542,21 +622,19 @@ public class CrailFileSystem extends FileSystem {
     }
   }
 
-  private FileStatus status(Path path, CrailNode node) {
+  private FileStatus status(Path path, CrailNode node) throws IOException {
     boolean directory = node.getType().isContainer();
-    FsPermission permission =
-        directory ? FsPermission.getDirDefault() : FsPermission.getFileDefault();
-    long modified = node.getModificationTime();
+    CrailAttributes attributes = HadoopErrors.translate(path, node::getAttributes);
     return new FileStatus(
         node.getCapacity(),
         directory,
         directory ? 0 : 1,
         directory ? 0 : blockSize,
-        modified,
-        modified,
-        permission,
-        user,
-        user,
+        attributes.modificationTime(),
+        attributes.accessTime(),
+        new FsPermission((short) attributes.permissions()),
+        attributes.owner(),
+        attributes.group(),
         path);
   }
 }

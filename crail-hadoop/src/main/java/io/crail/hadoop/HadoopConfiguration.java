@@ -22,16 +22,20 @@ final class HadoopConfiguration {
   private static final String PREFIX = "crail.";
   private static final String NAMENODES = "crail.namenode.address";
 
+  private static final String USER = "crail.user";
+
   private HadoopConfiguration() {}
 
   /**
    * The configuration for a file system; its values are checked when a store is created.
    *
    * @param uri {@code crail://host:port,host:port}; without an authority the configured namenodes
+   * @param user Hadoop's user, whom new nodes belong to unless the configuration says otherwise
    * @param environment gives a variable's value, or null
    * @throws io.crail.common.config.ConfigException for a site file that cannot be used
    */
-  static CrailConfiguration of(URI uri, Configuration hadoop, Function<String, String> environment)
+  static CrailConfiguration of(
+      URI uri, Configuration hadoop, String user, Function<String, String> environment)
       throws IOException {
     String file = siteFile(hadoop, environment);
     CrailConfiguration crail =
@@ -43,6 +47,9 @@ final class HadoopConfiguration {
         .forEach((name, value) -> crail.set((PREFIX + name).toLowerCase(Locale.ROOT), value));
     if (uri.getRawAuthority() != null) {
       crail.set(NAMENODES, addresses(uri.getRawAuthority()));
+    }
+    if (crail.get(USER) == null || crail.get(USER).isEmpty()) {
+      crail.set(USER, user);
     }
     return crail;
   }

@@ -18,6 +18,7 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
@@ -27,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -35,9 +37,11 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.Options;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathIOException;
 import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -254,15 +258,121 @@ class CrailFileSystemTest {
     assertEquals(status.getCapacity(), status.getUsed() + status.getRemaining());
   }
 
+  private static short bits(FileStatus status) {
+    return status.getPermission().toShort();
+  }
+
   @Test
-  void whatCannotBeStoredIsRefused() throws Exception {
+  void attributesAreThoseThatWereSet() throws Exception {
+    long before = System.currentTimeMillis();
     written(1);
-    assertThrows(
-        UnsupportedOperationException.class,
-        () -> fileSystem.setPermission(path, FsPermission.getFileDefault()));
-    assertThrows(
-        UnsupportedOperationException.class, () -> fileSystem.setOwner(path, "somebody", null));
-    assertThrows(UnsupportedOperationException.class, () -> fileSystem.setTimes(path, 0, 0));
+    FileStatus made = fileSystem.getFileStatus(path);
+    String user = UserGroupInformation.getCurrentUser().getShortUserName();
+    assertEquals(user, made.getOwner());
+    assertEquals(fileSystem.getFileStatus(new Path("/")).getGroup(), made.getGroup());
+    assertEquals(0644, bits(made));
+    assertTrue(made.getAccessTime() >= before, made.toString());
+    fileSystem.setPermission(path, new FsPermission((short) 01751));
+    fileSystem.setOwner(path, "somebody", null);
+    fileSystem.setOwner(path, null, "some group");
+    fileSystem.setTimes(path, 1234, -1);
+    fileSystem.setTimes(path, -1, 5678);
+    try (FileSystem other = newFileSystem()) {
+      for (FileStatus status :
+          List.of(other.getFileStatus(path), other.listStatus(path.getParent(), this::isPath)[0])) {
+        assertEquals("somebody", status.getOwner());
+        assertEquals("some group", status.getGroup());
+        assertEquals(01751, bits(status));
+        assertEquals(1234, status.getModificationTime());
+        assertEquals(5678, status.getAccessTime());
+        assertEquals(1, status.getLen());
+      }
+    }
+    assertThrows(IllegalArgumentException.class, () -> fileSystem.setOwner(path, null, null));
+    Path missing = new Path(path, "missing");
+    assertThrows(FileNotFoundException.class, () -> fileSystem.setTimes(missing, 0, 0));
+    assertThrows(IOException.class, () -> fileSystem.setOwner(path, "\u0007", null));
+  }
+
+  private boolean isPath(Path listed) {
+    return listed.getName().equals(path.getName());
+  }
+
+  @Test
+  void newNodesGetWhatTheMaskLeaves() throws Exception {
+    Configuration configuration = new Configuration();
+    configuration.set("fs.permissions.umask-mode", "027");
+    configuration.set("crail.user", "another");
+    try (FileSystem masked = FileSystem.newInstance(cluster.uri(), configuration)) {
+      Path below = new Path(path, "a/b");
+      masked.mkdirs(below, new FsPermission((short) 0577));
+      assertEquals(0550, bits(masked.getFileStatus(below)));
+      assertEquals(0750, bits(masked.getFileStatus(below.getParent())), "its owner may use it");
+      masked.setOwner(path, null, "inherited");
+      Path file = new Path(path, "c/file");
+      masked.create(file).close();
+      FileStatus status = masked.getFileStatus(file);
+      assertEquals(0640, bits(status));
+      assertEquals("another", status.getOwner());
+      assertEquals("inherited", status.getGroup());
+      assertEquals(0750, bits(masked.getFileStatus(file.getParent())));
+      masked.setPermission(file, new FsPermission((short) 0600));
+      fileSystem.create(file, true).close();
+      FileStatus overwritten = masked.getFileStatus(file);
+      assertEquals(0644, bits(overwritten), "another file");
+      Path renamed = new Path(path, "renamed");
+      masked.setPermission(file, new FsPermission((short) 0600));
+      masked.rename(file, renamed);
+      assertEquals(0600, bits(masked.getFileStatus(renamed)), "the same file");
+    }
+  }
+
+  @Test
+  void aFileContextAppliesItsOwnMaskAndNoOther() throws Exception {
+    Configuration configuration = new Configuration();
+    configuration.set("fs.AbstractFileSystem.crail.impl", CrailAbstractFileSystem.class.getName());
+    configuration.set(
+        "crail.namenode.address",
+        "crail://" + cluster.uri().getRawAuthority().replace(",", ",crail://"));
+    URI configured = URI.create("crail:///");
+    try (FileSystem cached = FileSystem.get(configured, configuration)) {
+      FileContext context = FileContext.getFileContext(configured, configuration);
+      context.setUMask(new FsPermission((short) 0002));
+      context.mkdir(path, new FsPermission((short) 0777), false);
+      Path file = new Path(path, "file");
+      context.create(file, EnumSet.of(CreateFlag.CREATE)).close();
+      assertEquals(0775, bits(context.getFileStatus(path)));
+      assertEquals(0664, bits(context.getFileStatus(file)));
+      context.setPermission(file, new FsPermission((short) 0400));
+      context.setOwner(file, "somebody", "some group");
+      context.setTimes(file, 12, 34);
+      FileStatus status = cached.getFileStatus(file);
+      assertEquals(0400, bits(status));
+      assertEquals("somebody", status.getOwner());
+      assertEquals("some group", status.getGroup());
+      assertEquals(12, status.getModificationTime());
+      assertEquals(34, status.getAccessTime());
+      assertThrows(
+          ParentNotDirectoryException.class,
+          () -> context.mkdir(new Path(file, "x"), FsPermission.getDirDefault(), false));
+    }
+  }
+
+  @Test
+  void theRootIsEverybodysAtEachNamenode() throws Exception {
+    Path root = new Path("/");
+    assertEquals(01777, bits(fileSystem.getFileStatus(root)));
+    String group = fileSystem.getFileStatus(root).getGroup();
+    fileSystem.setOwner(root, null, "everybody");
+    try {
+      for (int i = 0; i < 8; i++) {
+        Path directory = new Path("/" + path.getName() + i);
+        fileSystem.mkdirs(directory);
+        assertEquals("everybody", fileSystem.getFileStatus(directory).getGroup());
+      }
+    } finally {
+      fileSystem.setOwner(root, null, group);
+    }
   }
 
   @Test

@@ -49,11 +49,18 @@ class HadoopConfigurationTest {
     hadoop.set("fs.crail.block.size", "1g");
 
     CrailConfiguration both =
-        HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, environment::get);
+        HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, "hdp", environment::get);
     assertEquals("8k", both.get("crail.slicesize"));
     assertEquals("64k", both.get("crail.buffersize"));
     assertNull(both.get("fs.crail.block.size"));
     both.toConfiguration();
+  }
+
+  @Test
+  void newNodesBelongToHadoopsUserUnlessTheConfigurationSaysOtherwise() throws Exception {
+    assertEquals("hdp", read("crail://a:1/").get("crail.user"));
+    hadoop.set("crail.user", "somebody");
+    assertEquals("somebody", read("crail://a:1/").get("crail.user"));
   }
 
   @Test
@@ -62,7 +69,9 @@ class HadoopConfigurationTest {
     ConfigException missing =
         assertThrows(
             ConfigException.class,
-            () -> HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, environment::get));
+            () ->
+                HadoopConfiguration.of(
+                    URI.create("crail://a:1/"), hadoop, "hdp", environment::get));
     assertTrue(missing.getMessage().contains("crail-site.conf"), missing.getMessage());
   }
 
@@ -83,11 +92,11 @@ class HadoopConfigurationTest {
   }
 
   private String slice() throws Exception {
-    return HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, environment::get)
+    return HadoopConfiguration.of(URI.create("crail://a:1/"), hadoop, "hdp", environment::get)
         .get("crail.slicesize");
   }
 
   private CrailConfiguration read(String uri) throws Exception {
-    return HadoopConfiguration.of(URI.create(uri), hadoop, name -> null);
+    return HadoopConfiguration.of(URI.create(uri), hadoop, "hdp", name -> null);
   }
 }

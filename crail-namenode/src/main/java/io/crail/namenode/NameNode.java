@@ -16,6 +16,7 @@ import io.crail.protocol.NodeInfo;
 import io.crail.protocol.Remove;
 import io.crail.protocol.Rename;
 import io.crail.protocol.RenewLeases;
+import io.crail.protocol.SetAttributes;
 import io.crail.protocol.SetSize;
 import io.crail.protocol.Usage;
 import io.crail.rpc.Frame;
@@ -39,6 +40,7 @@ final class NameNode {
   private final Tree tree;
   private final LeaseTable leases;
   private final NodeWriter writer;
+  private final UserNames users;
 
   NameNode(NameNodeOptions options, Clock clock, RandomGenerator random) {
     HostNames hosts = new HostNames();
@@ -47,7 +49,8 @@ final class NameNode {
     this.store = new BlockStore(options, clock, random, hosts);
     this.leases = new LeaseTable(clock, options.leaseNanos(), options.maxLeases());
     this.writer = new NodeWriter(store, leases, clock, this::makeSpace);
-    this.tree = new Tree(options, clock, random, hosts, writer);
+    this.users = new UserNames(options.user());
+    this.tree = new Tree(options, clock, random, hosts, users, writer);
   }
 
   NameNodeOptions options() {
@@ -60,6 +63,10 @@ final class NameNode {
 
   Tree tree() {
     return tree;
+  }
+
+  UserNames users() {
+    return users;
   }
 
   LeaseTable leases() {
@@ -95,8 +102,9 @@ final class NameNode {
         Utf8.of(options.cluster()));
   }
 
-  NodeInfo create(Create.Request request, long clientId) throws CrailException {
-    return tree.create(request, clientId);
+  /** Creates a node that belongs to {@code user}, a number of {@link UserNames}. */
+  NodeInfo create(Create.Request request, long clientId, int user) throws CrailException {
+    return tree.create(request, clientId, user);
   }
 
   NodeInfo remove(Remove.Request request) throws CrailException {
@@ -105,6 +113,10 @@ final class NameNode {
 
   NodeInfo rename(Rename.Request request) throws CrailException {
     return tree.rename(request.source(), request.target(), request.replace());
+  }
+
+  NodeInfo setAttributes(SetAttributes.Request request) throws CrailException {
+    return tree.setAttributes(request);
   }
 
   ListNodes.Response list(ListNodes.Request request) throws CrailException {

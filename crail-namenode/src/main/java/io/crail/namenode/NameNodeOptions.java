@@ -18,6 +18,7 @@ import java.util.List;
  * @param freeMarginNanos how long space rests behind the end of a lease
  * @param offlineNanos how long a datanode may be silent
  * @param storageClasses number of classes
+ * @param user whom the root belongs to
  * @param rootClass the root's class
  * @param spillOrder classes to try after a node's own; empty for all others
  * @param blockSelection the policy
@@ -33,6 +34,7 @@ record NameNodeOptions(
     long freeMarginNanos,
     long offlineNanos,
     int storageClasses,
+    String user,
     int rootClass,
     List<Integer> spillOrder,
     BlockSelection.Provider blockSelection,
@@ -91,6 +93,7 @@ record NameNodeOptions(
         conf.get(NameNodeKeys.FREE_MARGIN).toNanos(),
         conf.get(ClusterKeys.KEEP_ALIVE).toNanos() * MISSED_KEEP_ALIVES,
         classes,
+        ClusterKeys.user(conf),
         rootClass,
         List.copyOf(spillOrder),
         BlockSelections.find(conf.get(NameNodeKeys.BLOCK_SELECTION)),

@@ -12,6 +12,7 @@ import io.crail.protocol.RegisterDatanode;
 import io.crail.protocol.RegisterRegion;
 import io.crail.protocol.Remove;
 import io.crail.protocol.Rename;
+import io.crail.protocol.SetAttributes;
 import io.crail.protocol.SetSize;
 import io.crail.rpc.Session;
 
@@ -33,7 +34,8 @@ final class NameNodeService {
             .handle(
                 NameNodeOperations.CREATE,
                 (request, session) ->
-                    new Create.Response(namenode.create(request, clientId(session))))
+                    new Create.Response(
+                        namenode.create(request, clientId(session), attachment(session).user())))
             .handleBatch(
                 NameNodeOperations.LOOKUP,
                 (batch, from, to, responses) ->
@@ -87,6 +89,12 @@ final class NameNodeService {
             .handle(
                 NameNodeOperations.DUMP,
                 (request, session) -> dump.page(request.cursor(), server[0]))
+            .handle(
+                NameNodeOperations.NAMES,
+                (request, session) -> namenode.users().from(request.first()))
+            .handle(
+                NameNodeOperations.SET_ATTRIBUTES,
+                (request, session) -> new SetAttributes.Response(namenode.setAttributes(request)))
             .build();
     return server[0];
   }
@@ -95,10 +103,13 @@ final class NameNodeService {
       throws CrailException {
     Hello.Response response = namenode.hello(request);
     NameNodeOptions options = namenode.options();
+    int user =
+        request.user().length() == 0 ? UserNames.OWN : namenode.users().number(request.user());
     session.attach(
         new ClientSession(
             request.role(),
             request.clientId(),
+            user,
             new LookupBatch(namenode.tree(), options.index(), options.count())));
     return response;
   }

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A node of the tree. There are millions of them, so every field counts: 88 bytes an object with
+ * A node of the tree. There are millions of them, so every field counts: 104 bytes an object with
  * compressed references, and what few nodes need (extents and size, a long name, a write lease)
  * hangs off it.
  *
@@ -37,6 +37,9 @@ class Node {
   private long sequence;
 
   private volatile long modifiedMillis;
+  private volatile long accessedMillis;
+  // Together, so that whoever reads them has those of one moment.
+  private volatile long attributes;
   private volatile NodeSpace space;
   private WriteLease lease;
   private int endedLease;
@@ -245,6 +248,47 @@ class Node {
     modifiedMillis = nowMillis;
   }
 
+  /** When it was created, or what somebody has set; milliseconds since 1970. */
+  final long accessedMillis() {
+    return accessedMillis;
+  }
+
+  final void accessed(long millis) {
+    accessedMillis = millis;
+  }
+
+  /** Permission bits. */
+  final int permissions() {
+    return permissions(attributes);
+  }
+
+  /** The owner, as a number of {@link UserNames}. */
+  final int owner() {
+    return owner(attributes);
+  }
+
+  /** The group, as a number of {@link UserNames}. */
+  final int group() {
+    return group(attributes);
+  }
+
+  /** Sets permission bits, owner and group. Under the node's monitor, or before it can be found. */
+  final void attributes(int permissions, int owner, int group) {
+    attributes = permissions & 0xffffL | (owner & 0xffffL) << 16 | (group & 0xffffL) << 32;
+  }
+
+  private static int permissions(long attributes) {
+    return (int) attributes & 0xffff;
+  }
+
+  private static int owner(long attributes) {
+    return (int) (attributes >>> 16) & 0xffff;
+  }
+
+  private static int group(long attributes) {
+    return (int) (attributes >>> 32) & 0xffff;
+  }
+
   /**
    * Extents and size; null when there are none. A removed node keeps what it had. Not final, so
    * that a test can act between two reads.
@@ -278,7 +322,7 @@ class Node {
     endedLease = digest(token);
   }
 
-  /** Four bytes of a token, which is random, fill this object up to the 88; 0 is of none. */
+  /** Four bytes of a token, which is random, fill this object up to the 104; 0 is of none. */
   private static int digest(long token) {
     int digest = Long.hashCode(token);
     return digest == 0 ? 1 : digest;
@@ -291,22 +335,38 @@ class Node {
 
   /** What clients are told. */
   final NodeInfo info() {
+    long present = attributes;
     return new NodeInfo(
-        id, size(), modifiedMillis, childCount(), storageClass(), type(), flags & 0xff);
+        id,
+        size(),
+        modifiedMillis,
+        accessedMillis,
+        childCount(),
+        storageClass(),
+        type(),
+        flags & 0xff,
+        permissions(present),
+        owner(present),
+        group(present));
   }
 
   /** Writes what clients are told, with a size that was taken from {@link #space}. */
   final void encode(long size, ByteBuffer out, int offset) {
+    long present = attributes;
     NodeInfo.encode(
         out,
         offset,
         id,
         size,
         modifiedMillis,
+        accessedMillis,
         childCount(),
         storageClass(),
         typeNumber,
-        flags & 0xff);
+        flags & 0xff,
+        permissions(present),
+        owner(present),
+        group(present));
   }
 
   @Override

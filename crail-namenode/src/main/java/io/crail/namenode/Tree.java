@@ -10,6 +10,7 @@ import io.crail.protocol.ListNodes;
 import io.crail.protocol.NodeInfo;
 import io.crail.protocol.NodePath;
 import io.crail.protocol.NodeType;
+import io.crail.protocol.SetAttributes;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -36,12 +37,15 @@ final class Tree {
   private static final int MAX_VISITED = 16_384;
   // Nodes that a removal takes apart itself, so that small subtrees leave nothing behind.
   private static final int DISMANTLED_AT_ONCE = 256;
+  // Everybody may create in the root, and remove what is his own.
+  private static final int ROOT_PERMISSIONS = 01777;
 
   private final int index;
   private final int count;
   private final int storageClasses;
   private final Clock clock;
   private final HostNames hosts;
+  private final UserNames users;
   private final IdTable ids = new IdTable();
   private final NameTable names;
   private final RenameSequence renames = new RenameSequence();
@@ -59,6 +63,7 @@ final class Tree {
       Clock clock,
       RandomGenerator random,
       HostNames hosts,
+      UserNames users,
       NodeWriter writer) {
     this.index = options.index();
     this.count = options.count();
@@ -66,6 +71,7 @@ final class Tree {
     this.maxNodes = options.maxNodes();
     this.clock = clock;
     this.hosts = hosts;
+    this.users = users;
     this.writer = writer;
     this.dismantler = new Dismantler(this::forget, this::destroy);
     this.names = new NameTable(new NameHash(random));
@@ -75,7 +81,9 @@ final class Tree {
     this.root =
         new Container(
             newId(), NodeType.DIRECTORY, options.rootClass(), HostNames.ANY, NodeInfo.ENUMERABLE);
+    root.attributes(ROOT_PERMISSIONS, UserNames.OWN, UserNames.OWN);
     root.touch(clock.currentTimeMillis());
+    root.accessed(root.modifiedMillis());
     ids.add(root);
   }
 
@@ -202,8 +210,9 @@ final class Tree {
    * table.
    *
    * @param clientId who gets the write lease, if the request asks for one
+   * @param user whom the node belongs to; its group is its parent's
    */
-  NodeInfo create(Create.Request request, long clientId) throws CrailException {
+  NodeInfo create(Create.Request request, long clientId, int user) throws CrailException {
     PathBytes path = new PathBytes(request.path());
     requireOwn(path);
     if (path.isRoot()) {
@@ -214,9 +223,10 @@ final class Tree {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           "storage class " + request.storageClass() + ", there are " + storageClasses);
     }
+    requirePermissions(path, request.permissions());
     while (true) {
       Container parent = requireParent(path, locate(path)).parent;
-      Created created = create(request, path, parent, clientId);
+      Created created = create(request, path, parent, clientId, user);
       if (created != null) {
         if (created.replaced != null) {
           destroy(created.replaced);
@@ -232,7 +242,8 @@ final class Tree {
   /**
    * Creates under the lock; null when the parent is gone, and another may have come in its place.
    */
-  private Created create(Create.Request request, PathBytes path, Container parent, long clientId)
+  private Created create(
+      Create.Request request, PathBytes path, Container parent, long clientId, int user)
       throws CrailException {
     if (!parent.type().mayHold(request.type())) {
       throw ErrorCode.WRONG_TYPE.exception(
@@ -255,6 +266,7 @@ final class Tree {
       if (isDetached(parent)) {
         return null;
       }
+      node.attributes(request.permissions(), user, parent.group());
       Node replaced = put(node, parent, path, request, clientId);
       return new Created(node.info(), replaced);
     }
@@ -278,6 +290,7 @@ final class Tree {
     long sequence = old == null ? parent.children().nextSequence() : old.sequence();
     node.place(parent, path.bytes, start, path.end, sequence);
     node.touch(now);
+    node.accessed(now);
     if (request.token() != 0 && isWithBytes(node)) {
       try {
         writer.grant(node, clientId, request.token());
@@ -298,6 +311,52 @@ final class Tree {
       old.markRemoved();
     }
     return old;
+  }
+
+  private static void requirePermissions(PathBytes path, int permissions) throws CrailException {
+    if (permissions > NodeInfo.PERMISSIONS) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          path.text + ": permission bits 0" + Integer.toOctalString(permissions));
+    }
+  }
+
+  /** Sets what the request asks for, and leaves the rest. */
+  NodeInfo setAttributes(SetAttributes.Request request) throws CrailException {
+    PathBytes path = new PathBytes(request.path());
+    requireOwn(path);
+    int which = request.which();
+    if (which > SetAttributes.ALL) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(path.text + ": attributes " + which);
+    }
+    requirePermissions(path, request.permissions());
+    boolean setsOwner = (which & SetAttributes.OWNER) != 0;
+    boolean setsGroup = (which & SetAttributes.GROUP) != 0;
+    while (true) {
+      Place place = locate(path);
+      Node node = place.child;
+      if (place.failure != null || node == null) {
+        throw ErrorCode.NODE_NOT_FOUND.exception(path.text.toString());
+      }
+      // Only for a node that is there, so that mistakes use up no numbers.
+      int owner = setsOwner ? users.number(request.owner()) : 0;
+      int group = setsGroup ? users.number(request.group()) : 0;
+      synchronized (node) {
+        if (isDetached(node)) {
+          continue;
+        }
+        node.attributes(
+            (which & SetAttributes.PERMISSIONS) != 0 ? request.permissions() : node.permissions(),
+            setsOwner ? owner : node.owner(),
+            setsGroup ? group : node.group());
+        if ((which & SetAttributes.MODIFIED) != 0) {
+          node.touch(request.modifiedMillis());
+        }
+        if ((which & SetAttributes.ACCESSED) != 0) {
+          node.accessed(request.accessedMillis());
+        }
+        return node.info();
+      }
+    }
   }
 
   private static boolean isWithBytes(Node node) {

@@ -162,7 +162,7 @@ class FarewellTest {
             .call(
                 NameNodeOperations.CREATE,
                 new Create.Request(
-                    NodeType.DATAFILE, true, true, false, 1, 9, Utf8.of("/slow"), Utf8.EMPTY))
+                    NodeType.DATAFILE, true, true, false, 0644, 1, 9, Utf8.of("/slow"), Utf8.EMPTY))
             .node()
             .id();
     store.extend(slow, 9, 0, BLOCK);

@@ -340,7 +340,7 @@ class LeaseTest {
             .call(
                 NameNodeOperations.CREATE,
                 new Create.Request(
-                    NodeType.DATAFILE, true, true, false, 1, 9, Utf8.of("/f"), Utf8.EMPTY))
+                    NodeType.DATAFILE, true, true, false, 0644, 1, 9, Utf8.of("/f"), Utf8.EMPTY))
             .node()
             .id();
     store.extend(id, 9, 0, BLOCK);

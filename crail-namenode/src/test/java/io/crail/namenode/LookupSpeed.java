@@ -56,13 +56,14 @@ final class LookupSpeed {
     for (int i = 0; i < names; i++) {
       Create.Request request =
           TestStore.creation(NodeType.DATAFILE, path(directory.toString(), i), 0);
-      store.namenode.create(request, 0);
+      store.namenode.create(request, 0, UserNames.OWN);
     }
     Random random = new Random(1);
     RequestBatch[] batches = new RequestBatch[BATCHES];
     Session session = new Session("speed");
     session.attach(
-        new ClientSession(Hello.ROLE_CLIENT, 1, new LookupBatch(store.namenode.tree(), 0, 1)));
+        new ClientSession(
+            Hello.ROLE_CLIENT, 1, UserNames.OWN, new LookupBatch(store.namenode.tree(), 0, 1)));
     for (int b = 0; b < BATCHES; b++) {
       batches[b] = batch(session, perBatch, names, directory.toString(), random);
     }

@@ -17,7 +17,8 @@ final class MemoryFootprint {
     long before = usedAfterCollection();
     for (int i = 0; i < files; i++) {
       String path = "/directory/part-" + (100_000_000_000_000L + i);
-      store.namenode.create(TestStore.creation(NodeType.DATAFILE, path, 0), TestStore.CLIENT);
+      store.namenode.create(
+          TestStore.creation(NodeType.DATAFILE, path, 0), TestStore.CLIENT, UserNames.OWN);
     }
     double bytes = usedAfterCollection() - before;
     if (store.namenode.tree().ids().size() != files + 2) {

@@ -80,7 +80,7 @@ class NameNodeServerTest {
         .call(
             NameNodeOperations.CREATE,
             new Create.Request(
-                NodeType.DATAFILE, true, false, false, -1, token, Utf8.of(path), Utf8.EMPTY))
+                NodeType.DATAFILE, true, false, false, 0644, -1, token, Utf8.of(path), Utf8.EMPTY))
         .join()
         .node();
   }

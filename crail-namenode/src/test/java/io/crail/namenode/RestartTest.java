@@ -58,7 +58,8 @@ class RestartTest {
     assertTrue(refused.getMessage().endsWith("come within 1000 ms"), refused.getMessage());
     store.call(
         NameNodeOperations.CREATE,
-        new Create.Request(NodeType.DATAFILE, true, true, false, 1, 9, Utf8.of("/s"), Utf8.EMPTY));
+        new Create.Request(
+            NodeType.DATAFILE, true, true, false, 0644, 1, 9, Utf8.of("/s"), Utf8.EMPTY));
     long other = store.lookup("/s").node().id();
     refused = assertThrows(NoSpaceException.class, () -> store.extend(other, 9, 0, 1));
     assertFalse(refused.getMessage().contains("come within"), refused.getMessage());

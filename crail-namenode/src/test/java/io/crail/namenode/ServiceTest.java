@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 /** The service as a peer sees it: handshake, malformed requests, batches, text. */
 class ServiceTest {
   private static Hello.Request hello(int magic, int minVersion, int maxVersion, int role) {
-    return new Hello.Request(magic, minVersion, maxVersion, role, 1, Utf8.EMPTY);
+    return new Hello.Request(magic, minVersion, maxVersion, role, 1, Utf8.EMPTY, Utf8.EMPTY);
   }
 
   @Test
@@ -158,7 +158,8 @@ class ServiceTest {
     int count = 64;
     Session session = new Session("test");
     session.attach(
-        new ClientSession(Hello.ROLE_CLIENT, 1, new LookupBatch(store.namenode.tree(), 0, 1)));
+        new ClientSession(
+            Hello.ROLE_CLIENT, 1, UserNames.OWN, new LookupBatch(store.namenode.tree(), 0, 1)));
     RequestBatch lookups = new RequestBatch(session);
     RequestBatch finds = new RequestBatch(session);
     ByteBuffer in = ByteBuffer.allocateDirect(1 << 16).order(ByteOrder.LITTLE_ENDIAN);

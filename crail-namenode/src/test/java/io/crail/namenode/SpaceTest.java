@@ -252,7 +252,15 @@ class SpaceTest {
 
   private static Create.Request placed(String path, int storageClass, boolean strict, String host) {
     return new Create.Request(
-        NodeType.DATAFILE, true, strict, false, storageClass, 9, Utf8.of(path), Utf8.of(host));
+        NodeType.DATAFILE,
+        true,
+        strict,
+        false,
+        0644,
+        storageClass,
+        9,
+        Utf8.of(path),
+        Utf8.of(host));
   }
 
   @Test
@@ -302,7 +310,7 @@ class SpaceTest {
     store.call(
         NameNodeOperations.CREATE,
         new Create.Request(
-            NodeType.DIRECTORY, true, false, false, -1, 0, Utf8.of("/d"), Utf8.of("There")));
+            NodeType.DIRECTORY, true, false, false, 0644, -1, 0, Utf8.of("/d"), Utf8.of("There")));
     long inherits =
         store
             .call(
@@ -312,6 +320,7 @@ class SpaceTest {
                     true,
                     false,
                     false,
+                    0644,
                     -1,
                     9,
                     Utf8.of("/d/f"),

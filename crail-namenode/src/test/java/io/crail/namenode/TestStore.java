@@ -76,7 +76,7 @@ final class TestStore {
 
   static Create.Request creation(NodeType type, String path, long token) {
     return new Create.Request(
-        type, true, false, false, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
+        type, true, false, false, 0644, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
   }
 
   NodeInfo create(NodeType type, String path, long token) throws CrailException {
@@ -126,7 +126,7 @@ final class TestStore {
 
   static Create.Request replacement(NodeType type, String path, long token) {
     return new Create.Request(
-        type, true, false, true, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
+        type, true, false, true, 0644, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
   }
 
   /** Renames to the place of what is there. */

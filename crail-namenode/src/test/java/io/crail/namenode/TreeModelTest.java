@@ -98,7 +98,15 @@ class TreeModelTest {
                         .call(
                             NameNodeOperations.CREATE,
                             new Create.Request(
-                                type, enumerable, false, replace, -1, 0, Utf8.of(path), Utf8.EMPTY))
+                                type,
+                                enumerable,
+                                false,
+                                replace,
+                                0644,
+                                -1,
+                                0,
+                                Utf8.of(path),
+                                Utf8.EMPTY))
                         .node()),
         "create " + path);
     if (expected == null) {

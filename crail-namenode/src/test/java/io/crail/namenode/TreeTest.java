@@ -89,7 +89,7 @@ class TreeTest {
             store.call(
                 NameNodeOperations.CREATE,
                 new Create.Request(
-                    NodeType.DATAFILE, true, false, false, 9, 0, Utf8.of("/x"), Utf8.EMPTY)));
+                    NodeType.DATAFILE, true, false, false, 0644, 9, 0, Utf8.of("/x"), Utf8.EMPTY)));
     refused(ErrorCode.NODE_NOT_FOUND, () -> store.lookup("/x"));
     assertEquals(3, nodes(store));
   }
@@ -292,7 +292,7 @@ class TreeTest {
     store.call(
         NameNodeOperations.CREATE,
         new Create.Request(
-            NodeType.DATAFILE, false, false, false, -1, 0, Utf8.of("/hidden"), Utf8.EMPTY));
+            NodeType.DATAFILE, false, false, false, 0644, -1, 0, Utf8.of("/hidden"), Utf8.EMPTY));
     store.renameOver("/hidden", "/d/target");
     assertEquals(List.of("first", "last"), store.list(store.lookup("/d").node().id(), 1));
     assertEquals(3, store.lookup("/d").node().childCount());
@@ -360,7 +360,15 @@ class TreeTest {
             .call(
                 NameNodeOperations.CREATE,
                 new Create.Request(
-                    NodeType.DATAFILE, false, false, false, -1, 0, Utf8.of("/a/h"), Utf8.EMPTY))
+                    NodeType.DATAFILE,
+                    false,
+                    false,
+                    false,
+                    0644,
+                    -1,
+                    0,
+                    Utf8.of("/a/h"),
+                    Utf8.EMPTY))
             .node();
     store.rename("/a", "/c/d");
     assertEquals(id, store.lookup("/c/d/b/f").node().id());
@@ -384,7 +392,7 @@ class TreeTest {
             .call(
                 NameNodeOperations.CREATE,
                 new Create.Request(
-                    NodeType.DIRECTORY, true, true, false, 3, 0, Utf8.of("/d/e"), Utf8.EMPTY))
+                    NodeType.DIRECTORY, true, true, false, 0644, 3, 0, Utf8.of("/d/e"), Utf8.EMPTY))
             .node();
     assertEquals(3, node.storageClass());
     assertEquals(NodeInfo.ENUMERABLE | NodeInfo.STRICT, node.flags());

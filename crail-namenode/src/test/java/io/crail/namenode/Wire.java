@@ -59,7 +59,14 @@ final class Wire {
     Wire wire = new Wire(server);
     wire.call(
         NameNodeOperations.HELLO,
-        new Hello.Request(Hello.MAGIC, Frame.VERSION, Frame.VERSION, role, clientId, Utf8.EMPTY));
+        new Hello.Request(
+            Hello.MAGIC,
+            Frame.VERSION,
+            Frame.VERSION,
+            role,
+            clientId,
+            Utf8.EMPTY,
+            Utf8.of("tester")));
     return wire;
   }
 

@@ -2,10 +2,12 @@
 package io.crail.protocol;
 
 import io.crail.common.Addresses;
+import io.crail.common.Utf8;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
+import io.crail.common.config.Configuration;
 import io.crail.rpc.TransportProvider;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -36,6 +38,16 @@ public final class ClusterKeys implements ConfigKeys {
               "Name of the cluster; clients and datanodes refuse a namenode that has another one.")
           .check(
               name -> name.isEmpty() || name.length() > 80 ? "must have 1 to 80 characters" : null);
+
+  /** Whom new nodes belong to. */
+  public static final ConfigKey<String> USER =
+      ConfigKey.of(
+              "crail.user",
+              ConfigType.STRING,
+              "",
+              "Whom the nodes belong to that a client creates; at a namenode, whom the root belongs"
+                  + " to. Empty: the user of the process, under Hadoop Hadoop's user.")
+          .check(user -> user.isEmpty() ? null : TextLimits.checkUser(Utf8.of(user)));
 
   /** The deadline of a metadata operation. */
   public static final ConfigKey<Duration> RPC_TIMEOUT =
@@ -71,6 +83,12 @@ public final class ClusterKeys implements ConfigKeys {
     return null;
   }
 
+  /** {@link #USER}, or the user of the process. */
+  public static String user(Configuration configuration) {
+    String user = configuration.get(USER);
+    return user.isEmpty() ? System.getProperty("user.name", "nobody") : user;
+  }
+
   @Override
   public String title() {
     return "Cluster";
@@ -79,6 +97,6 @@ public final class ClusterKeys implements ConfigKeys {
   @Override
   public List<ConfigKey<?>> keys() {
     return List.of(
-        NAMENODE_ADDRESS, CLUSTER_NAME, TransportProvider.RPC_TYPE, RPC_TIMEOUT, KEEP_ALIVE);
+        NAMENODE_ADDRESS, CLUSTER_NAME, USER, TransportProvider.RPC_TYPE, RPC_TIMEOUT, KEEP_ALIVE);
   }
 }

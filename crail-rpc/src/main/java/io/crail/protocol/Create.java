@@ -23,6 +23,7 @@ public final class Create {
    * @param strict whether its space comes from its storage class only
    * @param replace whether a node with bytes takes the place of one that is there; in a table it
    *     always does
+   * @param permissions twelve permission bits
    * @param storageClass storage class, or -1 for the parent's
    * @param token not 0: the write lease that the creator takes on a node with bytes
    * @param path the path, in the form of NodePath
@@ -33,6 +34,7 @@ public final class Create {
       boolean enumerable,
       boolean strict,
       boolean replace,
+      int permissions,
       int storageClass,
       long token,
       Utf8 path,
@@ -44,6 +46,7 @@ public final class Create {
             .u8("enumerable", "whether the node appears in listings; 0 or 1")
             .u8("strict", "whether its space comes from its storage class only; 0 or 1")
             .u8("replace", "whether it takes the place of a node with bytes; 0 or 1")
+            .u16("permissions", "permission bits, 0 to 07777")
             .i32("storageClass", "storage class, or -1 for the parent's")
             .i64("token", "not 0: the write lease that the creator takes on a node with bytes")
             .u16("pathLength", "bytes of path")
@@ -61,6 +64,7 @@ public final class Create {
     static final int ENUMERABLE = LAYOUT.offset("enumerable");
     static final int STRICT = LAYOUT.offset("strict");
     static final int REPLACE = LAYOUT.offset("replace");
+    static final int PERMISSIONS = LAYOUT.offset("permissions");
     static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
     static final int TOKEN = LAYOUT.offset("token");
     static final int PATH_LENGTH = LAYOUT.offset("pathLength");
@@ -80,6 +84,7 @@ public final class Create {
             out.put(offset + ENUMERABLE, (byte) (message.enumerable ? 1 : 0));
             out.put(offset + STRICT, (byte) (message.strict ? 1 : 0));
             out.put(offset + REPLACE, (byte) (message.replace ? 1 : 0));
+            out.putShort(offset + PERMISSIONS, (short) message.permissions);
             out.putInt(offset + STORAGE_CLASS, message.storageClass);
             out.putLong(offset + TOKEN, message.token);
             out.putShort(offset + PATH_LENGTH, (short) message.path.length());
@@ -103,6 +108,7 @@ public final class Create {
                 in.get(offset + ENUMERABLE) != 0,
                 in.get(offset + STRICT) != 0,
                 in.get(offset + REPLACE) != 0,
+                in.getShort(offset + PERMISSIONS) & 0xffff,
                 in.getInt(offset + STORAGE_CLASS),
                 in.getLong(offset + TOKEN),
                 path,

@@ -29,9 +29,10 @@ public final class Hello {
    * @param role 0: client, 1: datanode
    * @param clientId random number of the client, the owner of its write leases
    * @param host name of the client's host
+   * @param user whom the nodes that it creates belong to; empty: to the namenode's own user
    */
   public record Request(
-      int magic, int minVersion, int maxVersion, int role, long clientId, Utf8 host) {
+      int magic, int minVersion, int maxVersion, int role, long clientId, Utf8 host, Utf8 user) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Hello.Request")
@@ -41,7 +42,14 @@ public final class Hello {
             .u8("role", "0: client, 1: datanode")
             .i64("clientId", "random number of the client, the owner of its write leases")
             .u16("hostLength", "bytes of host")
-            .bytes("host", "hostLength", 0, TextLimits.HOST, "name of the client's host");
+            .u16("userLength", "bytes of user")
+            .bytes("host", "hostLength", 0, TextLimits.HOST, "name of the client's host")
+            .bytes(
+                "user",
+                "userLength",
+                0,
+                TextLimits.USER,
+                "whom its nodes belong to; empty for the namenode's own user");
 
     static final int MAGIC = LAYOUT.offset("magic");
     static final int MIN_VERSION = LAYOUT.offset("minVersion");
@@ -49,13 +57,14 @@ public final class Hello {
     static final int ROLE = LAYOUT.offset("role");
     static final int CLIENT_ID = LAYOUT.offset("clientId");
     static final int HOST_LENGTH = LAYOUT.offset("hostLength");
+    static final int USER_LENGTH = LAYOUT.offset("userLength");
 
     /** The codec. */
     public static final Codec<Request> CODEC =
         new Codec<>(LAYOUT) {
           @Override
           public int length(Request message) {
-            return LAYOUT.fixedLength() + message.host.length();
+            return LAYOUT.fixedLength() + message.host.length() + message.user.length();
           }
 
           @Override
@@ -66,8 +75,11 @@ public final class Hello {
             out.put(offset + ROLE, (byte) message.role);
             out.putLong(offset + CLIENT_ID, message.clientId);
             out.putShort(offset + HOST_LENGTH, (short) message.host.length());
+            out.putShort(offset + USER_LENGTH, (short) message.user.length());
             int at = offset + LAYOUT.fixedLength();
             message.host.copyTo(out, at);
+            at += message.host.length();
+            message.user.copyTo(out, at);
           }
 
           @Override
@@ -75,13 +87,17 @@ public final class Hello {
             int at = offset + LAYOUT.fixedLength();
             int hostLength = in.getShort(offset + HOST_LENGTH) & 0xffff;
             Utf8 host = Utf8.copyOf(in, at, hostLength);
+            at += hostLength;
+            int userLength = in.getShort(offset + USER_LENGTH) & 0xffff;
+            Utf8 user = Utf8.copyOf(in, at, userLength);
             return new Request(
                 in.getInt(offset + MAGIC),
                 in.get(offset + MIN_VERSION) & 0xff,
                 in.get(offset + MAX_VERSION) & 0xff,
                 in.get(offset + ROLE) & 0xff,
                 in.getLong(offset + CLIENT_ID),
-                host);
+                host,
+                user);
           }
         };
   }

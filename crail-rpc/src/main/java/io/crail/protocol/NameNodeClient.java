@@ -27,8 +27,14 @@ public final class NameNodeClient {
    * @param clientId random; owns the write leases
    * @param host name of this host
    * @param cluster name of the cluster that the namenodes must have
+   * @param user whom the nodes that it creates belong to; empty: to the namenode's own user
    */
-  public record Identity(int role, long clientId, String host, String cluster) {}
+  public record Identity(int role, long clientId, String host, String cluster, String user) {
+    /** One that creates no nodes of its own. */
+    public Identity(int role, long clientId, String host, String cluster) {
+      this(role, clientId, host, cluster, "");
+    }
+  }
 
   /** Hears of handshakes. */
   public interface HelloListener {
@@ -145,7 +151,8 @@ public final class NameNodeClient {
             Frame.VERSION,
             identity.role(),
             identity.clientId(),
-            Utf8.of(identity.host()));
+            Utf8.of(identity.host()),
+            Utf8.of(identity.user()));
     private final int index;
 
     HelloCall(RpcPeer peer, int index) {

@@ -234,6 +234,26 @@ public final class NameNodeOperations {
           IDEMPOTENT,
           named(),
           "writes tree and space as text");
+  public static final Operation<Names.Request, Names.Response> NAMES =
+      add(
+          22,
+          "names",
+          Names.Request.CODEC,
+          Names.Response.CODEC,
+          READING,
+          IDEMPOTENT,
+          named(),
+          "tells the names of owners and groups");
+  public static final Operation<SetAttributes.Request, SetAttributes.Response> SET_ATTRIBUTES =
+      add(
+          23,
+          "set-attributes",
+          SetAttributes.Request.CODEC,
+          SetAttributes.Response.CODEC,
+          MUTATING,
+          IDEMPOTENT,
+          byPath(SetAttributes.Request::path),
+          "sets permission bits, owner, group and times of a node");
 
   // spotless:on
 

@@ -10,24 +10,35 @@ import java.nio.ByteBuffer;
  * @param id the node's id, never given to another node
  * @param size bytes that are visible to readers; 0 for a container
  * @param modifiedMillis when bytes or children changed last, milliseconds since 1970
+ * @param accessedMillis when it was created, or what somebody has set; milliseconds since 1970
  * @param childCount children of a container
  * @param storageClass the class its space comes from
  * @param type the type
  * @param flags {@link #ENUMERABLE} and {@link #STRICT}
+ * @param permissions twelve permission bits, as in POSIX
+ * @param owner number of the owner's name at the namenode, which {@link Names} tells
+ * @param group number of the group's name at the namenode
  */
 public record NodeInfo(
     long id,
     long size,
     long modifiedMillis,
+    long accessedMillis,
     int childCount,
     int storageClass,
     NodeType type,
-    int flags) {
+    int flags,
+    int permissions,
+    int owner,
+    int group) {
   /** Flag: the node appears in listings. */
   public static final int ENUMERABLE = 1;
 
   /** Flag: its space comes from its storage class and from no other. */
   public static final int STRICT = 2;
+
+  /** All permission bits. */
+  public static final int PERMISSIONS = 07777;
 
   /** The layout. */
   public static final Layout LAYOUT =
@@ -35,18 +46,26 @@ public record NodeInfo(
           .i64("id", "node id")
           .i64("size", "bytes visible to readers")
           .i64("modifiedMillis", "last change, milliseconds since 1970")
+          .i64("accessedMillis", "creation or what was set, milliseconds since 1970")
           .i32("childCount", "children of a container")
           .u16("storageClass", "storage class")
           .u8("type", "node type")
-          .u8("flags", "1: enumerable, 2: strict storage class");
+          .u8("flags", "1: enumerable, 2: strict storage class")
+          .u16("permissions", "permission bits, 0 to 07777")
+          .u16("owner", "number of the owner's name")
+          .u16("group", "number of the group's name");
 
   private static final int ID = LAYOUT.offset("id");
   private static final int SIZE = LAYOUT.offset("size");
   private static final int MODIFIED = LAYOUT.offset("modifiedMillis");
+  private static final int ACCESSED = LAYOUT.offset("accessedMillis");
   private static final int CHILD_COUNT = LAYOUT.offset("childCount");
   private static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
   private static final int TYPE = LAYOUT.offset("type");
   private static final int FLAGS = LAYOUT.offset("flags");
+  private static final int PERMISSIONS_AT = LAYOUT.offset("permissions");
+  private static final int OWNER = LAYOUT.offset("owner");
+  private static final int GROUP = LAYOUT.offset("group");
 
   /** True when the node appears in listings. */
   public boolean enumerable() {
@@ -55,7 +74,20 @@ public record NodeInfo(
 
   /** Writes this. */
   public void encode(ByteBuffer out, int offset) {
-    encode(out, offset, id, size, modifiedMillis, childCount, storageClass, type.number(), flags);
+    encode(
+        out,
+        offset,
+        id,
+        size,
+        modifiedMillis,
+        accessedMillis,
+        childCount,
+        storageClass,
+        type.number(),
+        flags,
+        permissions,
+        owner,
+        group);
   }
 
   /** Writes the fields of a node without making a record of them. */
@@ -65,17 +97,25 @@ public record NodeInfo(
       long id,
       long size,
       long modifiedMillis,
+      long accessedMillis,
       int childCount,
       int storageClass,
       int typeNumber,
-      int flags) {
+      int flags,
+      int permissions,
+      int owner,
+      int group) {
     out.putLong(offset + ID, id);
     out.putLong(offset + SIZE, size);
     out.putLong(offset + MODIFIED, modifiedMillis);
+    out.putLong(offset + ACCESSED, accessedMillis);
     out.putInt(offset + CHILD_COUNT, childCount);
     out.putShort(offset + STORAGE_CLASS, (short) storageClass);
     out.put(offset + TYPE, (byte) typeNumber);
     out.put(offset + FLAGS, (byte) flags);
+    out.putShort(offset + PERMISSIONS_AT, (short) permissions);
+    out.putShort(offset + OWNER, (short) owner);
+    out.putShort(offset + GROUP, (short) group);
   }
 
   /** Reads one. */
@@ -84,9 +124,13 @@ public record NodeInfo(
         in.getLong(offset + ID),
         in.getLong(offset + SIZE),
         in.getLong(offset + MODIFIED),
+        in.getLong(offset + ACCESSED),
         in.getInt(offset + CHILD_COUNT),
         in.getShort(offset + STORAGE_CLASS) & 0xffff,
         NodeType.of(in.get(offset + TYPE) & 0xff),
-        in.get(offset + FLAGS) & 0xff);
+        in.get(offset + FLAGS) & 0xff,
+        in.getShort(offset + PERMISSIONS_AT) & 0xffff,
+        in.getShort(offset + OWNER) & 0xffff,
+        in.getShort(offset + GROUP) & 0xffff);
   }
 }

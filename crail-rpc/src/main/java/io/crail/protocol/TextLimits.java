@@ -14,7 +14,23 @@ public final class TextLimits {
   /** Of the path of a datanode's region files. */
   public static final int REGION_PATH = 1024;
 
+  /** Of a user's or a group's name. */
+  public static final int USER = 255;
+
   private TextLimits() {}
+
+  /** What is wrong with the name of a user or a group; null for nothing. */
+  public static String checkUser(Utf8 name) {
+    if (name.length() == 0 || name.length() > USER) {
+      return "must have 1 to " + USER + " bytes";
+    }
+    for (int i = 0; i < name.length(); i++) {
+      if (name.byteAt(i) >= 0 && name.byteAt(i) < ' ') {
+        return "must have no control characters";
+      }
+    }
+    return null;
+  }
 
   /** What is wrong with the length of a host's name, for a configuration key; null for nothing. */
   public static String checkHost(String host) {

@@ -155,7 +155,9 @@ class NameNodeOperationsTest {
       "list-datanodes",
       "usage",
       "ping",
-      "dump"
+      "dump",
+      "names",
+      "set-attributes"
     };
     for (int i = 0; i < names.length; i++) {
       given.put(i + 1, names[i]);

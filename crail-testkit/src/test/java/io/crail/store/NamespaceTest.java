@@ -11,6 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailAttributeChanges;
+import io.crail.CrailAttributes;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailContainer;
 import io.crail.CrailFile;
@@ -24,6 +26,7 @@ import io.crail.Upcoming;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.CrossNamenodeException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.InvalidArgumentException;
 import io.crail.common.error.InvalidPathException;
 import io.crail.common.error.StaleNodeException;
 import java.io.InterruptedIOException;
@@ -227,7 +230,7 @@ class NamespaceTest {
 
   private static Upcoming<CrailNode> replace(String path, CrailNodeType type) throws Exception {
     return store.create(
-        path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true, true);
+        path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true, true, 0640);
   }
 
   @Test
@@ -259,6 +262,45 @@ class NamespaceTest {
     store.rename("/over/d", "/over/e", true).get();
     assertNotNull(lookup("/over/e/x"));
     assertNull(lookup("/over/d"));
+  }
+
+  @Test
+  void attributesAreKeptForOthers() throws Exception {
+    long before = System.currentTimeMillis();
+    create(store, "/attributes", CrailNodeType.DIRECTORY);
+    CrailAttributes directory = lookup("/attributes").getAttributes();
+    assertEquals(System.getProperty("user.name"), directory.owner());
+    assertEquals(CrailAttributes.CONTAINER_PERMISSIONS, directory.permissions());
+    CrailNode set =
+        store.setAttributes("/attributes", CrailAttributeChanges.ofOwner("somebody", "team")).get();
+    assertEquals("somebody", set.getAttributes().owner());
+    CrailNode file = replace("/attributes/f", CrailNodeType.DATAFILE).early();
+    CrailAttributes made = file.getAttributes();
+    assertEquals("team", made.group());
+    assertEquals(0640, made.permissions());
+    assertTrue(made.accessTime() >= before && made.modificationTime() >= before, made.toString());
+    store.setAttributes("/attributes/f", CrailAttributeChanges.ofPermissions(01777)).get();
+    store.setAttributes("/attributes/f", CrailAttributeChanges.ofTimes(7L, null)).get();
+    store.setAttributes("/attributes/f", CrailAttributeChanges.ofTimes(null, 8L)).get();
+    CrailAttributes present = lookup("/attributes/f").getAttributes();
+    assertEquals(new CrailAttributes(made.owner(), "team", 01777, 7, 8), present);
+    assertEquals(made, file.getAttributes(), "what the handle knew");
+    CrailAttributes listed =
+        lookup("/attributes").asContainer().listStatus().next().getAttributes();
+    assertEquals(present, listed);
+    assertEquals(
+        ErrorCode.NODE_NOT_FOUND,
+        failure(store.setAttributes("/none", CrailAttributeChanges.ofPermissions(0))));
+    assertThrows(
+        InvalidArgumentException.class,
+        () -> store.setAttributes("/attributes", CrailAttributeChanges.ofPermissions(010000)));
+    assertThrows(
+        InvalidArgumentException.class,
+        () -> store.setAttributes("/attributes", CrailAttributeChanges.ofOwner("", null)));
+    // The one who comes later learns the names that were given before.
+    try (CrailStore other = cluster.newStore()) {
+      assertEquals(present, other.lookup("/attributes/f").get().getAttributes());
+    }
   }
 
   @Test

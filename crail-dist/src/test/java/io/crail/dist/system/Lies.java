@@ -16,6 +16,7 @@ import io.crail.protocol.ListNodes;
 import io.crail.protocol.Locations;
 import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Names;
 import io.crail.protocol.NodeType;
 import io.crail.protocol.Operation;
 import io.crail.protocol.RegisterDatanode;
@@ -24,6 +25,7 @@ import io.crail.protocol.Remove;
 import io.crail.protocol.RemoveDatanode;
 import io.crail.protocol.Rename;
 import io.crail.protocol.RenewLeases;
+import io.crail.protocol.SetAttributes;
 import io.crail.protocol.SetSize;
 import io.crail.protocol.Usage;
 import io.crail.rpc.Frame;
@@ -62,7 +64,9 @@ final class Lies {
           Map.entry(NameNodeOperations.DESCRIBE_DATANODE, DescribeDatanode.Request.class),
           Map.entry(NameNodeOperations.LIST_DATANODES, ListDatanodes.Request.class),
           Map.entry(NameNodeOperations.USAGE, Usage.Request.class),
-          Map.entry(NameNodeOperations.DUMP, Dump.Request.class));
+          Map.entry(NameNodeOperations.DUMP, Dump.Request.class),
+          Map.entry(NameNodeOperations.NAMES, Names.Request.class),
+          Map.entry(NameNodeOperations.SET_ATTRIBUTES, SetAttributes.Request.class));
   private static final String[] NAMES = {
     "a", "\n", "\u001b[2J", "ERROR faked", "\u202e", "\u0007", "b", "\r"
   };
@@ -86,7 +90,8 @@ final class Lies {
               Frame.VERSION,
               role,
               random.nextLong(),
-              role == Hello.ROLE_DATANODE ? text(255) : Utf8.of("liar"));
+              role == Hello.ROLE_DATANODE ? text(255) : Utf8.of("liar"),
+              Utf8.EMPTY);
       if (!ask(socket, NameNodeOperations.HELLO.number(), Hello.Request.CODEC, hello)) {
         return false;
       }

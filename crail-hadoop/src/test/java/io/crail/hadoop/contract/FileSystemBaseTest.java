@@ -7,8 +7,6 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileSystemContractBaseTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Disabled;
-import org.junit.jupiter.api.Test;
 
 /** Hadoop's older contract of a {@link FileSystem}. */
 class FileSystemBaseTest extends FileSystemContractBaseTest {
@@ -26,9 +24,4 @@ class FileSystemBaseTest extends FileSystemContractBaseTest {
       super.tearDown();
     }
   }
-
-  @Disabled("permission bits are not stored")
-  @Override
-  @Test
-  public void testMkdirsWithUmask() {}
 }

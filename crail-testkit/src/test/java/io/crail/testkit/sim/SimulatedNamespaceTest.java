@@ -129,6 +129,7 @@ class SimulatedNamespaceTest {
             true,
             false,
             false,
+            0644,
             Create.PARENT_CLASS,
             token,
             NodePath.parse(path),

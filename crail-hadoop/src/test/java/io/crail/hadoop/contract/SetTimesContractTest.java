@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop.contract;
+
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.contract.AbstractContractSetTimesTest;
+import org.apache.hadoop.fs.contract.AbstractFSContract;
+
+class SetTimesContractTest extends AbstractContractSetTimesTest {
+  @Override
+  protected AbstractFSContract createContract(Configuration configuration) {
+    return new CrailContract(configuration);
+  }
+}
