@@ -32,8 +32,13 @@ public abstract class CrailBufferedInputStream extends InputStream {
    */
   protected abstract ByteBuffer nextSlice(boolean wait) throws IOException;
 
+  /** Fewest bytes for which {@link #readStraight} is worth a try. */
+  protected int leastStraight() {
+    return Integer.MAX_VALUE;
+  }
+
   /**
-   * Reads into direct memory without a slice between, where the bytes can be copied at once.
+   * Reads without a slice between, where the bytes can be copied at once.
    *
    * @return bytes read; 0 when they are to come through {@link #nextSlice}
    * @throws IOException the error of the read
@@ -81,6 +86,9 @@ public abstract class CrailBufferedInputStream extends InputStream {
   @Override
   public final int read(byte[] target, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, target.length);
+    if (length >= leastStraight()) {
+      return readLarge(ByteBuffer.wrap(target, offset, length));
+    }
     int count = 0;
     try {
       while (count < length && more()) {
@@ -95,15 +103,27 @@ public abstract class CrailBufferedInputStream extends InputStream {
     return count == 0 && length > 0 ? -1 : count;
   }
 
+  private int readLarge(ByteBuffer target) throws IOException {
+    int begin = target.position();
+    try {
+      return read(target);
+    } catch (InterruptedIOException e) {
+      e.bytesTransferred = target.position() - begin;
+      throw e;
+    }
+  }
+
   /** Reads as much as there is room or the file has left, waiting for it; -1 at the end. */
   public final int read(ByteBuffer target) throws IOException {
     int wanted = target.remaining();
     int count = 0;
     while (count < wanted) {
-      int straight = slice.hasRemaining() || !isMemory(target) ? 0 : readStraight(target);
-      if (straight > 0) {
+      if (!slice.hasRemaining() && target.remaining() >= leastStraight() && !target.isReadOnly()) {
+        int straight = readStraight(target);
         count += straight;
-        continue;
+        if (straight > 0) {
+          continue;
+        }
       }
       if (!more()) {
         break;
@@ -115,10 +135,6 @@ public abstract class CrailBufferedInputStream extends InputStream {
       count += part;
     }
     return count == 0 && wanted > 0 ? -1 : count;
-  }
-
-  private static boolean isMemory(ByteBuffer target) {
-    return target.isDirect() && !target.isReadOnly();
   }
 
   /**

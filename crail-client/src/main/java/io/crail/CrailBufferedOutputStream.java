@@ -31,9 +31,14 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
   /** Some bytes were put into the slice of the last {@link #room}. */
   protected abstract void filled() throws IOException;
 
+  /** Fewest bytes for which {@link #writeStraight} is worth a try. */
+  protected int leastStraight() {
+    return Integer.MAX_VALUE;
+  }
+
   /**
-   * Writes from direct memory without a slice between, where the bytes can be copied at once;
-   * advances the position of {@code source} by what was written.
+   * Writes without a slice between, where the bytes can be copied at once; advances the position of
+   * {@code source} by what was written.
    *
    * @return false when the bytes are to go through {@link #room}
    * @throws IOException the error of this or an earlier write, or that the stream is closed
@@ -62,6 +67,10 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
   @Override
   public final void write(byte[] source, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, source.length);
+    if (length >= leastStraight()) {
+      writeLarge(ByteBuffer.wrap(source, offset, length));
+      return;
+    }
     int done = 0;
     try {
       while (done < length) {
@@ -77,10 +86,20 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
     }
   }
 
+  private void writeLarge(ByteBuffer source) throws IOException {
+    int begin = source.position();
+    try {
+      write(source);
+    } catch (InterruptedIOException e) {
+      e.bytesTransferred = source.position() - begin;
+      throw e;
+    }
+  }
+
   /** Writes all that remains in {@code source}. */
   public final void write(ByteBuffer source) throws IOException {
     while (source.hasRemaining()) {
-      if (source.isDirect() && writeStraight(source)) {
+      if (source.remaining() >= leastStraight() && writeStraight(source)) {
         continue;
       }
       ByteBuffer slice = room();

@@ -61,8 +61,13 @@ final class BufferedFileInput extends SlicedInput {
   }
 
   @Override
+  protected int leastStraight() {
+    return store().sliceBytes();
+  }
+
+  @Override
   protected int readStraight(ByteBuffer target) throws IOException {
-    if (target.remaining() < store().sliceBytes() || !ahead().isEmpty()) {
+    if (!ahead().isEmpty()) {
       return 0;
     }
     checkOpen();

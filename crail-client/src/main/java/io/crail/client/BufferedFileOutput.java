@@ -59,9 +59,14 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
   }
 
   @Override
+  protected int leastStraight() {
+    return store.sliceBytes();
+  }
+
+  @Override
   protected boolean writeStraight(ByteBuffer source) throws IOException {
     boolean pending = current != null && current.position() > 0;
-    if (pending || source.remaining() < store.sliceBytes()) {
+    if (pending) {
       return false;
     }
     checkOpen();

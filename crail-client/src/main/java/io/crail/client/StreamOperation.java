@@ -67,7 +67,7 @@ final class StreamOperation extends Completion
   /**
    * Creates an operation; {@link #advance} starts it.
    *
-   * @param memory direct memory
+   * @param memory direct memory; that of the heap too, where it is copied within this host
    * @param root what it was cut from, the same object each time
    * @param memoryOffset its first byte
    * @param start position in the file

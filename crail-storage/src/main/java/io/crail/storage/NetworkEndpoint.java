@@ -256,7 +256,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
 
   private void submit(Transfer transfer, boolean write) {
     if (!transfer.buffer().isDirect()) {
-      transfer.end(ErrorCode.INVALID_ARGUMENT.exception("a transfer needs a direct buffer"));
+      CopiedTransfer.begin(this, transfer, write);
       return;
     }
     CrailException refusal = refusal(transfer);

@@ -28,7 +28,8 @@ public class Transfer extends Completion {
   /**
    * Sets the next use.
    *
-   * @param newBuffer direct memory; position and limit are neither used nor changed
+   * @param newBuffer direct memory, or that of the heap, which over a network costs a copy;
+   *     position and limit are neither used nor changed
    * @param newBufferOffset first byte in the buffer
    * @param newLength bytes, at least 1
    * @param newExtent the extent
@@ -76,8 +77,7 @@ public class Transfer extends Completion {
   /**
    * Tells what the user's memory was cut from. Behind {@link #prepare}.
    *
-   * @param newRoot direct memory that outlives this transfer, the same object for whatever is cut
-   *     from it
+   * @param newRoot memory that outlives this transfer, the same object for whatever is cut from it
    */
   public final void cutFrom(ByteBuffer newRoot) {
     this.root = newRoot;

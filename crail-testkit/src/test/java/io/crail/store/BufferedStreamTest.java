@@ -271,7 +271,7 @@ class BufferedStreamTest {
     }
   }
 
-  /** Big direct buffers go past the slices where bytes are mapped; nobody may see where. */
+  /** What is big goes past the slices where bytes are mapped; nobody may see where. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void directBuffersMixWithEverythingElse(boolean isMapped) throws Exception {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.contract;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -299,6 +300,24 @@ public abstract class TierContract {
         assertEquals(GUARD, target.get(i), "a byte outside the transfer was changed");
       }
     }
+  }
+
+  /** A stream that copies arrays within this host may have to use the network after all. */
+  @Test
+  void memoryOfTheHeapIsMovedToo() throws Exception {
+    StorageEndpoint endpoint = endpoint();
+    Extent extent = extent(1, 0, BLOCK);
+    byte[] bytes = new byte[100_000];
+    random.nextBytes(bytes);
+    ByteBuffer source = ByteBuffer.wrap(bytes).asReadOnlyBuffer();
+    succeed(begin(endpoint, true, source, 100, 99_000, extent, 7, PATIENCE_NANOS));
+    byte[] got = new byte[bytes.length];
+    succeed(begin(endpoint, false, ByteBuffer.wrap(got), 100, 99_000, extent, 7, PATIENCE_NANOS));
+    byte[] expected = new byte[bytes.length];
+    System.arraycopy(bytes, 100, expected, 100, 99_000);
+    assertArrayEquals(expected, got);
+    endpoint.close();
+    fail(begin(endpoint, true, source, 0, 10, extent, 0, PATIENCE_NANOS), ErrorCode.CLOSED);
   }
 
   @Test
