@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -15,6 +16,7 @@ import io.crail.rpc.Connection;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -393,14 +395,50 @@ class NetworkEndpointTest {
 
   @Test
   void whatNoNetworkCanSendIsRefused() {
-    Transfer transfer = new Transfer();
-    transfer.prepare(ByteBuffer.allocate(16), 0, 16, EXTENT, 0, FAR);
-    endpoint.write(transfer);
-    assertEnded(ErrorCode.INVALID_ARGUMENT, transfer);
-    transfer.prepare(buffer.asReadOnlyBuffer(), 0, 16, EXTENT, 0, FAR);
-    endpoint.read(transfer);
-    assertEnded(ErrorCode.INVALID_ARGUMENT, transfer);
+    for (ByteBuffer memory : List.of(buffer, ByteBuffer.allocate(16))) {
+      Transfer transfer = new Transfer();
+      transfer.prepare(memory.asReadOnlyBuffer(), 0, 16, EXTENT, 0, FAR);
+      endpoint.read(transfer);
+      assertEnded(ErrorCode.INVALID_ARGUMENT, transfer);
+    }
     assertEquals(0, endpoint.connects);
+  }
+
+  @Test
+  void memoryOfTheHeapIsCopied() {
+    byte[] bytes = new byte[20];
+    Arrays.fill(bytes, (byte) 7);
+    Transfer write = new Transfer();
+    write.prepare(ByteBuffer.wrap(bytes).asReadOnlyBuffer(), 4, 16, EXTENT, 3, loop.time.now + FAR);
+    endpoint.write(write);
+    endpoint.open();
+    Transfer sent = endpoint.sent.get(0);
+    assertTrue(sent.buffer().isDirect());
+    assertEquals(3, sent.extentOffset());
+    assertEquals(write.deadlineNanos(), sent.deadlineNanos());
+    assertEquals(ByteBuffer.wrap(bytes, 4, 16), sent.buffer());
+    assertFalse(write.isComplete());
+    endpoint.answer();
+    assertEnded(ErrorCode.OK, write);
+
+    Transfer read = new Transfer();
+    read.prepare(ByteBuffer.wrap(bytes), 2, 10, EXTENT, 0, loop.time.now + FAR);
+    endpoint.read(read);
+    sent = endpoint.sent.get(1);
+    for (int i = 0; i < 10; i++) {
+      sent.buffer().put(i, (byte) (i + 20));
+    }
+    assertEquals(7, bytes[2]);
+    endpoint.answer();
+    assertEnded(ErrorCode.OK, read);
+    assertArrayEquals(
+        new byte[] {7, 7, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 7, 7, 7, 7, 7, 7, 7, 7}, bytes);
+
+    Transfer failing = new Transfer();
+    failing.prepare(ByteBuffer.wrap(bytes), 0, 20, EXTENT, 0, loop.time.now + FAR);
+    endpoint.write(failing);
+    endpoint.close();
+    assertEnded(ErrorCode.CLOSED, failing);
   }
 
   @Test

@@ -369,10 +369,8 @@ class TcpStorageEndpointTest {
   }
 
   @Test
-  void onlyDirectMemoryIsTaken() throws Exception {
+  void memoryThatCannotBeReadIntoIsRefused() throws Exception {
     StorageEndpoint endpoint = endpoint(InetSocketAddress.createUnresolved("localhost", 1));
-    assertEquals(
-        ErrorCode.INVALID_ARGUMENT, end(begin(endpoint, true, ByteBuffer.allocate(10), PATIENCE)));
     assertEquals(
         ErrorCode.INVALID_ARGUMENT,
         end(begin(endpoint, false, buffer(10).asReadOnlyBuffer(), PATIENCE)));
