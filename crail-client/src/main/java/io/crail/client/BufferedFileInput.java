@@ -84,7 +84,7 @@ final class BufferedFileInput extends SlicedInput {
               StreamOperation read =
                   input.readAt(nextRead, target, target, target.position(), wanted);
               countStraight(read);
-              read.await();
+              read.awaitEnd();
               return read;
             });
     int length = (int) operation.getLen();

@@ -81,10 +81,9 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
     }
     StreamOperation operation =
         Waiting.of(() -> output.write(source, source, source.position(), length));
-    // The bytes are under way, also when the wait is interrupted: they must not be written twice.
     source.position(source.position() + length);
     counters.operation(length, operation.isComplete());
-    Waiting.of(operation::await);
+    operation.awaitEnd();
     return true;
   }
 

@@ -336,6 +336,28 @@ final class StreamOperation extends Completion
     }
   }
 
+  /**
+   * Waits for the end also when the thread is interrupted, which it is told of afterwards: until
+   * then the memory is in use, and its owner takes it back with the return.
+   */
+  void awaitEnd() throws CrailException {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          await();
+          return;
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
   @Override
   public Completion completion() {
     return this;

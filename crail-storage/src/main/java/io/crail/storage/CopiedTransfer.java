@@ -38,7 +38,7 @@ final class CopiedTransfer extends Transfer {
         original.extentOffset(),
         original.deadlineNanos());
     if (write) {
-      direct.put(0, original.buffer(), original.bufferOffset(), original.length());
+      direct.put(0, original.view().clear(), original.bufferOffset(), original.length());
       endpoint.write(copied);
     } else {
       endpoint.read(copied);
@@ -57,7 +57,7 @@ final class CopiedTransfer extends Transfer {
       return;
     }
     if (!write) {
-      original.buffer().put(original.bufferOffset(), buffer(), 0, length());
+      original.view().clear().put(original.bufferOffset(), buffer(), 0, length());
     }
     original.end();
   }

@@ -409,7 +409,8 @@ class NetworkEndpointTest {
     byte[] bytes = new byte[20];
     Arrays.fill(bytes, (byte) 7);
     Transfer write = new Transfer();
-    write.prepare(ByteBuffer.wrap(bytes).asReadOnlyBuffer(), 4, 16, EXTENT, 3, loop.time.now + FAR);
+    ByteBuffer source = ByteBuffer.wrap(bytes, 1, 2).asReadOnlyBuffer();
+    write.prepare(source, 4, 16, EXTENT, 3, loop.time.now + FAR);
     endpoint.write(write);
     endpoint.open();
     Transfer sent = endpoint.sent.get(0);
@@ -422,7 +423,7 @@ class NetworkEndpointTest {
     assertEnded(ErrorCode.OK, write);
 
     Transfer read = new Transfer();
-    read.prepare(ByteBuffer.wrap(bytes), 2, 10, EXTENT, 0, loop.time.now + FAR);
+    read.prepare(ByteBuffer.wrap(bytes, 0, 1), 2, 10, EXTENT, 0, loop.time.now + FAR);
     endpoint.read(read);
     sent = endpoint.sent.get(1);
     for (int i = 0; i < 10; i++) {

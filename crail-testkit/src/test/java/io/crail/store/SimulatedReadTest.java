@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -147,6 +148,54 @@ class SimulatedReadTest {
     byte[] read = new byte[bytes.length];
     assertEquals(read.length, input.read(read));
     assertArrayEquals(bytes, read);
+    input.close();
+  }
+
+  /** Large ones are read and written in place. */
+  @Test
+  void anArrayIsItsOwnersAgainWhenTheCallEnds() throws Exception {
+    byte[] bytes = random(random, 8 * SLICE);
+    CrailFile file = Bytes.createFile(store, "/f");
+    cluster.tier().local(true);
+    CrailBufferedOutputStream output = file.getBufferedOutputStream(bytes.length);
+    output.write(bytes, 0, SLICE);
+    // Now it is known where the next bytes go.
+    output.purge().get();
+    cluster.tier().latency(Duration.ofSeconds(1), Duration.ofSeconds(1));
+    byte[] array = Arrays.copyOfRange(bytes, SLICE, bytes.length);
+    // The first one is tried again, from the same array.
+    AtomicBoolean tried = new AtomicBoolean();
+    cluster
+        .tier()
+        .failWrites(
+            write -> tried.getAndSet(true) ? ErrorCode.OK : ErrorCode.STALE_EXTENT, Duration.ZERO);
+    Thread self = Thread.currentThread();
+    cluster.network().schedule(Duration.ofMillis(500), self::interrupt);
+    int written = array.length;
+    try {
+      output.write(array);
+    } catch (InterruptedIOException e) {
+      written = e.bytesTransferred;
+    }
+    assertTrue(Thread.interrupted());
+    Arrays.fill(array, 0, written, (byte) 0);
+    output.write(array, written, array.length - written);
+    output.close();
+    CrailBufferedInputStream input = file.getBufferedInputStream(bytes.length);
+    byte[] got = new byte[bytes.length];
+    int read = input.read(got, 0, SLICE);
+    cluster.network().schedule(Duration.ofMillis(1500), self::interrupt);
+    try {
+      read += input.read(got, read, got.length - read);
+    } catch (InterruptedIOException e) {
+      read += e.bytesTransferred;
+    }
+    assertTrue(Thread.interrupted());
+    byte[] atReturn = got.clone();
+    cluster.network().runFor(Duration.ofSeconds(10));
+    assertArrayEquals(atReturn, got);
+    assertEquals(bytes.length - read, input.readNBytes(got, read, bytes.length - read));
+    assertArrayEquals(bytes, got);
     input.close();
   }
 

@@ -63,6 +63,7 @@ public final class SimulatedTier implements StorageTier {
   private final Queue<Work> stalled = new ConcurrentLinkedQueue<>();
   private volatile boolean stalls;
   private volatile boolean mapped;
+  private volatile boolean local;
   private volatile boolean oneSided;
 
   /**
@@ -119,6 +120,14 @@ public final class SimulatedTier implements StorageTier {
    */
   public void mapped(boolean isMapped) {
     mapped = isMapped;
+  }
+
+  /**
+   * Sets whether endpoints say that they copy within this host at once, though transfers take their
+   * time as ever: as when a location proves stale, or memory cannot be mapped after all.
+   */
+  public void local(boolean isLocal) {
+    local = isLocal;
   }
 
   /**
@@ -304,7 +313,7 @@ public final class SimulatedTier implements StorageTier {
 
     @Override
     public boolean isLocal() {
-      return false;
+      return local;
     }
 
     @Override
