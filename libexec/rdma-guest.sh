@@ -94,21 +94,35 @@ keep_routes() {
     done
 }
 
-# network_down: all as it was before.
+# network_free: whether nobody has rules in these places, or routes in these tables.
+network_free() {
+  local version table
+  for version in -4 -6; do
+    if ip "$version" rule show 2>/dev/null | grep -qE '^(10|11|12|13|20):'; then
+      return 1
+    fi
+    for table in "${tables[@]}"; do
+      [ -z "$(ip "$version" route show table "$table" 2>/dev/null)" ] || return 1
+    done
+  done
+}
+
+# network_down: the network as it was before, also after a network_up that came half-way.
 network_down() {
   local version pref
+  set +e
   [ -z "${filter:-}" ] || echo "$filter" >/proc/sys/net/ipv4/conf/all/rp_filter
   for version in -4 -6; do
-    ip "$version" rule add pref 0 lookup local
+    ip "$version" rule add pref 0 lookup local 2>/dev/null
     for pref in 10 11 12 13 20; do
       while ip "$version" rule del pref "$pref" 2>/dev/null; do :; done
     done
   done
   # The devices and the routes go with it, but for those that have no link.
-  ip link del rv0
+  ip link del rv0 2>/dev/null
   for version in -4 -6; do
     for pref in "${tables[@]}"; do
-      ip "$version" route flush table "$pref" 2>/dev/null || true
+      ip "$version" route flush table "$pref" 2>/dev/null
     done
   done
 }
