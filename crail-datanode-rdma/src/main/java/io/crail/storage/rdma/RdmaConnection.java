@@ -147,12 +147,13 @@ final class RdmaConnection implements QueuePair.Handler {
   boolean findMemory(RdmaTransfer state) {
     Transfer transfer = state.transfer();
     state.copied = false;
+    state.address = Verbs.addressOf(transfer.buffer()) + transfer.bufferOffset();
     if (state.isWrite() && transfer.length() <= pair.inlineBytes()) {
       return true;
     }
-    state.registration = find(transfer, transfer.root());
+    state.registration = find(state, transfer.root());
     if (state.registration == null && transfer.root() != transfer.buffer()) {
-      state.registration = find(transfer, transfer.buffer());
+      state.registration = find(state, transfer.buffer());
     }
     if (state.registration != null) {
       return true;
@@ -161,9 +162,9 @@ final class RdmaConnection implements QueuePair.Handler {
     return state.copied;
   }
 
-  private RegistrationCache.Registration find(Transfer transfer, ByteBuffer memory) {
+  private RegistrationCache.Registration find(RdmaTransfer state, ByteBuffer memory) {
     RegistrationCache.Registration found = registrations.find(memory);
-    if (found != null && !found.covers(addressOf(transfer), transfer.length())) {
+    if (found != null && !found.covers(state.address, state.transfer().length())) {
       registrations.release(found);
       return null;
     }
@@ -173,8 +174,7 @@ final class RdmaConnection implements QueuePair.Handler {
   /** Registers a transfer's memory; false when there is no room before others end. */
   boolean registerMemory(RdmaTransfer state) throws IOException {
     Transfer transfer = state.transfer();
-    long address = addressOf(transfer);
-    state.registration = registrations.register(transfer.root(), address, transfer.length());
+    state.registration = registrations.register(transfer.root(), state.address, transfer.length());
     return state.registration != null;
   }
 
@@ -184,10 +184,6 @@ final class RdmaConnection implements QueuePair.Handler {
       registrations.release(state.registration);
       state.registration = null;
     }
-  }
-
-  private static long addressOf(Transfer transfer) {
-    return Verbs.addressOf(transfer.buffer()) + transfer.bufferOffset();
   }
 
   /** Adds a transfer to the batch, whose memory was found; there is room. */
@@ -209,7 +205,7 @@ final class RdmaConnection implements QueuePair.Handler {
       address = ownMemory.address() + at;
       lkey = ownMemory.lkey();
     } else {
-      address = addressOf(transfer);
+      address = state.address;
       lkey = state.registration == null ? 0 : state.registration.lkey();
       flags |= state.registration == null ? Layouts.SEND_INLINE : 0;
     }
