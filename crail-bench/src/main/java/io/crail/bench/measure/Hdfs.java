@@ -32,6 +32,7 @@ final class Hdfs {
         List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-Dtest.build.data=" + data.resolve("hdfs"),
+            "-Djava.io.tmpdir=" + data,
             "-cp",
             jars + "/*",
             "org.apache.hadoop.test.MiniDFSClusterManager",

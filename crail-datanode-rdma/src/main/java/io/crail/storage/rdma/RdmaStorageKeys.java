@@ -60,8 +60,9 @@ public final class RdmaStorageKeys implements ConfigKeys {
               "crail.storage.rdma.keepalive",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "5s",
-              "How often a datanode writes nothing to each of its clients, to notice those whose"
-                  + " host has vanished and let their connections go, after three times at most.")
+              "How often a datanode sends each of its clients an RDMA write of zero bytes, to notice"
+                  + " those whose host has vanished and let their connections go, after three times"
+                  + " at most.")
           .between(Duration.ofMillis(100), Duration.ofMinutes(10));
 
   /** The most transfers in flight. */

@@ -53,6 +53,8 @@ class JobsSystemTest {
     configuration.set(
         "fs.AbstractFileSystem.crail.impl", "io.crail.hadoop.CrailAbstractFileSystem");
     configuration.set("hadoop.tmp.dir", local.resolve("tmp").toString());
+    configuration.set(
+        "mapreduce.jobtracker.staging.root.dir", local.resolve("staging").toUri().toString());
     // Blocks so small that even the short run has several splits.
     configuration.set("fs.crail.block.size", LONG ? "32m" : "256k");
     configuration.set("mapreduce.job.reduces", "2");

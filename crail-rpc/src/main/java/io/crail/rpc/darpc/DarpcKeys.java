@@ -170,8 +170,9 @@ public final class DarpcKeys implements ConfigKeys {
               "crail.namenode.darpc.keepalive",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "30s",
-              "A server writes nothing to the peer of a connection that was idle for this time; that"
-                  + " it fails, or is not acknowledged, tells that the peer is gone.")
+              "A server sends an RDMA write of zero bytes over a connection that was idle for this"
+                  + " time; that it fails, or is not acknowledged for the stall timeout, tells that"
+                  + " the peer is gone.")
           .check(DarpcKeys::complainAboutTime);
 
   /** Creates the list of keys; for {@link java.util.ServiceLoader}. */
