@@ -40,7 +40,7 @@ final class PositionedReader {
       int offset = target.arrayOffset() + target.position();
       return read(position, target.array(), offset, target.remaining());
     }
-    int count = (int) issue(position, target).get().getLen();
+    int count = await(issue(position, target));
     return count == 0 && target.hasRemaining() ? -1 : count;
   }
 
@@ -57,6 +57,27 @@ final class PositionedReader {
     // A duplicate is still the whole memory, which a tier may have to register, and has a position
     // of its own.
     return straight.read(OffHeapBuffer.wrap(target.duplicate()));
+  }
+
+  /**
+   * Waits for a read into the caller's memory. An interrupt does not end that, for the bytes would
+   * still arrive; it stays set. The read has a deadline.
+   */
+  static int await(Future<CrailResult> read) throws Exception {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return (int) read.get().getLen();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   /** Waits for what is under way, and gives everything back. */

@@ -71,7 +71,7 @@ final class RangeRead {
       data.complete(buffer.limit(buffer.position() + count));
       return count;
     } catch (IOException e) {
-      // A read that is still under way, because the wait for it was interrupted, keeps its memory.
+      // A read that has not ended in time keeps its memory.
       if (issued == null || issued.isDone()) {
         release.accept(buffer);
       }
@@ -82,7 +82,7 @@ final class RangeRead {
 
   private int await() throws Exception {
     if (issued != null) {
-      return (int) issued.get().getLen();
+      return PositionedReader.await(issued);
     }
     return range.getLength() == 0 ? 0 : reader.read(range.getOffset(), target());
   }
