@@ -7,8 +7,10 @@ import java.net.URISyntaxException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.DelegateToFileSystem;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
 
 /**
  * {@link CrailFileSystem} for programs that use Hadoop's {@code FileContext}, which has no close.
@@ -46,6 +48,16 @@ public class CrailAbstractFileSystem extends DelegateToFileSystem {
   @Override
   public URI getUri() {
     return fsImpl.getUri();
+  }
+
+  @Override
+  public RemoteIterator<LocatedFileStatus> listLocatedStatus(Path path) throws IOException {
+    return fsImpl.listLocatedStatus(path);
+  }
+
+  @Override
+  public void msync() throws IOException {
+    fsImpl.msync();
   }
 
   /** One step, where Hadoop's own way would be two. */

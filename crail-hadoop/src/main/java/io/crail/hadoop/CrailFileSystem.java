@@ -12,6 +12,7 @@ import io.crail.CrailNodeType;
 import io.crail.CrailSpace;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.conf.CrailConfiguration;
 import java.io.Closeable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -19,10 +20,12 @@ import java.net.URI;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
@@ -35,9 +38,12 @@ import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsStatus;
+import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathFilter;
+import org.apache.hadoop.fs.PathIOException;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
@@ -84,6 +90,10 @@ public class CrailFileSystem extends FileSystem {
   private CrailStore store;
   private String user;
   private long blockSize;
+
+  /** Null with one namenode, where Hadoop's default will do. */
+  private TopLevelTrash trash;
+
   private Path workingDirectory;
 
   /** Called by Hadoop, before {@link #initialize}. */
@@ -105,7 +115,14 @@ public class CrailFileSystem extends FileSystem {
     uri = owner != null ? owner.uri : root(name);
     user = UserGroupInformation.getCurrentUser().getShortUserName();
     blockSize = blockSize(configuration);
-    store = owner != null ? owner.store : newStore(name, configuration, user);
+    if (owner != null) {
+      store = owner.store;
+    } else {
+      open(
+          HadoopErrors.translate(
+              new Path(name),
+              () -> HadoopConfiguration.of(name, configuration, user, System::getenv)));
+    }
     workingDirectory = getHomeDirectory();
   }
 
@@ -122,13 +139,9 @@ public class CrailFileSystem extends FileSystem {
     return size;
   }
 
-  private static CrailStore newStore(URI name, Configuration configuration, String user)
-      throws IOException {
-    return HadoopErrors.translate(
-        new Path(name),
-        () ->
-            CrailStore.newInstance(
-                HadoopConfiguration.of(name, configuration, user, System::getenv)));
+  private void open(CrailConfiguration crail) throws IOException {
+    trash = HadoopConfiguration.hasSeveralNamenodes(crail) ? new TopLevelTrash(this) : null;
+    store = HadoopErrors.translate(new Path(uri), () -> CrailStore.newInstance(crail));
   }
 
   @Override
@@ -162,8 +175,10 @@ public class CrailFileSystem extends FileSystem {
     workingDirectory = fixRelativePart(directory);
   }
 
+  /** What Hadoop asks for every path, and tells as the server's default. */
   @Override
-  public long getDefaultBlockSize(Path path) {
+  @SuppressWarnings("deprecation")
+  public long getDefaultBlockSize() {
     return blockSize;
   }
 
@@ -261,9 +276,7 @@ public class CrailFileSystem extends FileSystem {
     CrailBufferedOutputStream out =
         HadoopErrors.translate(path, () -> file.getBufferedOutputStream(0));
     return new FSDataOutputStream(
-        new CrailHadoopOutputStream(path, out, statistics, openOutputs),
-        statistics,
-        out.position());
+        new CrailHadoopOutputStream(path, out, openOutputs), statistics, out.position());
   }
 
   @Override
@@ -287,11 +300,11 @@ public class CrailFileSystem extends FileSystem {
     if (node == null || from.isRoot()) {
       return false;
     }
-    if (from.equals(to)) {
-      return !node.getType().isContainer();
-    }
     CrailNode present = lookup(to);
     Path place = present != null && present.getType().isContainer() ? child(to, from) : to;
+    if (from.equals(place)) {
+      return true;
+    }
     try {
       HadoopErrors.translate(from, () -> store.rename(name(from), name(place)).get());
       return true;
@@ -368,8 +381,9 @@ public class CrailFileSystem extends FileSystem {
   @SuppressWarnings("deprecation")
   protected void primitiveMkdir(Path path, FsPermission permission, boolean createParent)
       throws IOException {
-    if (!createParent && !getFileStatus(path.getParent()).isDirectory()) {
-      throw new ParentNotDirectoryException(path.getParent() + " is a file");
+    Path parent = path.getParent();
+    if (!createParent && parent != null && !getFileStatus(parent).isDirectory()) {
+      throw new ParentNotDirectoryException(parent + " is a file");
     }
     primitiveMkdir(path, permission);
   }
@@ -429,11 +443,38 @@ public class CrailFileSystem extends FileSystem {
   /** Asks for page after page while they are consumed. */
   @Override
   public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
+    return RemoteIterators.mappingRemoteIterator(
+        list(absolute(path)), node -> status(pathOf(node), node));
+  }
+
+  /** Without the files that are removed before it is asked where they lie. */
+  @Override
+  protected RemoteIterator<LocatedFileStatus> listLocatedStatus(Path path, PathFilter filter)
+      throws IOException {
+    RemoteIterator<CrailNode> accepted =
+        RemoteIterators.filteringRemoteIterator(
+            list(absolute(path)), node -> filter.accept(pathOf(node)));
+    return RemoteIterators.filteringRemoteIterator(
+        RemoteIterators.mappingRemoteIterator(accepted, this::located), Objects::nonNull);
+  }
+
+  /** A node with its locations; null when it is gone. */
+  private LocatedFileStatus located(CrailNode node) throws IOException {
+    FileStatus status = status(pathOf(node), node);
+    try {
+      return new LocatedFileStatus(
+          status, status.isFile() ? locations(status.getPath(), node, 0, status.getLen()) : null);
+    } catch (FileNotFoundException e) {
+      return null;
+    }
+  }
+
+  /** The children of a directory, page after page; of a file itself. */
+  private RemoteIterator<CrailNode> list(Path absolute) throws IOException {
     statistics.incrementReadOps(1);
-    Path absolute = absolute(path);
     CrailNode node = require(absolute);
     if (!node.getType().isContainer()) {
-      return RemoteIterators.remoteIteratorFromSingleton(status(absolute, node));
+      return RemoteIterators.remoteIteratorFromSingleton(node);
     }
     Iterator<CrailNode> children =
         HadoopErrors.translate(absolute, () -> node.asContainer().listStatus());
@@ -444,11 +485,14 @@ public class CrailFileSystem extends FileSystem {
       }
 
       @Override
-      public FileStatus next() throws IOException {
-        CrailNode child = HadoopErrors.translate(absolute, children::next);
-        return status(makeQualified(new Path(child.getPath())), child);
+      public CrailNode next() throws IOException {
+        return HadoopErrors.translate(absolute, children::next);
       }
     };
+  }
+
+  private Path pathOf(CrailNode node) {
+    return makeQualified(new Path(node.getPath()));
   }
 
   @Override
@@ -466,7 +510,11 @@ public class CrailFileSystem extends FileSystem {
     }
     statistics.incrementReadOps(1);
     Path absolute = absolute(path);
-    CrailNode node = require(absolute);
+    return locations(absolute, require(absolute), start, length);
+  }
+
+  private BlockLocation[] locations(Path path, CrailNode node, long start, long length)
+      throws IOException {
     long behind = start + Math.min(length, Math.max(0, node.getCapacity() - start));
     if (behind == start) {
       return new BlockLocation[0];
@@ -475,7 +523,7 @@ public class CrailFileSystem extends FileSystem {
     long rest = behind % blockSize;
     long to = rest == 0 ? behind : behind - rest + blockSize;
     CrailBlockLocation[] runs =
-        HadoopErrors.translate(absolute, () -> node.getBlockLocations(from, to - from));
+        HadoopErrors.translate(path, () -> node.getBlockLocations(from, to - from));
     return SchedulerBlocks.of(runs, blockSize);
   }
 
@@ -483,6 +531,7 @@ public class CrailFileSystem extends FileSystem {
   public boolean hasPathCapability(Path path, String capability) throws IOException {
     switch (PathCapabilitiesSupport.validatePathCapabilityArgs(absolute(path), capability)) {
       case CommonPathCapabilities.FS_APPEND:
+      case CommonPathCapabilities.FS_PERMISSIONS:
         return true;
       default:
         return super.hasPathCapability(path, capability);
@@ -499,7 +548,7 @@ public class CrailFileSystem extends FileSystem {
   @Override
   public void setOwner(Path path, String newOwner, String group) throws IOException {
     if (newOwner == null && group == null) {
-      throw new IllegalArgumentException("neither owner nor group of " + path);
+      throw new PathIOException(path.toString(), "neither owner nor group");
     }
     change(path, CrailAttributeChanges.ofOwner(newOwner, group));
   }
@@ -511,6 +560,38 @@ public class CrailFileSystem extends FileSystem {
         path,
         CrailAttributeChanges.ofTimes(
             modified == -1 ? null : modified, accessed == -1 ? null : accessed));
+  }
+
+  /**
+   * As HDFS: false for what is no file. Bytes are kept once, so no other number is ever reached.
+   */
+  @Override
+  public boolean setReplication(Path path, short replication) throws IOException {
+    statistics.incrementWriteOps(1);
+    CrailNode node = lookup(absolute(path));
+    return node != null && !node.getType().isContainer() && replication == 1;
+  }
+
+  /** Nothing to do: each call is answered by the one namenode that knows. */
+  @Override
+  public void msync() {}
+
+  @Override
+  public Path getTrashRoot(Path path) {
+    return trash == null ? super.getTrashRoot(path) : trash.rootOf(absolute(path), user);
+  }
+
+  @Override
+  public Collection<FileStatus> getTrashRoots(boolean allUsers) {
+    if (trash == null) {
+      return super.getTrashRoots(allUsers);
+    }
+    try {
+      return trash.roots(allUsers ? null : user);
+    } catch (IOException e) {
+      LOG.warn("cannot list the trash of {}", uri, e);
+      return List.of();
+    }
   }
 
   private void change(Path path, CrailAttributeChanges changes) throws IOException {
@@ -553,11 +634,11 @@ public class CrailFileSystem extends FileSystem {
 
   /** Closes all of them, and throws the first failure with the others in it. */
   private static void closeAll(List<Closeable> ends) throws IOException {
-    IOException failure = null;
+    Exception failure = null;
     for (Closeable end : ends) {
       try {
         end.close();
-      } catch (IOException e) {
+      } catch (IOException | RuntimeException e) {
         if (failure == null) {
           failure = e;
         } else {
@@ -565,8 +646,11 @@ public class CrailFileSystem extends FileSystem {
         }
       }
     }
+    if (failure instanceof RuntimeException) {
+      throw (RuntimeException) failure;
+    }
     if (failure != null) {
-      throw failure;
+      throw (IOException) failure;
     }
   }
 

@@ -109,6 +109,17 @@ final class CrailHadoopInputStream extends FSInputStream
     return position;
   }
 
+  /** As HDFS: a seek to the end at most, and -1 for a negative count. */
+  @Override
+  public synchronized long skip(long count) throws IOException {
+    if (count <= 0) {
+      return Long.signum(count);
+    }
+    long step = Math.min(count, length - position);
+    seek(position + step);
+    return step;
+  }
+
   @Override
   public boolean seekToNewSource(long target) {
     return false;

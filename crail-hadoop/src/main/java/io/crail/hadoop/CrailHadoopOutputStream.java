@@ -9,7 +9,6 @@ import java.io.OutputStream;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.StreamCapabilities;
 import org.apache.hadoop.fs.Syncable;
@@ -22,13 +21,13 @@ import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
 /**
  * Appends to a file. What was written is visible to others, and counts in the length that they see,
  * after {@code hflush}, {@code hsync} or {@code close}; the first two are the same, for a datanode
- * has nothing safer than its memory. Thread-safe, for a file system that ends closes its streams.
+ * has nothing safer than its memory. Hadoop's stream around this one counts the bytes of the file
+ * system. Thread-safe, for a file system that ends closes its streams.
  */
 final class CrailHadoopOutputStream extends OutputStream
     implements Syncable, StreamCapabilities, IOStatisticsSource {
   private final Path path;
   private final CrailBufferedOutputStream out;
-  private final FileSystem.Statistics statistics;
   private final Set<CrailHadoopOutputStream> open;
   private final IOStatisticsStore counters =
       iostatisticsStore()
@@ -48,13 +47,9 @@ final class CrailHadoopOutputStream extends OutputStream
    * @param open the streams that the file system has to close; this is in it while it is open
    */
   CrailHadoopOutputStream(
-      Path path,
-      CrailBufferedOutputStream out,
-      FileSystem.Statistics statistics,
-      Set<CrailHadoopOutputStream> open) {
+      Path path, CrailBufferedOutputStream out, Set<CrailHadoopOutputStream> open) {
     this.path = path;
     this.out = out;
-    this.statistics = statistics;
     this.open = open;
     open.add(this);
   }
@@ -67,7 +62,7 @@ final class CrailHadoopOutputStream extends OutputStream
     } catch (IOException e) {
       throw failed(e);
     }
-    written(1);
+    bytesWritten.incrementAndGet();
   }
 
   @Override
@@ -79,12 +74,7 @@ final class CrailHadoopOutputStream extends OutputStream
     } catch (IOException e) {
       throw failed(e);
     }
-    written(length);
-  }
-
-  private void written(int bytes) {
-    bytesWritten.addAndGet(bytes);
-    statistics.incrementBytesWritten(bytes);
+    bytesWritten.addAndGet(length);
   }
 
   @Override

@@ -30,7 +30,8 @@ final class HadoopConfiguration {
    * The configuration for a file system; its values are checked when a store is created.
    *
    * @param uri {@code crail://host:port,host:port}; without an authority the configured namenodes
-   * @param user Hadoop's user, whom new nodes belong to unless the configuration says otherwise
+   * @param user Hadoop's user, whom new nodes belong to unless Hadoop's configuration says
+   *     otherwise; the site file has no say in that
    * @param environment gives a variable's value, or null
    * @throws io.crail.common.config.ConfigException for a site file that cannot be used
    */
@@ -42,16 +43,24 @@ final class HadoopConfiguration {
         file.isEmpty()
             ? CrailConfiguration.createEmptyConfiguration()
             : CrailConfiguration.createConfigurationFromFile(file);
+    // In the site file it is also whom the root belongs to, and the same for every user of Hadoop.
+    crail.set(USER, "");
     hadoop
         .getPropsWithPrefix(PREFIX)
         .forEach((name, value) -> crail.set((PREFIX + name).toLowerCase(Locale.ROOT), value));
     if (uri.getRawAuthority() != null) {
       crail.set(NAMENODES, addresses(uri.getRawAuthority()));
     }
-    if (crail.get(USER) == null || crail.get(USER).isEmpty()) {
+    if (crail.get(USER).isEmpty()) {
       crail.set(USER, user);
     }
     return crail;
+  }
+
+  /** Whether a configuration names more than one namenode. */
+  static boolean hasSeveralNamenodes(CrailConfiguration crail) {
+    String addresses = crail.get(NAMENODES);
+    return addresses != null && addresses.indexOf(',') >= 0;
   }
 
   /** The site file; empty for none. */

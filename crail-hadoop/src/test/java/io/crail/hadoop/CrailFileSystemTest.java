@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.CommonPathCapabilities;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -36,10 +37,13 @@ import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsStatus;
+import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathIOException;
+import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.Trash;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.jupiter.api.AfterAll;
@@ -236,6 +240,165 @@ class CrailFileSystemTest {
     }
   }
 
+  /** What this thread has read and written. */
+  @SuppressWarnings("deprecation")
+  private static FileSystem.Statistics.StatisticsData counted() {
+    return FileSystem.getStatistics("crail", CrailFileSystem.class).getThreadStatistics();
+  }
+
+  @Test
+  void bytesAreCountedOnce() throws Exception {
+    long written = counted().getBytesWritten();
+    long read = counted().getBytesRead();
+    try (FSDataOutputStream out = fileSystem.create(path)) {
+      out.write(new byte[1000]);
+      out.write(1);
+    }
+    assertEquals(1001, counted().getBytesWritten() - written);
+    try (FSDataInputStream in = fileSystem.open(path)) {
+      in.readFully(new byte[1000]);
+      assertEquals(1, in.read());
+      in.readFully(0, new byte[100]);
+      in.readFully(0, ByteBuffer.allocateDirect(10));
+    }
+    assertEquals(1111, counted().getBytesRead() - read);
+  }
+
+  @Test
+  void aSkipReadsNothingAndEndsAtTheEnd() throws Exception {
+    byte[] bytes = written(100_000);
+    try (FSDataInputStream in = fileSystem.open(path)) {
+      long read = counted().getBytesRead();
+      assertEquals(99_990, in.skip(99_990));
+      assertEquals(read, counted().getBytesRead());
+      assertEquals(0, in.skip(0));
+      assertEquals(-1, in.skip(-5), "as HDFS");
+      assertEquals(bytes[99_990] & 0xff, in.read());
+      assertEquals(9, in.skip(Long.MAX_VALUE));
+      assertEquals(0, in.skip(1));
+      assertEquals(-1, in.read());
+    }
+  }
+
+  @Test
+  void aReplicationOtherThanOneIsRefused() throws Exception {
+    written(1);
+    assertTrue(fileSystem.setReplication(path, (short) 1));
+    assertFalse(fileSystem.setReplication(path, (short) 3));
+    assertFalse(fileSystem.setReplication(path.suffix("-missing"), (short) 1));
+    assertFalse(fileSystem.setReplication(new Path("/"), (short) 1));
+  }
+
+  @Test
+  @SuppressWarnings("deprecation")
+  void theBlockSizeIsTheSameWhoeverAsks() throws Exception {
+    Configuration configuration = new Configuration();
+    configuration.set(CrailFileSystem.BLOCK_SIZE_KEY, "3m");
+    try (FileSystem set = FileSystem.newInstance(cluster.uri(), configuration)) {
+      assertEquals(3 << 20, set.getDefaultBlockSize());
+      assertEquals(3 << 20, set.getDefaultBlockSize(path));
+      assertEquals(3 << 20, set.getServerDefaults().getBlockSize());
+      assertEquals(3 << 20, set.getServerDefaults(path).getBlockSize());
+    }
+  }
+
+  @Test
+  void theCapabilitiesAreThoseThatThereAre() throws Exception {
+    for (String there :
+        List.of(CommonPathCapabilities.FS_APPEND, CommonPathCapabilities.FS_PERMISSIONS)) {
+      assertTrue(fileSystem.hasPathCapability(path, there), there);
+    }
+    for (String missing :
+        List.of(
+            CommonPathCapabilities.FS_ACLS,
+            CommonPathCapabilities.FS_CHECKSUMS,
+            CommonPathCapabilities.FS_CONCAT,
+            CommonPathCapabilities.FS_SNAPSHOTS,
+            CommonPathCapabilities.FS_STORAGEPOLICY,
+            CommonPathCapabilities.FS_SYMLINKS,
+            CommonPathCapabilities.FS_TRUNCATE,
+            CommonPathCapabilities.FS_XATTRS)) {
+      assertFalse(fileSystem.hasPathCapability(path, missing), missing);
+    }
+  }
+
+  @Test
+  void whatIsRenamedToWhereItIsStaysThere() throws Exception {
+    Path file = new Path(path, "file");
+    Path directory = new Path(path, "directory");
+    fileSystem.create(file).close();
+    fileSystem.mkdirs(directory);
+    assertTrue(fileSystem.rename(file, path));
+    assertTrue(fileSystem.rename(file, file));
+    assertTrue(fileSystem.rename(directory, path));
+    assertTrue(fileSystem.rename(path, new Path("/")));
+    assertFalse(fileSystem.rename(directory, directory), "into itself");
+    assertFalse(fileSystem.rename(new Path(path, "missing"), path));
+    assertEquals(2, fileSystem.listStatus(path).length);
+  }
+
+  @Test
+  void aLocatedListingPassesOverWhatIsRemovedMeanwhile() throws Exception {
+    for (String name : List.of("a", "b", "c")) {
+      try (FSDataOutputStream out = fileSystem.create(new Path(path, name))) {
+        out.write(1);
+      }
+    }
+    RemoteIterator<LocatedFileStatus> files = fileSystem.listLocatedStatus(path);
+    assertTrue(files.hasNext(), "so the page is here");
+    assertTrue(fileSystem.delete(new Path(path, "b"), false));
+    List<String> names = new ArrayList<>();
+    while (files.hasNext()) {
+      LocatedFileStatus file = files.next();
+      assertEquals(1, file.getBlockLocations().length);
+      names.add(file.getPath().getName());
+    }
+    assertEquals(List.of("a", "c"), names);
+  }
+
+  @Test
+  void eachTopLevelDirectoryHasATrashWithSeveralNamenodes() throws Exception {
+    Configuration configuration = new Configuration();
+    configuration.set("fs.trash.interval", "10");
+    Trash trash = new Trash(fileSystem, configuration);
+    String user = UserGroupInformation.getCurrentUser().getShortUserName();
+    List<Path> roots = new ArrayList<>();
+    // So many that each namenode has some.
+    for (int i = 0; i < 8; i++) {
+      Path top = fileSystem.makeQualified(new Path("/" + path.getName() + i));
+      Path file = new Path(top, "a/file");
+      fileSystem.create(file).close();
+      assertTrue(trash.moveToTrash(file));
+      assertFalse(fileSystem.exists(file));
+      Path root = new Path(top, ".Trash/" + user);
+      assertTrue(fileSystem.exists(new Path(root, "Current" + file.toUri().getPath())));
+      assertThrows(IOException.class, () -> trash.moveToTrash(top), "contains its trash");
+      roots.add(root);
+    }
+    for (boolean everybody : new boolean[] {false, true}) {
+      List<Path> found =
+          fileSystem.getTrashRoots(everybody).stream().map(FileStatus::getPath).toList();
+      assertTrue(found.containsAll(roots), found + " lacks some of " + roots);
+    }
+  }
+
+  @Test
+  void aBugWhileItIsClosedLeavesNoStoreOpen() throws Exception {
+    CrailFileSystem broken =
+        new CrailFileSystem() {
+          @Override
+          public boolean delete(Path path, boolean recursive) {
+            throw new IllegalStateException("a bug");
+          }
+        };
+    broken.initialize(cluster.uri(), new Configuration());
+    broken.create(path).close();
+    broken.deleteOnExit(path);
+    assertThrows(IllegalStateException.class, broken::close);
+    IOException closed = assertThrows(IOException.class, () -> broken.getFileStatus(path));
+    assertTrue(closed.getMessage().contains("losed"), closed.getMessage());
+  }
+
   @Test
   void blocksHaveHosts() throws Exception {
     written(3 << 20);
@@ -288,7 +451,7 @@ class CrailFileSystemTest {
         assertEquals(1, status.getLen());
       }
     }
-    assertThrows(IllegalArgumentException.class, () -> fileSystem.setOwner(path, null, null));
+    assertThrows(PathIOException.class, () -> fileSystem.setOwner(path, null, null));
     Path missing = new Path(path, "missing");
     assertThrows(FileNotFoundException.class, () -> fileSystem.setTimes(missing, 0, 0));
     assertThrows(IOException.class, () -> fileSystem.setOwner(path, "\u0007", null));
@@ -352,6 +515,9 @@ class CrailFileSystemTest {
       assertEquals("some group", status.getGroup());
       assertEquals(12, status.getModificationTime());
       assertEquals(34, status.getAccessTime());
+      // The root is there, as any other directory that is made again.
+      context.mkdir(new Path("/"), FsPermission.getDirDefault(), false);
+      context.msync();
       assertThrows(
           ParentNotDirectoryException.class,
           () -> context.mkdir(new Path(file, "x"), FsPermission.getDirDefault(), false));

@@ -75,6 +75,25 @@ class FsShellTest {
   }
 
   @Test
+  void withOneNamenodeTheTrashIsInTheHomeDirectory() throws Exception {
+    FileSystem system = FileSystem.get(configuration);
+    org.apache.hadoop.fs.Path home = system.getHomeDirectory();
+    org.apache.hadoop.fs.Path trash = system.getTrashRoot(new org.apache.hadoop.fs.Path("/a/b"));
+    assertEquals(new org.apache.hadoop.fs.Path(home, ".Trash"), trash);
+  }
+
+  @Test
+  void aReplicationIsNotWaitedForInVain() throws Exception {
+    Path source = Files.writeString(local.resolve("source"), "x");
+    run("-mkdir", "/replicas");
+    run("-put", source.toString(), "/replicas/file");
+    run("-setrep", "-w", "1", "/replicas/file");
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    assertEquals(1, code(said, "-setrep", "-w", "3", "/replicas/file"));
+    assertTrue(said.toString(StandardCharsets.UTF_8).contains("/replicas/file"), said.toString());
+  }
+
+  @Test
   void aMissingFileIsNamed() {
     ByteArrayOutputStream said = new ByteArrayOutputStream();
     assertEquals(1, code(said, "-cat", "/missing"));

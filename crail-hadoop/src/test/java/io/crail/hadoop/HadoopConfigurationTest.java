@@ -64,6 +64,15 @@ class HadoopConfigurationTest {
   }
 
   @Test
+  void theSiteFileSaysNothingOfHadoopsUser() throws Exception {
+    Path site = Files.writeString(home.resolve("site.conf"), "crail.user root-owner\n");
+    hadoop.set("fs.crail.site.file", site.toString());
+    assertEquals("hdp", read("crail://a:1/").get("crail.user"));
+    hadoop.set("crail.user", "somebody");
+    assertEquals("somebody", read("crail://a:1/").get("crail.user"));
+  }
+
+  @Test
   void aSiteFileThatIsNotThereIsNamed() {
     environment.put("CRAIL_HOME", home.toString());
     ConfigException missing =

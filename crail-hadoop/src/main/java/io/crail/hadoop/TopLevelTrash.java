@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * The trash with several namenodes. What is thrown away is renamed, and a rename stays below one
+ * top-level directory, so each of those has a trash: {@code /top/.Trash/user}. Thread-safe.
+ */
+final class TopLevelTrash {
+  private final FileSystem fileSystem;
+
+  TopLevelTrash(FileSystem fileSystem) {
+    this.fileSystem = fileSystem;
+  }
+
+  /**
+   * A user's trash for what is at a qualified path. A top-level directory would contain its own.
+   */
+  Path rootOf(Path path, String user) {
+    Path top = path;
+    while (top.depth() > 1) {
+      top = top.getParent();
+    }
+    return new Path(new Path(top, FileSystem.TRASH_PREFIX), user);
+  }
+
+  /** The trash that there is of a user; of everybody for null. */
+  List<FileStatus> roots(String user) throws IOException {
+    List<FileStatus> found = new ArrayList<>();
+    for (FileStatus top : fileSystem.listStatus(new Path("/"))) {
+      if (top.isDirectory()) {
+        Path trash = new Path(top.getPath(), FileSystem.TRASH_PREFIX);
+        found.addAll(directories(user == null ? trash : new Path(trash, user), user == null));
+      }
+    }
+    return found;
+  }
+
+  /** A directory, or those below it; none where nothing is. */
+  private List<FileStatus> directories(Path path, boolean below) throws IOException {
+    try {
+      FileStatus[] present =
+          below ? fileSystem.listStatus(path) : new FileStatus[] {fileSystem.getFileStatus(path)};
+      return Arrays.stream(present).filter(FileStatus::isDirectory).toList();
+    } catch (FileNotFoundException e) {
+      return List.of();
+    }
+  }
+}
