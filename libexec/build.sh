@@ -99,6 +99,11 @@ maven() {
   (cd "$root" && JAVA_HOME=${build_java%/bin/java} mvn -B -ntp "$@" </dev/null)
 }
 
+# property <name>: a property of the build.
+property() {
+  sed -n "s|.*<$1>\(.*\)</$1>.*|\1|p" "$root/pom.xml"
+}
+
 # newer_sources <stamp>: true when something that the build reads changed after the stamp. A file
 # that was removed shows in the time of its directory.
 newer_sources() {

@@ -101,6 +101,19 @@ final class CrailProcess implements AutoCloseable {
     return new CrailProcess(main.getSimpleName(), builder);
   }
 
+  /** Starts a program of others; its options of the JVM come behind those of all programs. */
+  static CrailProcess foreign(
+      String classPath, Map<String, String> environment, List<String> options, String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(javaFlags());
+    command.addAll(options);
+    command.addAll(List.of("-cp", classPath));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().putAll(environment);
+    return new CrailProcess(arguments[0], builder);
+  }
+
   /** Starts a JVM with nothing but these arguments, and this path of the loader of libraries. */
   static CrailProcess plainJava(Path libraries, String... arguments) throws IOException {
     List<String> command = new ArrayList<>(List.of(JAVA_HOME + "/bin/java"));
