@@ -18,6 +18,10 @@ import java.util.List;
  * <p>A hint is believed as far as it has come true: first it gets a block, then, whenever half of
  * what is there ahead is used up, as much again as there was in all. Many writers that announce
  * much and write little leave space for others, and one that goes on soon has enough ahead.
+ *
+ * <p>A writer that announces nothing, or goes on behind its hint, is expected to write half as much
+ * again as it has written: from two blocks on that is asked for ahead. So it never has more ahead
+ * than it has written, and small files have nothing.
  */
 final class WriteLocator extends Locator {
   private static final long NEVER = Long.MAX_VALUE / 2;
@@ -29,6 +33,7 @@ final class WriteLocator extends Locator {
   private final long id;
   private final long token;
   private final String path;
+  private final long start;
   private final long hint;
   private final long firstEnd;
   private volatile boolean asksAhead;
@@ -45,7 +50,7 @@ final class WriteLocator extends Locator {
    *
    * @param start where the writer begins
    * @param first the extents that are known, ascending
-   * @param hint position up to which will be written
+   * @param hint position up to which will be written, 0 when nobody knows
    */
   WriteLocator(
       LoopContext context,
@@ -60,6 +65,7 @@ final class WriteLocator extends Locator {
     this.id = id;
     this.token = token;
     this.path = path;
+    this.start = start;
     this.hint = hint;
     this.firstEnd = first.isEmpty() ? start : first.get(first.size() - 1).fileEnd();
     this.allocatedEnd = firstEnd;
@@ -75,7 +81,7 @@ final class WriteLocator extends Locator {
 
   @Override
   void issuedUpTo(long position, long nowNanos) {
-    if (position < hint && !asksAhead && runsShort(position)) {
+    if (!asksAhead && runsShort(position)) {
       asksAhead = true;
       context.loop().submit((ClientLoop.Task) () -> askAhead(position));
     }
@@ -83,13 +89,31 @@ final class WriteLocator extends Locator {
 
   /** True when half of what is asked for at a time is used up, so that the rest covers the wait. */
   private boolean runsShort(long position) {
-    long end = allocatedEnd;
-    return end <= position || (end < hint && end - position <= aheadBytes() / 2);
+    long left = allocatedEnd - position;
+    if (position < hint) {
+      return left <= 0 || (allocatedEnd < hint && left <= announcedAhead() / 2);
+    }
+    long ahead = expectedAhead(position);
+    return ahead > 0 && left <= ahead / 2;
   }
 
-  private long aheadBytes() {
+  /** How much of what was announced to ask for at a time. */
+  private long announcedAhead() {
     long block = context.blockBytes(id);
     return Math.min(Math.max(allocatedEnd - firstEnd, block), MAX_BLOCKS_AHEAD * block);
+  }
+
+  /**
+   * How much to ask for at a time of what nobody announced; 0 when there is too little to go by.
+   */
+  private long expectedAhead(long position) {
+    if (position == hint) {
+      // Who has kept to what was announced is done.
+      return 0;
+    }
+    long block = context.blockBytes(id);
+    long expected = (position - start) / 2;
+    return expected < block ? 0 : Math.min(expected, MAX_BLOCKS_AHEAD * block);
   }
 
   private void askAhead(long position) {
@@ -97,7 +121,7 @@ final class WriteLocator extends Locator {
       asksAhead = false;
     } else {
       // Operations that have not got as far yet need what is between.
-      ask(allocatedEnd, position + 1, true);
+      ask(allocatedEnd, position + 1, position, true);
     }
   }
 
@@ -110,11 +134,17 @@ final class WriteLocator extends Locator {
     }
     // An earlier operation may wait for its datanode instead of its space, and not be here: space
     // grows at its end only, so what is between is asked for as well.
-    ask(Math.min(position, allocatedEnd), end, false);
+    ask(Math.min(position, allocatedEnd), end, position, false);
   }
 
-  private void ask(long position, long neededEnd, boolean isAhead) {
-    long ahead = Math.min(hint - position, aheadBytes());
+  /**
+   * Asks for space.
+   *
+   * @param issued how far the writer has got, by which is judged how far it will go
+   */
+  private void ask(long position, long neededEnd, long issued, boolean isAhead) {
+    long ahead =
+        issued < hint ? Math.min(hint - position, announcedAhead()) : expectedAhead(issued);
     long wanted = Math.max(neededEnd - position, ahead);
     Extend.Request body = new Extend.Request(id, token, position, wanted, -1);
     pending = true;
