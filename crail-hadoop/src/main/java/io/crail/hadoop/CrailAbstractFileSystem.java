@@ -7,6 +7,7 @@ import java.net.URISyntaxException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.DelegateToFileSystem;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.InvalidPathException;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
@@ -14,8 +15,8 @@ import org.apache.hadoop.fs.RemoteIterator;
 
 /**
  * {@link CrailFileSystem} for programs that use Hadoop's {@code FileContext}, which has no close.
- * So it uses the store of the {@link FileSystem} of the same URI in Hadoop's cache, which Hadoop
- * closes with the process at the latest. Thread-safe.
+ * All of a URI and a user use one store, which Hadoop closes with its cache; no {@link FileSystem}
+ * of the program shares it. Thread-safe.
  */
 public class CrailAbstractFileSystem extends DelegateToFileSystem {
   /** Called by Hadoop. */
@@ -23,26 +24,18 @@ public class CrailAbstractFileSystem extends DelegateToFileSystem {
       throws IOException, URISyntaxException {
     super(
         understood(uri),
-        beside(uri, configuration),
+        ContextStore.fileSystem(uri, configuration),
         configuration,
         HadoopConfiguration.SCHEME,
         false);
+    // By all namenodes: the base class was told of none when there are several.
+    statistics = getStatistics(fsImpl.getUri());
+    ((CrailFileSystem) fsImpl).countIn(statistics);
   }
 
   /** What the base class can read: it takes several namenodes for a broken IPv6 address. */
   private static URI understood(URI uri) {
     return uri.getHost() == null ? URI.create(HadoopConfiguration.SCHEME + ":///") : uri;
-  }
-
-  private static FileSystem beside(URI uri, Configuration configuration) throws IOException {
-    FileSystem cached = FileSystem.get(uri, configuration);
-    // Another class may stand there, that of a file system around ours for example.
-    if (cached instanceof CrailFileSystem) {
-      return new CrailFileSystem((CrailFileSystem) cached);
-    }
-    CrailFileSystem own = new CrailFileSystem();
-    own.initialize(uri, configuration);
-    return new CrailFileSystem(own);
   }
 
   @Override
@@ -58,6 +51,22 @@ public class CrailAbstractFileSystem extends DelegateToFileSystem {
   @Override
   public void msync() throws IOException {
     fsImpl.msync();
+  }
+
+  /** By all namenodes, of which the base class reads none when there are several. */
+  @Override
+  public void checkPath(Path path) {
+    URI asked = path.toUri();
+    if (asked.getScheme() == null) {
+      super.checkPath(path);
+    } else if (!HadoopConfiguration.SCHEME.equalsIgnoreCase(asked.getScheme())
+        || !authority(asked).equalsIgnoreCase(authority(getUri()))) {
+      throw new InvalidPathException("Wrong FS: " + path + ", expected: " + getUri());
+    }
+  }
+
+  private static String authority(URI uri) {
+    return uri.getRawAuthority() == null ? "" : uri.getRawAuthority();
   }
 
   /** One step, where Hadoop's own way would be two. */

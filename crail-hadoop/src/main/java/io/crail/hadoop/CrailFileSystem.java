@@ -126,9 +126,15 @@ public class CrailFileSystem extends FileSystem {
     workingDirectory = getHomeDirectory();
   }
 
+  /** Counts what is read and written in the place of a {@code FileContext}. */
+  void countIn(Statistics counters) {
+    statistics = counters;
+  }
+
+  /** Without a path, as Hadoop's others: programs put one behind it. */
   private static URI root(URI name) {
-    String authority = name.getRawAuthority() == null ? "" : name.getRawAuthority();
-    return URI.create(HadoopConfiguration.SCHEME + "://" + authority + "/");
+    String authority = name.getRawAuthority();
+    return URI.create(HadoopConfiguration.SCHEME + "://" + (authority == null ? "/" : authority));
   }
 
   private static long blockSize(Configuration configuration) throws IOException {
@@ -614,13 +620,22 @@ public class CrailFileSystem extends FileSystem {
   public void close() throws IOException {
     List<Closeable> ends = new ArrayList<>();
     if (owner == null) {
-      ends.addAll(openOutputs);
+      openOutputs.forEach(output -> ends.add(() -> complete(output)));
     }
     ends.add(super::close);
     if (owner == null && store != null) {
       ends.add(this::closeStore);
     }
     closeAll(ends);
+  }
+
+  /** A file that is gone has nothing to complete, and keeps nothing open. */
+  private static void complete(CrailHadoopOutputStream output) throws IOException {
+    try {
+      output.close();
+    } catch (FileNotFoundException e) {
+      LOG.warn("a file was removed while it was written: {}", e.getMessage());
+    }
   }
 
   private void closeStore() throws IOException {

@@ -89,6 +89,9 @@ final class HadoopErrors {
         return because(new EOFException(text), error);
       case UNAVAILABLE:
         return because(new ConnectException(text), error);
+      case CLOSED:
+        // The words of HDFS, by which programs know it.
+        return because(new PathIOException(path.toString(), "Filesystem closed"), error);
       default:
         // What has timed out too: Hadoop's shell takes a SocketTimeoutException, as each
         // InterruptedIOException, for an interrupt by its user, and keeps back what it says.

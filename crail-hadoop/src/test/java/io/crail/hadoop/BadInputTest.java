@@ -211,7 +211,9 @@ class BadInputTest {
     closed.close();
     closed.close();
     operations(closed, path)
-        .forEach((name, step) -> fails(IOException.class, "losed", () -> named(name, step)));
+        .forEach(
+            (name, step) ->
+                fails(PathIOException.class, "Filesystem closed", () -> named(name, step)));
   }
 
   private static void named(String name, Executable step) throws Throwable {

@@ -66,7 +66,9 @@ class CrailFileSystemTest {
   }
 
   @AfterAll
-  static void stopCluster() {
+  static void stopCluster() throws Exception {
+    // What contexts have left there.
+    FileSystem.closeAll();
     cluster.close();
   }
 
@@ -380,6 +382,21 @@ class CrailFileSystemTest {
           fileSystem.getTrashRoots(everybody).stream().map(FileStatus::getPath).toList();
       assertTrue(found.containsAll(roots), found + " lacks some of " + roots);
     }
+  }
+
+  /** As in HDFS. Its writer is told so by the stream. */
+  @Test
+  void aFileThatIsGoneKeepsNothingFromClosing() throws Exception {
+    Path other = path.suffix("-other");
+    FileSystem closed = newFileSystem();
+    FSDataOutputStream gone = closed.create(path);
+    FSDataOutputStream kept = closed.create(other);
+    gone.write(1);
+    kept.write(2);
+    assertTrue(fileSystem.delete(path, false));
+    closed.close();
+    assertEquals(1, fileSystem.getFileStatus(other).getLen());
+    assertFalse(fileSystem.exists(path));
   }
 
   @Test

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import java.io.IOException;
+import java.net.URI;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
+
+/**
+ * The store of all {@code FileContext}s of a URI and a user. It is an entry of its own in Hadoop's
+ * cache of file systems, under a scheme that no program uses: so there is one, and Hadoop closes it
+ * with the process at the latest, but no program that closes its own {@link FileSystem} does.
+ */
+final class ContextStore extends FilterFileSystem {
+  private static final String SCHEME = HadoopConfiguration.SCHEME + "-context";
+
+  /** Called by Hadoop, before {@link #initialize}. */
+  ContextStore() {
+    super(new CrailFileSystem());
+  }
+
+  /** A file system for a {@code FileContext}, not yet initialized; it need not be closed. */
+  static CrailFileSystem fileSystem(URI uri, Configuration configuration) throws IOException {
+    URI cluster = cluster(uri, configuration);
+    String authority = cluster.getRawAuthority() == null ? "" : cluster.getRawAuthority();
+    Configuration own = new Configuration(configuration);
+    own.setClassLoader(ContextStore.class.getClassLoader());
+    own.setClass("fs." + SCHEME + ".impl", ContextStore.class, FileSystem.class);
+    FileSystem cached = FileSystem.get(URI.create(SCHEME + "://" + authority + "/"), own);
+    if (cached instanceof ContextStore) {
+      return new CrailFileSystem((CrailFileSystem) ((ContextStore) cached).fs);
+    }
+    // Somebody has put another class there, such as this one of another class loader.
+    CrailFileSystem unshared = new CrailFileSystem();
+    unshared.initialize(cluster, configuration);
+    return new CrailFileSystem(unshared);
+  }
+
+  /** A URI without namenodes means those of the default file system, as for Hadoop's others. */
+  private static URI cluster(URI uri, Configuration configuration) {
+    URI preset = FileSystem.getDefaultUri(configuration);
+    return uri.getRawAuthority() == null && HadoopConfiguration.SCHEME.equals(preset.getScheme())
+        ? preset
+        : uri;
+  }
+
+  /** Without statistics: those of the {@code FileContext}s count. */
+  @Override
+  public void initialize(URI name, Configuration configuration) throws IOException {
+    String authority = name.getRawAuthority() == null ? "" : name.getRawAuthority();
+    fs.initialize(URI.create(HadoopConfiguration.SCHEME + "://" + authority + "/"), configuration);
+  }
+}

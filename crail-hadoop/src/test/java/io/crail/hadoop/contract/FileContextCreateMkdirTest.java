@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop.contract;
+
+import org.apache.hadoop.fs.FileContextCreateMkdirBaseTest;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What is made on the way to a file or a directory. */
+@ExtendWith(FileContexts.class)
+class FileContextCreateMkdirTest extends FileContextCreateMkdirBaseTest {
+  @BeforeEach
+  @Override
+  public void setUp() throws Exception {
+    fc = FileContexts.create();
+    super.setUp();
+  }
+
+  @AfterAll
+  static void forget() {
+    fc = null;
+  }
+}

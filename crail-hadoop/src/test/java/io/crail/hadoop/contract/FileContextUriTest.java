@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop.contract;
+
+import org.apache.hadoop.fs.FileContextURIBase;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What is made through one context and seen through another, by whole URIs. */
+@ExtendWith(FileContexts.class)
+class FileContextUriTest extends FileContextURIBase {
+  @BeforeEach
+  @Override
+  public void setUp() throws Exception {
+    fc1 = FileContexts.create();
+    fc2 = FileContexts.create();
+    super.setUp();
+  }
+}
