@@ -4,6 +4,7 @@ package io.crail.client;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Hello;
+import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Names;
 import java.util.ArrayList;
@@ -31,38 +32,44 @@ final class UserNames {
    * The name of a number; waits for the namenode if it is a new one.
    *
    * @param id the node whose owner or group it is
+   * @throws CrailException with {@link ErrorCode#STALE_NODE} when the namenode has started anew
+   *     since it told the number, which is another name's then
    */
   String name(long id, int number) throws CrailException, InterruptedException {
-    LoopContext context = store.context();
+    NameNodeClient namenodes = store.context().namenodes();
     int namenode = (int) Long.remainderUnsigned(id, known.length());
-    Hello.Response hello = context.namenodes().hello(namenode);
+    Hello.Response hello = namenodes.hello(namenode);
     Known present = known.get(namenode);
-    if (hello == null || present == null || present.incarnation != hello.incarnation()) {
-      present = new Known(0, List.of());
-    }
-    if (number < present.names.size()) {
+    boolean current =
+        hello != null && present != null && present.incarnation == hello.incarnation();
+    if (current && hello.mayHaveGiven(id) && number < present.names.size()) {
       return present.names.get(number);
     }
-    List<String> names = new ArrayList<>(present.names);
-    while (names.size() <= number) {
+    List<String> names = new ArrayList<>(current ? present.names : List.of());
+    do {
+      // This asks a namenode that this loop does not know yet, or no longer knows, who it is.
       List<Names.Name> more =
-          context
-              .namenodes()
+          namenodes
               .callAt(namenode, NameNodeOperations.NAMES, new Names.Request(names.size()))
               .join()
               .names();
-      Hello.Response now = context.namenodes().hello(namenode);
-      if (hello != null && now.incarnation() != hello.incarnation()) {
-        // It has started anew, and the node of this number is gone.
-        throw ErrorCode.STALE_NODE.exception("node " + id);
+      Hello.Response now = namenodes.hello(namenode);
+      boolean anew = hello == null || now.incarnation() != hello.incarnation();
+      hello = now;
+      if (!now.mayHaveGiven(id)) {
+        throw ErrorCode.STALE_NODE.exception("node " + id + " is of an earlier namenode");
       }
-      if (more.isEmpty()) {
+      if (anew) {
+        // Nobody knows which of both has answered.
+        names.clear();
+        continue;
+      }
+      if (more.isEmpty() && names.size() <= number) {
         throw ErrorCode.STALE_NODE.exception(
             "node " + id + ": name " + number + " is of another time");
       }
-      hello = now;
       more.forEach(name -> names.add(name.text().toString()));
-    }
+    } while (names.size() <= number);
     known.set(namenode, new Known(hello.incarnation(), List.copyOf(names)));
     return names.get(number);
   }

@@ -8,7 +8,7 @@ import io.crail.protocol.Hello;
  *
  * @param role {@link Hello#ROLE_CLIENT} or {@link Hello#ROLE_DATANODE}
  * @param clientId who is at the other end, the owner of write leases
- * @param user whom the nodes that it creates belong to, as a number of {@link UserNames}
+ * @param user whom the nodes that it creates belong to
  * @param lookups scratch memory of lookups
  */
-record ClientSession(int role, long clientId, int user, LookupBatch lookups) {}
+record ClientSession(int role, long clientId, SessionUser user, LookupBatch lookups) {}

@@ -35,7 +35,8 @@ final class NameNodeService {
                 NameNodeOperations.CREATE,
                 (request, session) ->
                     new Create.Response(
-                        namenode.create(request, clientId(session), attachment(session).user())))
+                        namenode.create(
+                            request, clientId(session), attachment(session).user().number())))
             .handleBatch(
                 NameNodeOperations.LOOKUP,
                 (batch, from, to, responses) ->
@@ -103,13 +104,11 @@ final class NameNodeService {
       throws CrailException {
     Hello.Response response = namenode.hello(request);
     NameNodeOptions options = namenode.options();
-    int user =
-        request.user().length() == 0 ? UserNames.OWN : namenode.users().number(request.user());
     session.attach(
         new ClientSession(
             request.role(),
             request.clientId(),
-            user,
+            new SessionUser(namenode.users(), request.user()),
             new LookupBatch(namenode.tree(), options.index(), options.count())));
     return response;
   }

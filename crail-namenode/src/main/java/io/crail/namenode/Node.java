@@ -272,7 +272,10 @@ class Node {
     return group(attributes);
   }
 
-  /** Sets permission bits, owner and group. Under the node's monitor, or before it can be found. */
+  /**
+   * Sets permission bits, owner and group. Under the parent's monitor, the root's under its own, or
+   * before it can be found.
+   */
   final void attributes(int permissions, int owner, int group) {
     attributes = permissions & 0xffffL | (owner & 0xffffL) << 16 | (group & 0xffffL) << 32;
   }

@@ -333,29 +333,39 @@ final class Tree {
     boolean setsGroup = (which & SetAttributes.GROUP) != 0;
     while (true) {
       Place place = locate(path);
-      Node node = place.child;
-      if (place.failure != null || node == null) {
+      if (place.failure != null || place.child == null) {
         throw ErrorCode.NODE_NOT_FOUND.exception(path.text.toString());
       }
       // Only for a node that is there, so that mistakes use up no numbers.
       int owner = setsOwner ? users.number(request.owner()) : 0;
       int group = setsGroup ? users.number(request.group()) : 0;
-      synchronized (node) {
-        if (isDetached(node)) {
-          continue;
-        }
-        node.attributes(
-            (which & SetAttributes.PERMISSIONS) != 0 ? request.permissions() : node.permissions(),
-            setsOwner ? owner : node.owner(),
-            setsGroup ? group : node.group());
-        if ((which & SetAttributes.MODIFIED) != 0) {
-          node.touch(request.modifiedMillis());
-        }
-        if ((which & SetAttributes.ACCESSED) != 0) {
-          node.accessed(request.accessedMillis());
-        }
-        return node.info();
+      NodeInfo info = setAttributes(place, path, request, owner, group);
+      if (info != null) {
+        return info;
       }
+    }
+  }
+
+  /** Sets attributes; null when the node is no longer where it was found. */
+  private NodeInfo setAttributes(
+      Place place, PathBytes path, SetAttributes.Request request, int owner, int group) {
+    Node node = place.child;
+    int which = request.which();
+    synchronized (path.isRoot() ? root : place.parent) {
+      if (!path.isRoot() && !isStill(node, place.parent, path)) {
+        return null;
+      }
+      node.attributes(
+          (which & SetAttributes.PERMISSIONS) != 0 ? request.permissions() : node.permissions(),
+          (which & SetAttributes.OWNER) != 0 ? owner : node.owner(),
+          (which & SetAttributes.GROUP) != 0 ? group : node.group());
+      if ((which & SetAttributes.MODIFIED) != 0) {
+        node.touch(request.modifiedMillis());
+      }
+      if ((which & SetAttributes.ACCESSED) != 0) {
+        node.accessed(request.accessedMillis());
+      }
+      return node.info();
     }
   }
 

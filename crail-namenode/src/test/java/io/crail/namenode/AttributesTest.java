@@ -4,6 +4,7 @@ package io.crail.namenode;
 import static io.crail.namenode.Refusals.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
@@ -17,6 +18,8 @@ import io.crail.protocol.SetAttributes;
 import io.crail.protocol.SetSize;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -48,7 +51,6 @@ class AttributesTest {
 
   @Test
   void aNodeBelongsToItsCreatorAndToItsParentsGroup() throws Exception {
-    assertEquals(List.of("namenode", "tester"), names().subList(0, 2));
     NodeInfo root = store.lookup("/").node();
     assertEquals(UserNames.OWN, root.owner());
     assertEquals(UserNames.OWN, root.group());
@@ -132,6 +134,61 @@ class AttributesTest {
     refused(ErrorCode.INVALID_PATH, () -> set("f", SetAttributes.PERMISSIONS, 0, "", ""));
     assertEquals(names, names().size(), "mistakes use up no numbers");
     assertEquals(0644, store.lookup("/f").node().permissions());
+  }
+
+  /** Numbers are few, and hello is free. */
+  @Test
+  void aUserTakesANumberWithTheFirstNodeThatIsItsOwn() throws Exception {
+    assertEquals(List.of("namenode"), names(), "the tester has said hello");
+    store.file("/f");
+    assertEquals(List.of("namenode", "tester"), names());
+    for (String wrong : List.of("a\nb", "a".repeat(256), "\u0085")) {
+      refused(
+          ErrorCode.INVALID_ARGUMENT,
+          () -> new SessionUser(store.namenode.users(), Utf8.of(wrong)));
+    }
+    store.file("/g");
+    assertEquals(2, names().size());
+  }
+
+  /** What is at the path when the change is made gets it, or nothing does. */
+  @Test
+  void aNodeThatIsRenamedMeanwhileKeepsWhatItHad() throws Exception {
+    store.mkdir("/d");
+    NodeInfo made = store.file("/d/f");
+    Node node = store.namenode.tree().find(made.id());
+    AtomicReference<CrailException> failure = new AtomicReference<>();
+    Thread setter =
+        new Thread(
+            () -> {
+              try {
+                store.namenode.setAttributes(
+                    new SetAttributes.Request(
+                        SetAttributes.PERMISSIONS,
+                        0123,
+                        0,
+                        0,
+                        Utf8.of("/d/f"),
+                        Utf8.EMPTY,
+                        Utf8.EMPTY));
+              } catch (CrailException e) {
+                failure.set(e);
+              }
+            });
+    synchronized (node.parent()) {
+      synchronized (node) {
+        setter.start();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (setter.getState() != Thread.State.BLOCKED) {
+          assertTrue(System.nanoTime() - deadline < 0, "it never waits for a lock");
+          Thread.onSpinWait();
+        }
+        store.rename("/d/f", "/d/g");
+      }
+    }
+    setter.join(60_000);
+    assertEquals(0644, store.lookup("/d/g").node().permissions());
+    assertEquals(ErrorCode.NODE_NOT_FOUND, failure.get().code());
   }
 
   @Test

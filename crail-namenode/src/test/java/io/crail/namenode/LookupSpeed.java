@@ -63,7 +63,10 @@ final class LookupSpeed {
     Session session = new Session("speed");
     session.attach(
         new ClientSession(
-            Hello.ROLE_CLIENT, 1, UserNames.OWN, new LookupBatch(store.namenode.tree(), 0, 1)));
+            Hello.ROLE_CLIENT,
+            1,
+            new SessionUser(store.namenode.users(), Utf8.EMPTY),
+            new LookupBatch(store.namenode.tree(), 0, 1)));
     for (int b = 0; b < BATCHES; b++) {
       batches[b] = batch(session, perBatch, names, directory.toString(), random);
     }

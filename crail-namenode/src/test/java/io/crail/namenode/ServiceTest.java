@@ -159,7 +159,10 @@ class ServiceTest {
     Session session = new Session("test");
     session.attach(
         new ClientSession(
-            Hello.ROLE_CLIENT, 1, UserNames.OWN, new LookupBatch(store.namenode.tree(), 0, 1)));
+            Hello.ROLE_CLIENT,
+            1,
+            new SessionUser(store.namenode.users(), Utf8.EMPTY),
+            new LookupBatch(store.namenode.tree(), 0, 1)));
     RequestBatch lookups = new RequestBatch(session);
     RequestBatch finds = new RequestBatch(session);
     ByteBuffer in = ByteBuffer.allocateDirect(1 << 16).order(ByteOrder.LITTLE_ENDIAN);

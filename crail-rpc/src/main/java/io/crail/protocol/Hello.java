@@ -125,6 +125,9 @@ public final class Hello {
       long incarnation,
       long rootId,
       Utf8 cluster) {
+    /** More nodes than a namenode gives ids to between two starts. */
+    private static final long MANY_IDS = 1L << 40;
+
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Hello.Response")
@@ -138,6 +141,14 @@ public final class Hello {
             .i64("rootId", "node id of the root at this namenode")
             .u16("clusterLength", "bytes of cluster")
             .bytes("cluster", "clusterLength", 1, 255, "name of the cluster");
+
+    /**
+     * False for the id of a node that this namenode has not created since it started: ids go up
+     * from the root's, which is anywhere among 2^62 at each start.
+     */
+    public boolean mayHaveGiven(long nodeId) {
+      return Long.compareUnsigned(nodeId - rootId, MANY_IDS * namenodeCount) < 0;
+    }
 
     static final int VERSION = LAYOUT.offset("version");
     static final int NAMENODE_INDEX = LAYOUT.offset("namenodeIndex");

@@ -24,12 +24,17 @@ public final class TextLimits {
     if (name.length() == 0 || name.length() > USER) {
       return "must have 1 to " + USER + " bytes";
     }
-    for (int i = 0; i < name.length(); i++) {
-      if (name.byteAt(i) >= 0 && name.byteAt(i) < ' ') {
+    String text = name.toString();
+    for (int i = 0; i < text.length(); i++) {
+      // Also those above ASCII, and what breaks a line for some.
+      int type = Character.getType(text.charAt(i));
+      if (type == Character.CONTROL
+          || type == Character.LINE_SEPARATOR
+          || type == Character.PARAGRAPH_SEPARATOR) {
         return "must have no control characters";
       }
     }
-    return null;
+    return Utf8.of(text).equals(name) ? null : "must be UTF-8";
   }
 
   /** What is wrong with the length of a host's name, for a configuration key; null for nothing. */

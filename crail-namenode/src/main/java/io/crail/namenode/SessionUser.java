@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.TextLimits;
+
+/**
+ * The user of a connection. Its name takes a number of {@link UserNames} only when a node is to
+ * belong to it, for numbers are few and never given back: who only says hello uses up none. Used by
+ * the thread of the connection.
+ */
+final class SessionUser {
+  private static final int NONE = -1;
+
+  private final UserNames users;
+  private final Utf8 name;
+  private int number;
+
+  /**
+   * Creates the user of a connection.
+   *
+   * @param name the user's; empty for the namenode's own
+   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} for what is no name
+   */
+  SessionUser(UserNames users, Utf8 name) throws CrailException {
+    String wrong = name.length() == 0 ? null : TextLimits.checkUser(name);
+    if (wrong != null) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "name of a user or group '" + name + "': " + wrong);
+    }
+    this.users = users;
+    this.name = name;
+    this.number = name.length() == 0 ? UserNames.OWN : NONE;
+  }
+
+  /**
+   * The number of the user.
+   *
+   * @throws CrailException with {@link ErrorCode#LIMIT_EXCEEDED} when all numbers are given
+   */
+  int number() throws CrailException {
+    if (number == NONE) {
+      number = users.number(name);
+    }
+    return number;
+  }
+}
