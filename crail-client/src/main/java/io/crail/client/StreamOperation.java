@@ -46,12 +46,15 @@ final class StreamOperation extends Completion
   private final DirectStream stream;
   private final StreamOperation parent;
   private final int retries;
-  private final ByteBuffer memory;
-  private final ByteBuffer root;
   private final int memoryOffset;
   private final long start;
   private final int length;
   private final long deadlineNanos;
+
+  /** Null once this has ended: whoever keeps an operation does not keep the caller's memory. */
+  private ByteBuffer memory;
+
+  private ByteBuffer root;
 
   /** Bytes that have been given to pieces. */
   private int issued;
@@ -320,6 +323,8 @@ final class StreamOperation extends Completion
   }
 
   private void finish() {
+    memory = null;
+    root = null;
     CrailException failure = firstFailure;
     if (parent != null) {
       if (transferFailed) {
