@@ -9,7 +9,7 @@ import java.util.Objects;
  * A client of a Crail cluster. Thread-safe. Several stores, with the same or different
  * configurations, live in one JVM without knowing of each other.
  */
-public abstract class CrailStore implements AutoCloseable {
+public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   /** For implementations. */
   protected CrailStore() {}
 
@@ -123,6 +123,7 @@ public abstract class CrailStore implements AutoCloseable {
    *
    * @throws Exception a {@code LimitExceededException} when {@code crail.cachelimit} is reached
    */
+  @Override
   public abstract CrailBuffer allocateBuffer() throws Exception;
 
   /**
@@ -131,6 +132,7 @@ public abstract class CrailStore implements AutoCloseable {
    * @throws Exception an {@code IllegalArgumentException} for a buffer that was not lent by this
    *     store, is a slice of one, or was given back before
    */
+  @Override
   public abstract void freeBuffer(CrailBuffer buffer) throws Exception;
 
   /**

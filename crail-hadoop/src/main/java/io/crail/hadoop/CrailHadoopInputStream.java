@@ -35,9 +35,8 @@ import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
 
 /**
  * Reads a file. Sequential reads go through a stream that reads ahead; reads of a position into
- * direct memory go from the datanode into the caller's buffer, and the direct ranges of a vectored
- * read are all in flight at the same time. The end is the length that the file had when it was
- * opened.
+ * direct memory go from the datanode into the caller's buffer, and the ranges of a vectored read
+ * are in flight at the same time. The end is the length that the file had when it was opened.
  *
  * <p>Thread-safe. Sequential reads take turns; reads of a position wait for nobody.
  */
@@ -248,19 +247,10 @@ final class CrailHadoopInputStream extends FSInputStream
     counters.incrementCounter(
         StreamStatisticNames.STREAM_READ_VECTORED_INCOMING_RANGES, sorted.size());
     PositionedReader reader = take();
-    List<RangeRead> begun = new ArrayList<>(sorted.size());
     try {
-      for (FileRange range : sorted) {
-        ByteBuffer buffer = allocate.apply(range.getLength());
-        RangeRead read = new RangeRead(path, reader, range, buffer);
-        begun.add(read);
-        read.begin();
-      }
+      new VectoredRead(path, reader, file.getFileSystem(), release, this::ended)
+          .read(sorted, allocate);
     } finally {
-      // Also when there was no memory for all of them: what has begun comes to an end.
-      for (RangeRead read : begun) {
-        ended(read.end(release));
-      }
       giveBack(reader);
     }
   }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.hadoop;
 
+import io.crail.CrailBuffer;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailFile;
 import io.crail.CrailInputStream;
 import io.crail.CrailResult;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.Future;
 
 /**
@@ -21,6 +25,9 @@ final class PositionedReader {
 
   /** Reads straight into the caller's direct memory; null until it is needed. */
   private CrailInputStream straight;
+
+  /** Memory that late reads may still fill. */
+  private final List<RangeMemory> kept = new ArrayList<>();
 
   PositionedReader(CrailFile file) {
     this.file = file;
@@ -50,13 +57,31 @@ final class PositionedReader {
    * @param position not behind the end
    */
   Future<CrailResult> issue(long position, ByteBuffer target) throws Exception {
+    // A duplicate is still the whole memory, which a tier may have to register, and has a position
+    // of its own.
+    return issue(position, OffHeapBuffer.wrap(target.duplicate()));
+  }
+
+  /** As {@link #issue(long, ByteBuffer)}; the position of the buffer moves. */
+  Future<CrailResult> issue(long position, CrailBuffer target) throws Exception {
     if (straight == null) {
       straight = file.getDirectInputStream(0);
     }
     straight.seek(position);
-    // A duplicate is still the whole memory, which a tier may have to register, and has a position
-    // of its own.
-    return straight.read(OffHeapBuffer.wrap(target.duplicate()));
+    return straight.read(target);
+  }
+
+  /** Gives memory back of ranges that were read; what a late read may still fill, later. */
+  Void giveBack(RangeMemory memory) throws Exception {
+    for (Iterator<RangeMemory> each = kept.iterator(); each.hasNext(); ) {
+      if (each.next().giveBack()) {
+        each.remove();
+      }
+    }
+    if (!memory.giveBack()) {
+      kept.add(memory);
+    }
+    return null;
   }
 
   /**
@@ -89,6 +114,9 @@ final class PositionedReader {
     } finally {
       if (straight != null) {
         straight.close();
+      }
+      for (RangeMemory memory : kept) {
+        memory.giveBack();
       }
     }
   }

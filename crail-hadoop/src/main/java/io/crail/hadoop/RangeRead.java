@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.hadoop;
 
+import io.crail.CrailBuffer;
 import io.crail.CrailResult;
 import java.io.EOFException;
 import java.io.IOException;
@@ -13,8 +14,9 @@ import org.apache.hadoop.fs.FileRange;
 import org.apache.hadoop.fs.Path;
 
 /**
- * One range of a vectored read. Into direct memory it is under way from {@link #begin} on; into
- * memory of the heap it takes place in {@link #end}. Used by one thread.
+ * One range of a vectored read. Into direct memory it is under way from {@link #begin} on, and into
+ * memory of the heap when it has a {@linkplain #place place} of direct memory to go through; else
+ * it takes place in {@link #end}. Used by one thread.
  */
 final class RangeRead {
   private final Path path;
@@ -23,7 +25,10 @@ final class RangeRead {
   private final ByteBuffer buffer;
   private final CompletableFuture<ByteBuffer> data = new CompletableFuture<>();
 
-  /** The read into direct memory; null for memory of the heap, and when it could not be issued. */
+  /** Through what a range of the heap goes; null for others. */
+  private CrailBuffer place;
+
+  /** The read into direct memory; null for others, and when it could not be issued. */
   private Future<CrailResult> issued;
 
   private IOException failure;
@@ -40,14 +45,27 @@ final class RangeRead {
     this.buffer = buffer;
   }
 
+  /** True when this has to go through other memory to be under way at once. */
+  boolean needsMemory() {
+    int length = range.getLength();
+    return !buffer.isDirect() && length > 0 && length <= RangeMemory.MAX_LENGTH;
+  }
+
+  /** Takes the memory to go through; false when there is none now. */
+  boolean place(RangeMemory memory) throws IOException {
+    place = HadoopErrors.translate(path, () -> memory.take(range.getLength()));
+    return place != null;
+  }
+
   /** Gives the range its future, and issues the read where that can be done. */
   void begin() {
     range.setData(data);
-    if (!buffer.isDirect()) {
-      return;
-    }
     try {
-      issued = HadoopErrors.translate(path, () -> reader.issue(range.getOffset(), target()));
+      if (place != null) {
+        issued = HadoopErrors.translate(path, () -> reader.issue(range.getOffset(), place));
+      } else if (buffer.isDirect()) {
+        issued = HadoopErrors.translate(path, () -> reader.issue(range.getOffset(), target()));
+      }
     } catch (IOException e) {
       failure = e;
     }
@@ -56,10 +74,11 @@ final class RangeRead {
   /**
    * Waits for the bytes and completes the future of the range, with the error if there is one.
    *
+   * @param memory where a range of the heap has its place
    * @param release takes the buffer of a read that has failed
    * @return bytes read; -1 after a failure
    */
-  int end(Consumer<ByteBuffer> release) {
+  int end(RangeMemory memory, Consumer<ByteBuffer> release) {
     try {
       if (failure != null) {
         throw failure;
@@ -68,11 +87,18 @@ final class RangeRead {
       if (count < range.getLength()) {
         throw new EOFException(FSExceptionMessages.EOF_IN_READ_FULLY + ": " + path);
       }
+      if (place != null) {
+        buffer.put(buffer.position(), place.getByteBuffer(), 0, count);
+      }
       data.complete(buffer.limit(buffer.position() + count));
       return count;
     } catch (IOException e) {
       // A read that has not ended in time keeps its memory.
-      if (issued == null || issued.isDone()) {
+      boolean isLate = issued != null && !issued.isDone();
+      if (isLate && place != null) {
+        memory.late(issued);
+      }
+      if (!isLate || place != null) {
         release.accept(buffer);
       }
       data.completeExceptionally(e);

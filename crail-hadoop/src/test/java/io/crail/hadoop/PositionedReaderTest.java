@@ -10,6 +10,7 @@ import io.crail.CrailFile;
 import io.crail.CrailInputStream;
 import io.crail.CrailNode;
 import io.crail.CrailResult;
+import io.crail.memory.BufferPool;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
@@ -96,7 +97,7 @@ class PositionedReaderTest {
     FileRange range = FileRange.createFileRange(0, 1);
     RangeRead read = new RangeRead(new Path("/a"), reader, range, target);
     read.begin();
-    assertEquals(1, read.end(buffer -> {}));
+    assertEquals(1, read.end(new RangeMemory(new BufferPool(1, 0)), buffer -> {}));
     assertTrue(Thread.interrupted(), "the interrupt is kept");
     assertSame(target, range.getData().get());
     assertEquals(FILLED, target.get(0));

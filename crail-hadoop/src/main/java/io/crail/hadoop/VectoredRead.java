@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import io.crail.CrailBufferCache;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import java.util.function.IntFunction;
+import org.apache.hadoop.fs.FileRange;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * A vectored read. All ranges with direct buffers are in flight together; of those on the heap as
+ * many as {@link RangeMemory} has room for, then the next. Used by one thread.
+ */
+final class VectoredRead {
+  private final Path path;
+  private final PositionedReader reader;
+  private final RangeMemory memory;
+  private final Consumer<ByteBuffer> release;
+  private final IntConsumer ended;
+  private final List<RangeRead> begun = new ArrayList<>();
+
+  /**
+   * Describes a read.
+   *
+   * @param release takes the buffer of a range that could not be read
+   * @param ended is told the bytes of each range, -1 for a failure
+   */
+  VectoredRead(
+      Path path,
+      PositionedReader reader,
+      CrailBufferCache cache,
+      Consumer<ByteBuffer> release,
+      IntConsumer ended) {
+    this.path = path;
+    this.reader = reader;
+    this.memory = new RangeMemory(cache);
+    this.release = release;
+    this.ended = ended;
+  }
+
+  /** Reads, and completes the future of each range. */
+  void read(List<? extends FileRange> ranges, IntFunction<ByteBuffer> allocate) throws IOException {
+    try {
+      for (FileRange range : ranges) {
+        ByteBuffer buffer = allocate.apply(range.getLength());
+        RangeRead read = new RangeRead(path, reader, range, buffer);
+        if (read.needsMemory() && !read.place(memory)) {
+          endAll();
+          memory.reuse();
+          read.place(memory);
+        }
+        begun.add(read);
+        read.begin();
+      }
+    } finally {
+      // Also when there was no memory for all of them: what has begun comes to an end.
+      endAll();
+      HadoopErrors.translate(path, () -> reader.giveBack(memory));
+    }
+  }
+
+  private void endAll() {
+    for (RangeRead read : begun) {
+      ended.accept(read.end(memory, release));
+    }
+    begun.clear();
+  }
+}
