@@ -73,6 +73,9 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   /** The longest sleep beside pollers whose descriptors cannot be watched. */
   private static final long BLIND_WAIT_NANOS = 100_000;
 
+  /** Tasks that can wait for the driver without an allocation. */
+  private static final int TASK_RING = 1024;
+
   /** Questions between two looks at the clock. */
   private static final int SPINS = 16;
 
@@ -91,7 +94,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   private final Clock clock;
   private final boolean callersDrive;
   private final boolean spin;
-  private final Queue<Task> tasks = new ConcurrentLinkedQueue<>();
+  private final TaskQueue tasks = new TaskQueue(TASK_RING);
   private final Queue<Thread> waiters = new ConcurrentLinkedQueue<>();
   private final AtomicInteger waiterCount = new AtomicInteger();
   private final AtomicLong outstanding = new AtomicLong();
@@ -242,6 +245,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
       throw new IllegalStateException("a callback must not wait for an operation");
     }
     boolean listed = false;
+    boolean named = false;
     try {
       while (!completion.isComplete()) {
         if (Thread.interrupted()) {
@@ -257,15 +261,18 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
           } finally {
             release();
           }
-        } else if (!listed) {
+        } else if (!listed && callersDrive) {
           // Listed before the next try, so that whoever releases the loop sees this thread.
           listed = true;
-          completion.waiter(self);
           waiters.add(self);
           waiterCount.incrementAndGet();
-          if (helperDrives && callersDrive) {
+          if (helperDrives) {
             wakeup();
           }
+        } else if (!named) {
+          // Named before the next look at the completion.
+          named = true;
+          completion.waiter(self);
         } else {
           LockSupport.parkNanos(this, Math.min(deadlineNanos - now, WAITER_CHECK_NANOS));
         }

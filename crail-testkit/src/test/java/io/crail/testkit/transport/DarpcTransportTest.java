@@ -1,39 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.transport;
 
-import io.crail.common.config.Configuration;
-import io.crail.rpc.Transport;
 import io.crail.rpc.darpc.DarpcKeys;
-import io.crail.rpc.darpc.DarpcTransport;
 import io.crail.rpc.rdma.RdmaKeys;
-import io.crail.testkit.contract.TransportContract;
-import io.crail.verbs.Verbs;
-import java.net.InetSocketAddress;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
-/** The contract over RDMA send and receive, between two devices. */
+/** The thread that waits polls, and sleeps at once. */
 @Tag("rdma")
-class DarpcTransportTest extends TransportContract {
-  @BeforeAll
-  static void requireRdma() {
-    Assumptions.assumeTrue(
-        Verbs.check().usable(), () -> "no RDMA here: " + Verbs.check().problem());
-  }
-
-  @Override
-  protected Transport newTransport() {
-    return new DarpcTransport(
-        Configuration.builder()
-            .set(RdmaKeys.POLLING, RdmaKeys.Polling.EVENT)
-            .set(DarpcKeys.POLLING, RdmaKeys.Polling.EVENT)
-            .set(DarpcKeys.AFFINITY, "")
-            .build());
-  }
-
-  @Override
-  protected InetSocketAddress anyAddress() {
-    return new InetSocketAddress("10.9.0.2", 0);
+class DarpcTransportTest extends DarpcTransportContract {
+  DarpcTransportTest() {
+    super(RdmaKeys.Polling.EVENT, DarpcKeys.Type.PASSIVE);
   }
 }

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Tasks on their way from any thread to the one that drives a loop. Adding one allocates nothing
+ * while the ring has room; what finds it full waits in a list behind it. Tasks of one thread leave
+ * in the order in which it added them. Thread-safe on both ends, without locks.
+ *
+ * <p>The ring is Dmitry Vyukov's bounded queue: each place has a turn, which says who may use it
+ * next. The turn {@code n} of a place lets the {@code n}-th task in, the turn {@code n + 1} lets it
+ * out.
+ */
+final class TaskQueue {
+  private static final VarHandle TURN = MethodHandles.arrayElementVarHandle(long[].class);
+
+  private final ClientLoop.Task[] places;
+  private final long[] turns;
+  private final int mask;
+  private final AtomicLong added = new AtomicLong();
+  private final AtomicLong taken = new AtomicLong();
+  private final Queue<ClientLoop.Task> overflow = new ConcurrentLinkedQueue<>();
+
+  /** Tasks of the overflow; one that is being added or taken counts. */
+  private final AtomicLong overflowing = new AtomicLong();
+
+  /**
+   * Creates an empty queue.
+   *
+   * @param size places of the ring, a power of two
+   */
+  TaskQueue(int size) {
+    if (Integer.bitCount(size) != 1) {
+      throw new IllegalArgumentException(size + " is no power of two");
+    }
+    this.places = new ClientLoop.Task[size];
+    this.turns = new long[size];
+    this.mask = size - 1;
+    for (int i = 0; i < size; i++) {
+      turns[i] = i;
+    }
+  }
+
+  /** Adds a task. */
+  void add(ClientLoop.Task task) {
+    // Not past a task of the same thread that waits behind the ring.
+    if (overflowing.get() == 0 && addToRing(task)) {
+      return;
+    }
+    overflowing.incrementAndGet();
+    overflow.add(task);
+  }
+
+  private boolean addToRing(ClientLoop.Task task) {
+    while (true) {
+      long position = added.get();
+      int place = (int) position & mask;
+      long turn = (long) TURN.getAcquire(turns, place);
+      if (turn == position) {
+        if (added.compareAndSet(position, position + 1)) {
+          places[place] = task;
+          TURN.setRelease(turns, place, position + 1);
+          return true;
+        }
+      } else if (turn < position) {
+        return false;
+      }
+    }
+  }
+
+  /** Takes a task; null when there is none, or only one that is still being added. */
+  ClientLoop.Task poll() {
+    ClientLoop.Task task = pollRing();
+    if (task == null && overflowing.get() != 0) {
+      task = overflow.poll();
+      if (task != null) {
+        overflowing.decrementAndGet();
+      }
+    }
+    return task;
+  }
+
+  private ClientLoop.Task pollRing() {
+    while (true) {
+      long position = taken.get();
+      int place = (int) position & mask;
+      long turn = (long) TURN.getAcquire(turns, place);
+      if (turn == position + 1) {
+        if (taken.compareAndSet(position, position + 1)) {
+          ClientLoop.Task task = places[place];
+          places[place] = null;
+          TURN.setRelease(turns, place, position + turns.length);
+          return task;
+        }
+      } else if (turn <= position) {
+        return null;
+      }
+    }
+  }
+
+  /** True when nothing has been added that was not taken; a task that is being added counts. */
+  boolean isEmpty() {
+    return taken.get() == added.get() && overflowing.get() == 0;
+  }
+}
