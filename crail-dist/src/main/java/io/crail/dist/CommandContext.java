@@ -43,9 +43,14 @@ final class CommandContext {
     return new CommandContext(out, err, options.withSettings(CRAILS), environment);
   }
 
-  /** The settings of all other keys, which a command that uses Hadoop takes as Hadoop's. */
+  /**
+   * The settings that a command which uses Hadoop takes as Hadoop's: those of all other keys, and
+   * the user, who is Hadoop's unless the command line itself names one.
+   */
   Map<String, String> hadoopSettings() {
-    return options.withSettings(CRAILS.negate()).settings();
+    return options
+        .withSettings(CRAILS.negate().or(ClusterKeys.USER.name()::equalsIgnoreCase))
+        .settings();
   }
 
   /** Where results go. */

@@ -27,7 +27,7 @@ final class HadoopShell extends FsShell {
    * Runs a command line of the shell.
    *
    * @param crail the cluster
-   * @param more keys of Hadoop
+   * @param more keys of Hadoop, and the user if it is not to be Hadoop's
    * @return the exit code
    */
   static int run(
@@ -37,7 +37,10 @@ final class HadoopShell extends FsShell {
     hadoop.set(CommonConfigurationKeysPublic.FS_DEFAULT_NAME_KEY, root(crail).toString());
     // All of it: the file may be another one than programs find.
     hadoop.set(CrailFileSystem.SITE_FILE_KEY, "");
-    crail.texts().forEach(hadoop::set);
+    Map<String, String> texts = crail.texts();
+    // That of the file is the root's owner, and not who sits here.
+    texts.remove(ClusterKeys.USER.name());
+    texts.forEach(hadoop::set);
     more.forEach(hadoop::set);
     try {
       return ToolRunner.run(new HadoopShell(hadoop), arguments.toArray(new String[0]));

@@ -12,6 +12,7 @@ import io.crail.client.ClientKeys;
 import io.crail.common.Printable;
 import io.crail.common.config.Configuration;
 import io.crail.hadoop.CrailFileSystem;
+import io.crail.protocol.ClusterKeys;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.List;
@@ -131,9 +132,10 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
         uri, hadoopKeys(), options, usesCluster() && context.embedded(), context.err());
   }
 
-  /** Crail's keys, and Hadoop's. */
+  /** Crail's keys, and Hadoop's, whose user it is unless they name one. */
   private Map<String, String> hadoopKeys() {
     Map<String, String> all = configuration.texts();
+    all.remove(ClusterKeys.USER.name());
     // All of it: the site file may be another one than programs find.
     all.put(CrailFileSystem.SITE_FILE_KEY, "");
     all.putAll(keys);

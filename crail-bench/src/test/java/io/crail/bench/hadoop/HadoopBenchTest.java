@@ -127,6 +127,24 @@ class HadoopBenchTest {
     assertTrue(output.errors().contains("creating 1 missing files"), output.errors());
   }
 
+  @Test
+  void whatItMakesBelongsToHadoopsUserUnlessAKeyNamesOne() throws Exception {
+    Configuration site =
+        cluster.configuration().toBuilder().set("crail.user", "root-owner", "the test").build();
+    Map<String, String> named = Map.of("crail.user", "named");
+    for (Map<String, String> keys : List.of(Map.<String, String>of(), named)) {
+      String path = "/whose" + keys.size();
+      String[] line = ("-t writeSequentialHeap -s 1 -k 1 -w 0 --touch false -f " + path).split(" ");
+      assertEquals(
+          BenchRunner.OK,
+          HadoopBench.run(line, keys, NEVER, output.context(() -> site, false)),
+          output::errors);
+      assertEquals(
+          keys.getOrDefault("crail.user", System.getProperty("user.name")),
+          node(path).getAttributes().owner());
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({"false", "true"})
   void experimentsAreRepeatedAndSummedUp(boolean keepOpen) {

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.Utf8;
+import io.crail.protocol.NodePath;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,12 +16,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code crail fs} does, prints and refuses, with servers that are processes of their own. */
+/**
+ * What {@code crail fs} does, prints and refuses, with servers that are processes of their own, two
+ * namenodes among them.
+ */
 class FsSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(120);
 
@@ -29,7 +35,7 @@ class FsSystemTest {
 
   @BeforeAll
   static void start() throws Exception {
-    cluster = ProcessCluster.start(1, 2, Map.of());
+    cluster = ProcessCluster.start(2, 2, Map.of("crail.user", "root-owner"));
     // What tools log by default, so that noise would be seen.
     Files.copy(Path.of("..", "conf", "log4j2.xml"), cluster.directory().resolve("log4j2.xml"));
   }
@@ -106,6 +112,38 @@ class FsSystemTest {
 
   private String[] du(String path, int line) throws Exception {
     return words(fs("-du", path)).get(line);
+  }
+
+  /** Else to Hadoop's user, as the listing shows; the site file's is the root's owner. */
+  @Test
+  void whatIsMadeBelongsToWhoTheCommandLineNames() throws Exception {
+    fs("-Dcrail.user=named", "-mkdir", "/whose");
+    assertEquals("named\nroot-owner\n", fs("-stat", "%u", "/whose", "/"));
+  }
+
+  /** Which namenode has a directory of the root is in its name. */
+  @Test
+  void copiesGoBetweenNamenodesAndRenamesDoNot() throws Exception {
+    Path file = Files.writeString(local.resolve("file"), "text\n");
+    String here = topOfNamenode(0);
+    String there = topOfNamenode(1);
+    fs("-mkdir", here, there);
+    fs("-put", file.toString(), here);
+    fs("-cp", here + "/file", there);
+    CrailProcess refused = start("-mv", here + "/file", there + "/moved");
+    assertEquals(1, refused.awaitExit(PATIENCE));
+    assertEquals(1, refused.stderr().lines().count(), refused.stderr());
+    assertTrue(refused.stderr().contains(here + "/file"), refused.stderr());
+    assertEquals("text\ntext\n", fs("-cat", here + "/file", there + "/file"));
+    assertEquals(2, fs("-rm", "-r", here, there).lines().count());
+  }
+
+  private static String topOfNamenode(int index) {
+    return IntStream.range(0, 64)
+        .mapToObj(i -> "/top" + i)
+        .filter(path -> NodePath.namenodeOf(Utf8.of(path), 2) == index)
+        .findFirst()
+        .orElseThrow();
   }
 
   /** As in HDFS: below the user's directory, which somebody has to make first. */

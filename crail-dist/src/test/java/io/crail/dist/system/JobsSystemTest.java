@@ -4,6 +4,7 @@ package io.crail.dist.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.Addresses;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Jobs of Hadoop, run by its local runner on {@code crail://}. */
+/** Jobs of Hadoop, run by its local runner on {@code crail://} with two namenodes. */
 class JobsSystemTest {
   private static final boolean LONG = Boolean.getBoolean("crail.test.long");
   private static final int ROW = 100;
@@ -43,13 +44,20 @@ class JobsSystemTest {
 
   @BeforeAll
   static void start() throws Exception {
-    cluster = ProcessCluster.start(1, 2, Map.of());
+    cluster = ProcessCluster.start(2, 2, Map.of());
     if (LONG) {
       cluster.startDatanode("2g", -1);
     }
     configuration = new Configuration();
     configuration.set("fs.crail.site.file", cluster.directory() + "/crail-site.conf");
-    configuration.set("fs.defaultFS", "crail:///");
+    configuration.set(
+        "fs.defaultFS",
+        "crail://"
+            + Addresses.text(cluster.namenodeAddress(0))
+            + ","
+            + Addresses.text(cluster.namenodeAddress(1)));
+    // Which Hadoop would take from there, and cut at the comma.
+    configuration.set("mapreduce.job.hdfs-servers", "");
     configuration.set(
         "fs.AbstractFileSystem.crail.impl", "io.crail.hadoop.CrailAbstractFileSystem");
     configuration.set("hadoop.tmp.dir", local.resolve("tmp").toString());
