@@ -16,10 +16,14 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -170,19 +174,27 @@ class BadInputTest {
     }
   }
 
+  /** All at the same time, for each tries for a while. */
   private static void failsEverywhere(Class<? extends IOException> type, String timeout, URI uri)
-      throws IOException {
+      throws Exception {
     Configuration configuration = new Configuration();
     // Who is refused knows at once; with a short time, who is slow knows only that it is over.
     configuration.set("crail.rpctimeout", timeout);
     long began = System.nanoTime();
+    ExecutorService threads = Executors.newCachedThreadPool();
     try (FileSystem nobody = FileSystem.newInstance(uri, configuration)) {
       Path path = new Path(uri.resolve("/x"));
+      List<Future<IOException>> failures = new ArrayList<>();
       for (Executable step : operations(nobody, path).values()) {
-        IOException failed = fails(IOException.class, path.toString(), step);
+        failures.add(threads.submit(() -> fails(IOException.class, path.toString(), step)));
+      }
+      for (Future<IOException> failure : failures) {
+        IOException failed = failure.get(3 * PATIENCE_SECONDS, TimeUnit.SECONDS);
         assertInstanceOf(type, failed);
         assertTrue(failed.getMessage().contains(uri.getAuthority()), failed.getMessage());
       }
+    } finally {
+      threads.shutdown();
     }
     // With the close of a file system that never met its namenode.
     long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began);

@@ -6,6 +6,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSMainOperationsBaseTest;
 import org.apache.hadoop.fs.FileSystem;
 import org.junit.jupiter.api.Disabled;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -22,10 +23,12 @@ class MainOperationsTest extends FSMainOperationsBaseTest {
   }
 
   @Override
+  @Test
   @Disabled("bits are kept, and nobody is refused anything for them")
   public void testListStatusThrowsExceptionForUnreadableDir() {}
 
   @Override
+  @Test
   @Disabled("bits are kept, and nobody is refused anything for them")
   public void testGlobStatusThrowsExceptionForUnreadableDir() {}
 }
