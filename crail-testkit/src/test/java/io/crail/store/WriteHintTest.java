@@ -2,13 +2,17 @@
 package io.crail.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailFile;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStore;
+import io.crail.common.error.NoSpaceException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -141,5 +145,18 @@ class WriteHintTest {
     output.sync().get();
     assertEquals(7 * BLOCK, cluster.usage().usedBytes());
     output.close();
+  }
+
+  @Test
+  void whatIsAskedAheadInVainHarmsNobody() throws Exception {
+    CrailOutputStream output = open("/all", 0);
+    for (int i = 0; i < BLOCKS; i++) {
+      output.write(Bytes.buffer(new byte[BLOCK])).get();
+    }
+    ExecutionException full =
+        assertThrows(ExecutionException.class, () -> output.write(Bytes.buffer(new byte[1])).get());
+    assertInstanceOf(NoSpaceException.class, full.getCause());
+    assertThrows(NoSpaceException.class, output::close);
+    assertEquals(BLOCKS * BLOCK, cluster.usage().usedBytes());
   }
 }
