@@ -77,7 +77,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   private static final int TASK_RING = 1024;
 
   /** Questions between two looks at the clock. */
-  private static final int SPINS = 16;
+  private static final int SPINS = 32;
 
   /** Drives a loop that has ended, so that nobody else does; never runs. */
   private static final Thread NOBODY = new Thread(() -> {}, "crail-closed-loop");
@@ -296,7 +296,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
       return false;
     }
     try {
-      step(-1, null);
+      step(-1);
     } finally {
       release();
     }
@@ -369,7 +369,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
    */
   final void refresh() {
     if (!stepping && clock.nanoTime() - lastStepNanos > STALE_NANOS) {
-      step(-1, null);
+      step(-1);
     }
   }
 
@@ -549,20 +549,25 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
       throws InterruptedException {
     long now = startNanos;
     while (!completion.isComplete() && !closed && deadlineNanos - now > 0) {
-      now = step(spin ? -1 : Math.min(deadlineNanos - now, SWEEP_INTERVAL_NANOS), completion);
+      now = step(spin ? -1 : Math.min(deadlineNanos - now, SWEEP_INTERVAL_NANOS), completion, now);
       if (Thread.interrupted()) {
         throw new InterruptedException();
       }
     }
   }
 
+  private void step(long waitNanos) {
+    step(waitNanos, null, clock.nanoTime());
+  }
+
   /**
    * One round of the loop: tasks, output, network, deadlines.
    *
    * @param awaited ends the wait when it is complete, or null
-   * @return the time at the end
+   * @param startNanos the time
+   * @return the time at the end; that at the start when what was awaited is complete
    */
-  private long step(long waitNanos, Completion awaited) {
+  private long step(long waitNanos, Completion awaited, long startNanos) {
     stepping = true;
     try {
       if (!tasks.isEmpty()) {
@@ -571,11 +576,12 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
       if (!dirty.isEmpty()) {
         flushDirty();
       }
-      pollOrWait(waitNanos, awaited);
+      pollOrWait(waitNanos, awaited, startNanos);
       if (!tasks.isEmpty()) {
         runTasks();
       }
-      long now = clock.nanoTime();
+      // Whoever has what it waited for leaves now, and the next round begins with a look.
+      long now = awaited != null && awaited.isComplete() ? startNanos : clock.nanoTime();
       if (now - nextSweepNanos >= 0) {
         nextSweepNanos = now + SWEEP_INTERVAL_NANOS;
         sweep(now);
@@ -591,9 +597,9 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     }
   }
 
-  private void pollOrWait(long waitNanos, Completion awaited) {
+  private void pollOrWait(long waitNanos, Completion awaited, long startNanos) {
     if (!pollers.isEmpty()) {
-      pollAllOrWait(waitNanos, awaited);
+      pollAllOrWait(waitNanos, awaited, startNanos);
       return;
     }
     if (waitNanos < 0 || (awaited != null && awaited.isComplete())) {
@@ -608,9 +614,9 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     }
   }
 
-  private void pollAllOrWait(long waitNanos, Completion awaited) {
+  private void pollAllOrWait(long waitNanos, Completion awaited, long startNanos) {
     boolean ask = waitNanos < 0 || (awaited != null && awaited.isComplete());
-    if (pollPollers() || ask || spin(waitNanos)) {
+    if (pollPollers() || ask || spin(waitNanos, startNanos)) {
       if (isUsed()) {
         pollOwnNowAndThen();
       }
@@ -649,9 +655,10 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   /**
    * Goes on asking for a while, but not beyond the wait, at whose end deadlines are looked at.
    *
+   * @param startNanos the time
    * @return false when it is time to sleep
    */
-  private boolean spin(long waitNanos) {
+  private boolean spin(long waitNanos, long startNanos) {
     long spinNanos = 0;
     for (int i = 0; i < pollers.size(); i++) {
       if (pollers.get(i).isBusy()) {
@@ -664,17 +671,16 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     // Who never sleeps looks at the loop's own network and at the deadlines in between.
     boolean neverSleeps = spinNanos > waitNanos;
     long limitNanos = neverSleeps ? Math.min(OWN_POLL_NANOS, waitNanos) : spinNanos;
-    long beganNanos = clock.nanoTime();
     do {
       for (int i = 0; i < SPINS; i++) {
+        // Without a pause in between: a question is as short as one.
         if (pollPollers()) {
           return true;
         }
-        Thread.onSpinWait();
       }
       // Who only asks would keep others from this processor until the end of a time slice.
       Thread.yield();
-    } while (mayWait() && clock.nanoTime() - beganNanos < limitNanos);
+    } while (mayWait() && clock.nanoTime() - startNanos < limitNanos);
     return neverSleeps;
   }
 
@@ -734,7 +740,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   private void lookAround(Thread self) {
     if (tryDrive(self)) {
       try {
-        step(-1, null);
+        step(-1);
       } catch (RuntimeException | AssertionError e) {
         LOG.error("loop {} failed", name, e);
       } finally {
@@ -751,7 +757,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     helperDrives = true;
     try {
       while (!closed && (outstanding.get() > 0 || !tasks.isEmpty()) && waiterCount.get() == 0) {
-        step(SWEEP_INTERVAL_NANOS, null);
+        step(SWEEP_INTERVAL_NANOS);
       }
     } catch (RuntimeException | AssertionError e) {
       LOG.error("loop {} failed", name, e);
@@ -767,7 +773,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     while (!closed) {
       try {
         boolean busy = outstanding.get() > 0;
-        step(busy && spin ? -1 : busy ? SWEEP_INTERVAL_NANOS : HELPER_IDLE_WAIT_NANOS, null);
+        step(busy && spin ? -1 : busy ? SWEEP_INTERVAL_NANOS : HELPER_IDLE_WAIT_NANOS);
       } catch (RuntimeException | AssertionError e) {
         LOG.error("loop {} failed", name, e);
       }

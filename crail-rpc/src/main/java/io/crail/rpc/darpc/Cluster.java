@@ -27,7 +27,9 @@ import org.slf4j.LoggerFactory;
 final class Cluster implements Executor {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final long MAX_SWEEP_NANOS = 1_000_000_000;
-  private static final int SPINS_PER_YIELD = 16;
+
+  /** Polls between two looks at the clock, after which others may have the processor. */
+  private static final int POLLS = 32;
 
   private final DarpcServer server;
   private final DarpcSettings settings;
@@ -186,9 +188,13 @@ final class Cluster implements Executor {
       long now = clock.nanoTime();
       long workedNanos = now;
       long nextSweepNanos = now + sweepNanos;
-      int spins = 0;
+      int polls = settings.spinNanos() > 0 ? POLLS : 1;
       while (!closing) {
-        boolean worked = poll();
+        boolean worked = false;
+        // Without a pause in between: a poll is as short as one.
+        for (int i = 0; i < polls && !worked; i++) {
+          worked = poll();
+        }
         now = clock.nanoTime();
         if (now - nextSweepNanos >= 0) {
           nextSweepNanos = now + sweepNanos;
@@ -197,11 +203,7 @@ final class Cluster implements Executor {
         if (worked) {
           workedNanos = now;
         } else if (now - workedNanos < settings.spinNanos()) {
-          if (++spins % SPINS_PER_YIELD == 0) {
-            Verbs.yieldProcessor();
-          } else {
-            Thread.onSpinWait();
-          }
+          Verbs.yieldProcessor();
         } else {
           sleep((nextSweepNanos - now) / 1_000_000 + 1);
         }
