@@ -32,11 +32,12 @@ final class TaskQueue {
   /**
    * Creates an empty queue.
    *
-   * @param size places of the ring, a power of two
+   * @param size places of the ring, a power of two and 2 or more: with one place its turns for in
+   *     and out would be the same
    */
   TaskQueue(int size) {
-    if (Integer.bitCount(size) != 1) {
-      throw new IllegalArgumentException(size + " is no power of two");
+    if (size < 2 || Integer.bitCount(size) != 1) {
+      throw new IllegalArgumentException(size + " is no power of two above 1");
     }
     this.places = new ClientLoop.Task[size];
     this.turns = new long[size];
@@ -73,10 +74,15 @@ final class TaskQueue {
     }
   }
 
-  /** Takes a task; null when there is none, or only one that is still being added. */
+  /** Takes a task; null when there is none. Only one thread at a time keeps the order. */
   ClientLoop.Task poll() {
     ClientLoop.Task task = pollRing();
-    if (task == null && overflowing.get() != 0) {
+    if (task != null || overflow.peek() == null) {
+      return task;
+    }
+    // What the thread of the one that was seen had added before is in the ring, or was taken.
+    task = pollRing();
+    if (task == null) {
       task = overflow.poll();
       if (task != null) {
         overflowing.decrementAndGet();
@@ -98,12 +104,16 @@ final class TaskQueue {
           return task;
         }
       } else if (turn <= position) {
-        return null;
+        if (added.get() == position) {
+          return null;
+        }
+        // A thread is between two instructions of adding; those behind it must not overtake.
+        Thread.yield();
       }
     }
   }
 
-  /** True when nothing has been added that was not taken; a task that is being added counts. */
+  /** True when all that was added was taken; a task that is being added counts. */
   boolean isEmpty() {
     return taken.get() == added.get() && overflowing.get() == 0;
   }
