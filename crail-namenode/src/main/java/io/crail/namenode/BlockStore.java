@@ -186,6 +186,14 @@ final class BlockStore {
     quarantine.add(extent, ready + options.freeMarginNanos(), endsEarly ? writer : null);
   }
 
+  /**
+   * Takes back an extent of which no reader was ever told, and to which no write is on its way: on
+   * every tier the next one may have it at once.
+   */
+  void giveBack(Allocation extent) {
+    extent.region().datanode().give(extent);
+  }
+
   /** Takes note that the writer of a node that is gone has no write under way, nor begins one. */
   void letGo(long node, long token) {
     quarantine.letGo(node, token);

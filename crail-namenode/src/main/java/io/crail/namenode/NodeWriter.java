@@ -10,6 +10,7 @@ import io.crail.protocol.Extent;
 import io.crail.protocol.SetSize;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * What a node's writer does: takes the write lease, gets space, makes bytes visible, goes away. A
@@ -162,7 +163,7 @@ final class NodeWriter {
         leases.end(lease);
         node.lease(null);
         node.markEnded(request.token());
-        truncate(node, false, 0);
+        cutOff(node, store::giveBack);
       } else if (request.close() == SetSize.EXPIRE) {
         leases.endLater(lease);
       }
@@ -215,7 +216,8 @@ final class NodeWriter {
       if (node.isRemoved() || node.lease() != lease) {
         return;
       }
-      truncate(node, true, clock.nanoTime());
+      long now = clock.nanoTime();
+      cutOff(node, extent -> store.release(extent, true, now, null));
       NodeSpace space = node.space();
       if (space != null && node.size() < space.end()) {
         // The old writer's late writes may still hit this extent, whenever they come: the next
@@ -279,15 +281,19 @@ final class NodeWriter {
     return store.allocate(node.storageClass(), node.isStrict(), node.host(), end, length);
   }
 
-  /** Frees the extents that lie wholly behind the committed size. */
-  private void truncate(Node node, boolean leased, long leaseEndNanos) {
+  /**
+   * Takes the extents from a node that lie wholly behind the committed size, the last one first.
+   */
+  private void cutOff(Node node, Consumer<Allocation> release) {
     NodeSpace space = node.space();
     if (space == null || space.at(space.count() - 1).fileOffset() < node.size()) {
       return;
     }
     int kept = node.size() == 0 ? 0 : space.indexOf(node.size() - 1) + 1;
     node.space(AllocationList.prefix(space, kept));
-    release(space, kept, leased, leaseEndNanos, null);
+    for (int i = space.count() - 1; i >= kept; i--) {
+      release.accept(space.at(i));
+    }
   }
 
   private void release(

@@ -81,6 +81,24 @@ class SimulatedOneSidedTest {
         .asKeyValue();
   }
 
+  @Test
+  void whatAWriterDidNotUseIsFreeWhenItCloses() throws Exception {
+    // More than half of the store was announced: twice would not fit if it rested.
+    for (int i = 0; i < 4; i++) {
+      CrailOutputStream output =
+          Bytes.createFile(writer, "/announced" + i).getDirectOutputStream(0);
+      for (int mib = 0; mib < 6; mib++) {
+        output.write(Bytes.buffer(new byte[MIB])).get();
+        // Behind what the stream has asked for meanwhile.
+        output.sync().get();
+      }
+      assertTrue(cluster.usage().usedBytes() > (6L * i + 7) * MIB, "nothing was taken ahead");
+      output.close();
+      assertEquals(0, cluster.usage().waitingBytes());
+      assertTrue(cluster.usage().usedBytes() <= (6L * i + 7) * MIB);
+    }
+  }
+
   /** Writes on in a file that is gone, as long as that is possible, into a block of its own. */
   private void assertWriterStops(CrailFile file, Removal removal) throws Exception {
     // Another file of the same writer, whose lease goes on.
