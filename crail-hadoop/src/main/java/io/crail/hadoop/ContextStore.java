@@ -3,17 +3,28 @@ package io.crail.hadoop;
 
 import java.io.IOException;
 import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.Path;
 
 /**
- * The store of all {@code FileContext}s of a URI and a user. It is an entry of its own in Hadoop's
- * cache of file systems, under a scheme that no program uses: so there is one, and Hadoop closes it
- * with the process at the latest, but no program that closes its own {@link FileSystem} does.
+ * The store of all {@code FileContext}s of a URI and a user that find the same namenodes. It is an
+ * entry of its own in Hadoop's cache of file systems, under a scheme that no program uses: so there
+ * is one, and Hadoop closes it with the process at the latest, but no program that closes its own
+ * {@link FileSystem} does.
  */
 final class ContextStore extends FilterFileSystem {
-  private static final String SCHEME = HadoopConfiguration.SCHEME + "-context";
+  /** Hadoop's cache knows no class loaders, and of each this class is another one. */
+  private static final String SCHEME =
+      HadoopConfiguration.SCHEME
+          + "-context-"
+          + Integer.toHexString(System.identityHashCode(ContextStore.class));
+
+  /** Tells {@link #initialize} the URI, which Hadoop's cache knows by its namenodes. */
+  private static final String CLUSTER_KEY = "fs." + SCHEME + ".uri";
 
   /** Called by Hadoop, before {@link #initialize}. */
   ContextStore() {
@@ -23,15 +34,20 @@ final class ContextStore extends FilterFileSystem {
   /** A file system for a {@code FileContext}, not yet initialized; it need not be closed. */
   static CrailFileSystem fileSystem(URI uri, Configuration configuration) throws IOException {
     URI cluster = cluster(uri, configuration);
-    String authority = cluster.getRawAuthority() == null ? "" : cluster.getRawAuthority();
     Configuration own = new Configuration(configuration);
     own.setClassLoader(ContextStore.class.getClassLoader());
     own.setClass("fs." + SCHEME + ".impl", ContextStore.class, FileSystem.class);
+    own.set(CLUSTER_KEY, cluster.toString());
+    String namenodes =
+        HadoopErrors.translate(
+            new Path(cluster), () -> HadoopConfiguration.namenodes(cluster, configuration));
+    String place = CrailFileSystem.root(cluster) + " " + namenodes;
+    String authority = URLEncoder.encode(place, StandardCharsets.UTF_8);
     FileSystem cached = FileSystem.get(URI.create(SCHEME + "://" + authority + "/"), own);
     if (cached instanceof ContextStore) {
       return new CrailFileSystem((CrailFileSystem) ((ContextStore) cached).fs);
     }
-    // Somebody has put another class there, such as this one of another class loader.
+    // Somebody has put another class there.
     CrailFileSystem unshared = new CrailFileSystem();
     unshared.initialize(cluster, configuration);
     return new CrailFileSystem(unshared);
@@ -48,7 +64,6 @@ final class ContextStore extends FilterFileSystem {
   /** Without statistics: those of the {@code FileContext}s count. */
   @Override
   public void initialize(URI name, Configuration configuration) throws IOException {
-    String authority = name.getRawAuthority() == null ? "" : name.getRawAuthority();
-    fs.initialize(URI.create(HadoopConfiguration.SCHEME + "://" + authority + "/"), configuration);
+    fs.initialize(URI.create(configuration.get(CLUSTER_KEY)), configuration);
   }
 }

@@ -132,7 +132,7 @@ public class CrailFileSystem extends FileSystem {
   }
 
   /** Without a path, as Hadoop's others: programs put one behind it. */
-  private static URI root(URI name) {
+  static URI root(URI name) {
     String authority = name.getRawAuthority();
     return URI.create(HadoopConfiguration.SCHEME + "://" + (authority == null ? "/" : authority));
   }
@@ -290,7 +290,12 @@ public class CrailFileSystem extends FileSystem {
       throws IOException {
     statistics.incrementWriteOps(1);
     Path absolute = absolute(path);
-    return output(absolute, asFile(absolute, require(absolute)));
+    CrailNode node = require(absolute);
+    if (node.getType().isContainer()) {
+      // As HDFS; a read of a directory finds no file instead.
+      throw new FileAlreadyExistsException(absolute + " is a directory");
+    }
+    return output(absolute, asFile(absolute, node));
   }
 
   /**

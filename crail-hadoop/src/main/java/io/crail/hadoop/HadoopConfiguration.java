@@ -57,6 +57,16 @@ final class HadoopConfiguration {
     return crail;
   }
 
+  /**
+   * The namenodes that a file system of a URI will ask; empty for those of Crail's default.
+   *
+   * @throws io.crail.common.config.ConfigException for a site file that cannot be used
+   */
+  static String namenodes(URI uri, Configuration hadoop) throws IOException {
+    String addresses = of(uri, hadoop, "", System::getenv).get(NAMENODES);
+    return addresses == null ? "" : addresses;
+  }
+
   /** Whether a configuration names more than one namenode. */
   static boolean hasSeveralNamenodes(CrailConfiguration crail) {
     String addresses = crail.get(NAMENODES);

@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.StringJoiner;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -75,8 +78,81 @@ class CrailAbstractFileSystemTest {
     }
   }
 
+  /** As programs whose jars have a class loader for each session; Hadoop's cache knows of none. */
+  @Test
+  void allOfAUserHaveOneStoreOfEachClassLoader() throws Exception {
+    Path file = new Path("/loaded-");
+    try (FSDataOutputStream first = create(file.suffix("1"))) {
+      first.write(1);
+      Configuration configuration = configuration();
+      configuration.setClassLoader(new OwnClasses());
+      try (FSDataOutputStream second = create(configuration, file.suffix("2"))) {
+        second.write(2);
+        long threads = leaseThreads();
+        try (FSDataOutputStream third = create(configuration, file.suffix("3"))) {
+          third.write(3);
+          assertEquals(threads, leaseThreads(), "one for each store that writes");
+        }
+      }
+    }
+  }
+
+  /** Has classes of this package of its own. */
+  private static final class OwnClasses extends ClassLoader {
+    OwnClasses() {
+      super(CrailAbstractFileSystem.class.getClassLoader());
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      if (!name.startsWith(CrailAbstractFileSystem.class.getPackageName() + ".")) {
+        return super.loadClass(name, resolve);
+      }
+      synchronized (getClassLoadingLock(name)) {
+        Class<?> known = findLoadedClass(name);
+        return known != null ? known : define(name);
+      }
+    }
+
+    private Class<?> define(String name) throws ClassNotFoundException {
+      try (InputStream in = getResourceAsStream(name.replace('.', '/') + ".class")) {
+        byte[] bytes = in.readAllBytes();
+        return defineClass(name, bytes, 0, bytes.length);
+      } catch (IOException e) {
+        throw new ClassNotFoundException(name, e);
+      }
+    }
+  }
+
+  @Test
+  void withoutNamenodesInTheUriThoseOfTheConfigurationCount() throws Exception {
+    Path file = new Path("/whose");
+    try (HadoopCluster another = new HadoopCluster(1)) {
+      FileContext here = configured(cluster);
+      FileContext there = configured(another);
+      here.create(file, EnumSet.of(CreateFlag.CREATE)).close();
+      assertTrue(here.util().exists(file));
+      assertFalse(there.util().exists(file));
+    }
+  }
+
+  private static FileContext configured(HadoopCluster with) throws Exception {
+    Configuration configuration = configuration();
+    StringJoiner addresses = new StringJoiner(",");
+    for (String address : with.uri().getRawAuthority().split(",")) {
+      addresses.add("crail://" + address);
+    }
+    configuration.set("crail.namenode.address", addresses.toString());
+    return FileContext.getFileContext(URI.create("crail:///"), configuration);
+  }
+
   private static FSDataOutputStream create(Path file) throws Exception {
-    return context(configuration()).create(file, EnumSet.of(CreateFlag.CREATE));
+    return create(configuration(), file);
+  }
+
+  private static FSDataOutputStream create(Configuration configuration, Path file)
+      throws Exception {
+    return context(configuration).create(file, EnumSet.of(CreateFlag.CREATE));
   }
 
   private static long leaseThreads() {

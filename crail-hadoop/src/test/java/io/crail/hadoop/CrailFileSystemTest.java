@@ -417,6 +417,14 @@ class CrailFileSystemTest {
   }
 
   @Test
+  void nothingIsAppendedToADirectory() throws Exception {
+    Path directory = new Path("/appended");
+    fileSystem.mkdirs(directory);
+    assertThrows(FileAlreadyExistsException.class, () -> fileSystem.append(directory));
+    assertThrows(FileNotFoundException.class, () -> fileSystem.append(new Path("/nothing")));
+  }
+
+  @Test
   void blocksHaveHosts() throws Exception {
     written(3 << 20);
     FileStatus status = fileSystem.getFileStatus(path);
