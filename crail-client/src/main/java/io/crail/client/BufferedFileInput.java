@@ -166,32 +166,63 @@ final class BufferedFileInput extends SlicedInput {
     if (length == 0) {
       return 0;
     }
-    return Waiting.of(() -> readDirectly(position, target, offset, length));
+    return Waiting.of(() -> readParts(position, ByteBuffer.wrap(target, offset, length)));
   }
 
-  private int readDirectly(long position, byte[] target, int offset, int length)
+  /** Reads part by part, each on the shortest way that there is for it now. */
+  private int readParts(long position, ByteBuffer target)
+      throws CrailException, InterruptedException {
+    int begin = target.position();
+    long next = position;
+    while (target.hasRemaining() && next < input.file().size()) {
+      long local = input.localBytes(next);
+      if (local > 0) {
+        int wanted = (int) Math.min(local, target.remaining());
+        StreamOperation read = input.readAt(next, target, target, target.position(), wanted);
+        read.awaitEnd();
+        target.position(target.position() + (int) read.getLen());
+      } else {
+        readThroughBuffer(next, target);
+      }
+      next = position + target.position() - begin;
+    }
+    return next == position ? -1 : (int) (next - position);
+  }
+
+  /**
+   * Reads to the end, or to where bytes can be copied straight. The halves of the buffer take
+   * turns: while the bytes of one are copied, those of the other are on their way.
+   */
+  private void readThroughBuffer(long position, ByteBuffer target)
       throws CrailException, InterruptedException {
     CrailBuffer buffer = store().pool().allocateBuffer();
     ByteBuffer memory = buffer.getByteBuffer();
     ByteBuffer root = DirectStream.rootOf(buffer);
-    StreamOperation operation = StreamOperation.ended(input, position);
-    int count = 0;
+    int half = memory.capacity() / 2;
+    int length = target.remaining();
+    int offset = 0;
+    int issued = 0;
+    StreamOperation older = StreamOperation.ended(input, position);
+    StreamOperation newer = older;
     try {
-      while (count < length) {
-        int wanted = Math.min(length - count, memory.capacity());
-        operation = input.readAt(position + count, memory, root, 0, wanted);
-        operation.await();
-        int part = (int) operation.getLen();
-        if (part == 0) {
-          break;
-        }
-        memory.get(0, target, offset + count, part);
-        count += part;
-      }
+      do {
+        older = newer;
+        int olderOffset = offset;
+        offset = half - offset;
+        long next = position + issued;
+        int left = issued > 0 && input.localBytes(next) > 0 ? 0 : length - issued;
+        newer = input.readAt(next, memory, root, offset, Math.min(left, half));
+        issued += (int) newer.getLen();
+        older.await();
+        int count = (int) older.getLen();
+        target.put(target.position(), memory, olderOffset, count);
+        target.position(target.position() + count);
+      } while (newer.getLen() > 0);
     } finally {
-      operation.whenComplete(() -> store().pool().freeBuffer(buffer));
+      CountDown left = new CountDown(2, () -> store().pool().freeBuffer(buffer));
+      older.whenComplete(left);
+      newer.whenComplete(left);
     }
-    return count == 0 ? -1 : count;
   }
 
   @Override

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBuffer;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
@@ -262,11 +263,57 @@ class SimulatedReadTest {
     CrailFile file = Bytes.write(store, "/f", random(random, 8 * SLICE));
     CrailBufferedInputStream input = file.getBufferedInputStream(0);
     cluster.tier().stall(true);
-    assertThrows(CrailTimeoutException.class, () -> input.read(SLICE, new byte[10], 0, 10));
+    for (int length : new int[] {10, 8 * SLICE}) {
+      byte[] array = new byte[length];
+      assertThrows(CrailTimeoutException.class, () -> input.read(0, array, 0, length));
+      assertThrows(LimitExceededException.class, store::allocateBuffer);
+      cluster.tier().releaseStalled();
+      cluster.network().runFor(Duration.ofSeconds(1));
+      store.freeBuffer(store.allocateBuffer());
+    }
+    input.close();
+  }
+
+  @Test
+  void anArrayIsFilledStraightWhereItsBytesAreOfThisHost() throws Exception {
+    byte[] bytes = random(random, 20 * SLICE);
+    CrailFile file = Bytes.write(store, "/f", bytes);
+    cluster.tier().local(true);
+    CrailBufferedInputStream input = file.getBufferedInputStream(0);
+    byte[] got = new byte[bytes.length + 2];
+    // Now it is known where they are.
+    assertEquals(bytes.length, input.read(0, got, 0, bytes.length));
+    CrailBuffer taken = store.allocateBuffer();
     assertThrows(LimitExceededException.class, store::allocateBuffer);
-    cluster.tier().releaseStalled();
-    cluster.network().runFor(Duration.ofSeconds(1));
-    store.freeBuffer(store.allocateBuffer());
+    assertEquals(bytes.length - 1, input.read(1, got, 2, bytes.length));
+    assertArrayEquals(
+        Arrays.copyOfRange(bytes, 1, bytes.length), Arrays.copyOfRange(got, 2, bytes.length + 1));
+    assertEquals(0, input.position());
+    store.freeBuffer(taken);
+    input.close();
+  }
+
+  @Test
+  void aPieceOfAnArrayIsOnItsWayWhileTheOneBeforeIs() throws Exception {
+    byte[] bytes = random(random, 20 * SLICE + 123);
+    CrailFile file = Bytes.write(store, "/f", bytes);
+    CrailBufferedInputStream input = file.getBufferedInputStream(0);
+    // What goes to the second half of the buffer stands still until there is more under way.
+    AtomicBoolean followed = new AtomicBoolean();
+    cluster
+        .tier()
+        .stall(
+            read -> {
+              long from = read.extent().fileOffset() + read.extentOffset();
+              if (from >= 4 * SLICE && !followed.getAndSet(true)) {
+                cluster.tier().releaseStalled();
+              }
+              return from < 4 * SLICE && from + read.length() > 2 * SLICE;
+            });
+    byte[] got = new byte[bytes.length];
+    assertEquals(got.length, input.read(0, got, 0, got.length));
+    assertArrayEquals(bytes, got);
+    assertTrue(followed.get());
     input.close();
   }
 

@@ -30,6 +30,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * A storage tier without a network: datanodes are objects in this process, and a transfer takes the
@@ -61,7 +62,7 @@ public final class SimulatedTier implements StorageTier {
   private volatile Function<Transfer, ErrorCode> writeFailures = transfer -> ErrorCode.OK;
   private volatile long failedLatenessNanos;
   private final Queue<Work> stalled = new ConcurrentLinkedQueue<>();
-  private volatile boolean stalls;
+  private volatile Predicate<Transfer> stalls = transfer -> false;
   private volatile boolean mapped;
   private volatile boolean local;
   private volatile boolean oneSided;
@@ -147,6 +148,11 @@ public final class SimulatedTier implements StorageTier {
    * @param stalled false for those that are issued from now on to go again
    */
   public void stall(boolean stalled) {
+    stall(transfer -> stalled);
+  }
+
+  /** As {@link #stall(boolean)}, for some; asked once about each, when it is issued. */
+  public void stall(Predicate<Transfer> stalled) {
     stalls = stalled;
   }
 
@@ -374,7 +380,7 @@ public final class SimulatedTier implements StorageTier {
     private final boolean write;
     private final ErrorCode told;
     private final boolean answerLost;
-    private final boolean stalls = SimulatedTier.this.stalls;
+    private final boolean stalls;
     private final int regionIndex;
     private final long offset;
     private final int length;
@@ -390,6 +396,7 @@ public final class SimulatedTier implements StorageTier {
       this.endpoint = endpoint;
       this.transfer = transfer;
       this.write = write;
+      this.stalls = SimulatedTier.this.stalls.test(transfer);
       this.told = write ? writeFailures.apply(transfer) : ErrorCode.OK;
       this.answerLost = losesAnswer() || isToldTooEarly();
       this.regionIndex = transfer.extent().region();
