@@ -8,9 +8,6 @@ import io.crail.CrailInputStream;
 import io.crail.CrailResult;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.Iterator;
-import java.util.List;
 import java.util.concurrent.Future;
 
 /**
@@ -20,14 +17,11 @@ import java.util.concurrent.Future;
 final class PositionedReader {
   private final CrailFile file;
 
-  /** Reads into memory of the heap, by way of a buffer of the store; null until it is needed. */
+  /** Reads into memory of the heap, copying once or twice; null until it is needed. */
   private CrailBufferedInputStream copying;
 
   /** Reads straight into the caller's direct memory; null until it is needed. */
   private CrailInputStream straight;
-
-  /** Memory that late reads may still fill. */
-  private final List<RangeMemory> kept = new ArrayList<>();
 
   PositionedReader(CrailFile file) {
     this.file = file;
@@ -71,19 +65,6 @@ final class PositionedReader {
     return straight.read(target);
   }
 
-  /** Gives memory back of ranges that were read; what a late read may still fill, later. */
-  Void giveBack(RangeMemory memory) throws Exception {
-    for (Iterator<RangeMemory> each = kept.iterator(); each.hasNext(); ) {
-      if (each.next().giveBack()) {
-        each.remove();
-      }
-    }
-    if (!memory.giveBack()) {
-      kept.add(memory);
-    }
-    return null;
-  }
-
   /**
    * Waits for a read into the caller's memory. An interrupt does not end that, for the bytes would
    * still arrive; it stays set. The read has a deadline.
@@ -114,9 +95,6 @@ final class PositionedReader {
     } finally {
       if (straight != null) {
         straight.close();
-      }
-      for (RangeMemory memory : kept) {
-        memory.giveBack();
       }
     }
   }

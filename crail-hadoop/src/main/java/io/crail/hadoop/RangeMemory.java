@@ -3,17 +3,20 @@ package io.crail.hadoop;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailBufferCache;
+import io.crail.Upcoming;
 import io.crail.common.error.LimitExceededException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
  * Memory of the store through which short ranges of one vectored read reach the heap, so that they
- * can be in flight at the same time. It is cut from a few buffers in turn. Used by one thread.
+ * can be in flight at the same time. It is cut from a few buffers in turn. Used by one thread,
+ * which gives it back in the end.
  */
 final class RangeMemory {
-  /** Longest range; a longer one is read ahead of by itself, or copied without memory between. */
+  /** Longest range; a longer one is read by itself. */
   static final int MAX_LENGTH = 512 << 10;
 
   /** Most buffers at a time. */
@@ -23,7 +26,7 @@ final class RangeMemory {
   private final List<CrailBuffer> lent = new ArrayList<>();
 
   /** Reads that have not ended in time, and may still fill what they were given. */
-  private final List<Future<?>> late = new ArrayList<>();
+  private final List<Upcoming<?>> late = new ArrayList<>();
 
   /** Index of the buffer that is being cut; below it all are cut up. */
   private int current;
@@ -54,7 +57,7 @@ final class RangeMemory {
     try {
       lent.add(cache.allocateBuffer());
     } catch (LimitExceededException e) {
-      // Fewer do as well, or none: a range is read alone then.
+      // Fewer do as well, or none: a range is read by itself then.
       return null;
     }
     CrailBuffer buffer = lent.get(current);
@@ -71,7 +74,8 @@ final class RangeMemory {
 
   /** A read has not ended in time. */
   void late(Future<?> read) {
-    late.add(read);
+    // A stream issues nothing else.
+    late.add((Upcoming<?>) read);
   }
 
   /** Begins anew, for all reads have ended; while one is late, there is nothing to begin with. */
@@ -82,19 +86,31 @@ final class RangeMemory {
     }
   }
 
-  /**
-   * Gives all back.
-   *
-   * @return false when that has to wait for a late read
-   */
-  boolean giveBack() throws Exception {
-    if (!endedAll()) {
-      return false;
+  /** Gives all back; when reads are late, at the end of the last of them, by whoever ends it. */
+  void giveBack() throws Exception {
+    if (endedAll()) {
+      free();
+      return;
     }
+    CompletableFuture<?>[] ends =
+        late.stream()
+            .map(read -> read.toCompletableFuture(Runnable::run))
+            .toArray(CompletableFuture[]::new);
+    CompletableFuture.allOf(ends).whenComplete((nothing, failure) -> freeLate());
+  }
+
+  private void freeLate() {
+    try {
+      free();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void free() throws Exception {
     while (!lent.isEmpty()) {
       cache.freeBuffer(lent.remove(lent.size() - 1));
     }
-    return true;
   }
 
   private boolean endedAll() {

@@ -16,7 +16,7 @@ import org.apache.hadoop.fs.Path;
 /**
  * One range of a vectored read. Into direct memory it is under way from {@link #begin} on, and into
  * memory of the heap when it has a {@linkplain #place place} of direct memory to go through; else
- * it takes place in {@link #end}. Used by one thread.
+ * all of it happens in {@link #end}. Used by one thread.
  */
 final class RangeRead {
   private final Path path;
@@ -55,6 +55,11 @@ final class RangeRead {
   boolean place(RangeMemory memory) throws IOException {
     place = HadoopErrors.translate(path, () -> memory.take(range.getLength()));
     return place != null;
+  }
+
+  /** True when this is read in {@link #end}, which may take a buffer of the store. */
+  boolean readsAtEnd() {
+    return !buffer.isDirect() && place == null;
   }
 
   /** Gives the range its future, and issues the read where that can be done. */

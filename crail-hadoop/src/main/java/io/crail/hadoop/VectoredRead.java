@@ -14,7 +14,8 @@ import org.apache.hadoop.fs.Path;
 
 /**
  * A vectored read. All ranges with direct buffers are in flight together; of those on the heap as
- * many as {@link RangeMemory} has room for, then the next. Used by one thread.
+ * many as {@link RangeMemory} has room for, then the next. Those that it has no room for are read
+ * one after the other in the end, when they find its buffers free. Used by one thread.
  */
 final class VectoredRead {
   private final Path path;
@@ -23,6 +24,7 @@ final class VectoredRead {
   private final Consumer<ByteBuffer> release;
   private final IntConsumer ended;
   private final List<RangeRead> begun = new ArrayList<>();
+  private final List<RangeRead> last = new ArrayList<>();
 
   /**
    * Describes a read.
@@ -50,24 +52,33 @@ final class VectoredRead {
         ByteBuffer buffer = allocate.apply(range.getLength());
         RangeRead read = new RangeRead(path, reader, range, buffer);
         if (read.needsMemory() && !read.place(memory)) {
-          endAll();
+          endAll(begun);
           memory.reuse();
           read.place(memory);
         }
-        begun.add(read);
+        (read.readsAtEnd() ? last : begun).add(read);
         read.begin();
       }
     } finally {
       // Also when there was no memory for all of them: what has begun comes to an end.
-      endAll();
-      HadoopErrors.translate(path, () -> reader.giveBack(memory));
+      endAll(begun);
+      try {
+        HadoopErrors.translate(path, this::giveBack);
+      } finally {
+        endAll(last);
+      }
     }
   }
 
-  private void endAll() {
-    for (RangeRead read : begun) {
+  private Void giveBack() throws Exception {
+    memory.giveBack();
+    return null;
+  }
+
+  private void endAll(List<RangeRead> reads) {
+    for (RangeRead read : reads) {
       ended.accept(read.end(memory, release));
     }
-    begun.clear();
+    reads.clear();
   }
 }

@@ -178,7 +178,6 @@ class CrailFileSystemTest {
     } finally {
       done.set(true);
       threads.shutdownNow();
-      FileSystem.get(configured, configuration).close();
     }
   }
 
@@ -427,11 +426,23 @@ class CrailFileSystemTest {
   @Test
   void blocksHaveHosts() throws Exception {
     written(3 << 20);
-    FileStatus status = fileSystem.getFileStatus(path);
+    Configuration mapping = new Configuration();
+    mapping.set("crail.locationmap", "127.0.0.1,elsewhere");
+    try (FileSystem mapped = FileSystem.newInstance(cluster.uri(), mapping)) {
+      assertHost("127.0.0.1", fileSystem);
+      assertHost("elsewhere", mapped);
+    }
+  }
+
+  /** All blocks of the file are on this host. */
+  private void assertHost(String host, FileSystem asked) throws IOException {
+    FileStatus status = asked.getFileStatus(path);
     long next = 0;
-    for (BlockLocation block : fileSystem.getFileBlockLocations(status, 0, status.getLen())) {
+    for (BlockLocation block : asked.getFileBlockLocations(status, 0, status.getLen())) {
       assertEquals(next, block.getOffset());
-      assertTrue(block.getHosts().length > 0);
+      assertArrayEquals(new String[] {host}, block.getHosts());
+      assertEquals(1, block.getNames().length);
+      assertTrue(block.getNames()[0].startsWith(host + ":"), block.toString());
       next += block.getLength();
     }
     assertEquals(status.getLen(), next);

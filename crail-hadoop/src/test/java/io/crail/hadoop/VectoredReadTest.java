@@ -6,18 +6,22 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
+import io.crail.CrailBufferedInputStream;
 import io.crail.CrailFile;
 import io.crail.CrailInputStream;
 import io.crail.CrailNode;
 import io.crail.CrailResult;
+import io.crail.Upcoming;
 import io.crail.common.error.ErrorCode;
 import io.crail.memory.BufferPool;
+import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import org.apache.hadoop.fs.FileRange;
 import org.apache.hadoop.fs.Path;
@@ -37,6 +41,9 @@ class VectoredReadTest {
   /** Reads that do not end though somebody waits for them. */
   private boolean stuck;
 
+  /** Where the reads that copy have their buffers from. */
+  private BufferPool lender;
+
   private final PositionedReader reader =
       new PositionedReader(
           (CrailFile)
@@ -44,12 +51,16 @@ class VectoredReadTest {
                   CrailFile.class.getClassLoader(),
                   new Class<?>[] {CrailFile.class},
                   (file, method, arguments) -> {
+                    if (method.getName().equals("getBufferedInputStream")) {
+                      return new CopyingStream();
+                    }
                     assertEquals("getDirectInputStream", method.getName());
                     return new LateStream();
                   }));
 
   /** A read that moves its bytes when it is waited for, and no sooner. */
-  private final class LateRead extends CompletableFuture<CrailResult> {
+  private final class LateRead extends CompletableFuture<CrailResult>
+      implements Upcoming<CrailResult> {
     private final long position;
     private final ByteBuffer memory;
 
@@ -63,6 +74,11 @@ class VectoredReadTest {
       if (stuck) {
         throw new ExecutionException(ErrorCode.TIMED_OUT.exception("a read"));
       }
+      end();
+      return getNow(null);
+    }
+
+    void end() {
       if (inFlight.remove(this)) {
         int length = memory.remaining();
         for (int i = 0; i < length; i++) {
@@ -70,7 +86,16 @@ class VectoredReadTest {
         }
         complete(() -> length);
       }
-      return getNow(null);
+    }
+
+    @Override
+    public CrailResult early() throws ExecutionException {
+      return get();
+    }
+
+    @Override
+    public CompletableFuture<CrailResult> toCompletableFuture(Executor executor) {
+      return whenCompleteAsync((result, failure) -> {}, executor);
     }
   }
 
@@ -109,11 +134,42 @@ class VectoredReadTest {
 
     @Override
     public void close() throws Exception {
-      stuck = false;
-      for (LateRead read : List.copyOf(inFlight)) {
-        read.get();
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
       }
+      List.copyOf(inFlight).forEach(LateRead::end);
     }
+  }
+
+  /** Reads positions by way of a buffer, as a store does. */
+  private final class CopyingStream extends CrailBufferedInputStream {
+    @Override
+    protected ByteBuffer nextSlice(boolean wait) {
+      throw new AssertionError();
+    }
+
+    @Override
+    protected int readAt(long position, byte[] target, int offset, int length) throws IOException {
+      CrailBuffer buffer = lender.allocateBuffer();
+      for (int i = 0; i < length; i++) {
+        target[offset + i] = valueAt(position + i);
+      }
+      lender.freeBuffer(buffer);
+      return length;
+    }
+
+    @Override
+    public void seek(long position) {
+      throw new AssertionError();
+    }
+
+    @Override
+    public long position() {
+      throw new AssertionError();
+    }
+
+    @Override
+    public void close() {}
   }
 
   private static byte valueAt(long position) {
@@ -128,8 +184,9 @@ class VectoredReadTest {
     return ranges;
   }
 
-  private void read(BufferPool lender, List<FileRange> ranges, boolean direct) throws Exception {
-    new VectoredRead(new Path("/a"), reader, lender, released::add, counted::add)
+  private void read(BufferPool from, List<FileRange> ranges, boolean direct) throws Exception {
+    lender = from;
+    new VectoredRead(new Path("/a"), reader, from, released::add, counted::add)
         .read(ranges, direct ? ByteBuffer::allocateDirect : ByteBuffer::allocate);
   }
 
@@ -185,6 +242,23 @@ class VectoredReadTest {
   }
 
   @Test
+  void whatFindsNoPlaceIsReadWhenTheBuffersAreFreeAgain() throws Exception {
+    for (int buffer : new int[] {BUFFER, 128 << 10}) {
+      BufferPool small = new BufferPool(buffer, buffer);
+      counted.clear();
+      List<FileRange> ranges =
+          List.of(
+              FileRange.createFileRange(0, 100_000),
+              FileRange.createFileRange(1_000_000, 300_000),
+              FileRange.createFileRange(2_000_000, 700_000),
+              FileRange.createFileRange(3_000_000, 100_000));
+      read(small, ranges, false);
+      assertFilled(ranges);
+      assertEquals(small.lentCount(), small.returnedCount());
+    }
+  }
+
+  @Test
   void aLateReadKeepsItsMemoryUntilItEnds() throws Exception {
     stuck = true;
     List<FileRange> ranges = ranges(2, 1_000);
@@ -197,7 +271,20 @@ class VectoredReadTest {
     }
     assertEquals(1, pool.lentCount());
     assertEquals(0, pool.returnedCount());
-    reader.close();
+    inFlight.get(0).end();
+    assertEquals(0, pool.returnedCount());
+    inFlight.get(0).end();
+    assertEquals(1, pool.returnedCount());
+  }
+
+  @Test
+  void memoryIsNotLostWhenTheCloseIsInterrupted() throws Exception {
+    stuck = true;
+    read(pool, ranges(2, 1_000), false);
+    Thread.currentThread().interrupt();
+    assertThrows(InterruptedException.class, reader::close);
+    assertEquals(0, pool.returnedCount());
+    List.copyOf(inFlight).forEach(LateRead::end);
     assertEquals(1, pool.returnedCount());
   }
 }

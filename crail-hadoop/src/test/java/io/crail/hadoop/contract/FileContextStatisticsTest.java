@@ -33,7 +33,7 @@ class FileContextStatisticsTest extends FCStatisticsBaseTest {
     fc = null;
   }
 
-  /** What the suite reads: a file, once. */
+  /** What the suite reads: the first block of a file, twice. */
   @Override
   protected void verifyReadBytes(FileSystem.Statistics statistics) {
     assertEquals(2L * blockSize, statistics.getBytesRead());
