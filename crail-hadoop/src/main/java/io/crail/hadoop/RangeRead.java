@@ -97,17 +97,26 @@ final class RangeRead {
       }
       data.complete(buffer.limit(buffer.position() + count));
       return count;
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
+      data.completeExceptionally(e);
       // A read that has not ended in time keeps its memory.
       boolean isLate = issued != null && !issued.isDone();
       if (isLate && place != null) {
         memory.late(issued);
       }
       if (!isLate || place != null) {
-        release.accept(buffer);
+        release(release, e);
       }
-      data.completeExceptionally(e);
       return -1;
+    }
+  }
+
+  /** Other ranges are still to be ended, whatever the caller's way of releasing does. */
+  private void release(Consumer<ByteBuffer> release, Exception cause) {
+    try {
+      release.accept(buffer);
+    } catch (RuntimeException e) {
+      cause.addSuppressed(e);
     }
   }
 

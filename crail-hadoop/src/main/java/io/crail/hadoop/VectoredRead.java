@@ -45,11 +45,16 @@ final class VectoredRead {
     this.ended = ended;
   }
 
-  /** Reads, and completes the future of each range. */
+  /**
+   * Reads, and completes the future of each range.
+   *
+   * @throws IllegalArgumentException for a buffer without room for its range; the ranges before it
+   *     were read, those from it on have no future
+   */
   void read(List<? extends FileRange> ranges, IntFunction<ByteBuffer> allocate) throws IOException {
     try {
       for (FileRange range : ranges) {
-        ByteBuffer buffer = allocate.apply(range.getLength());
+        ByteBuffer buffer = checked(allocate.apply(range.getLength()), range);
         RangeRead read = new RangeRead(path, reader, range, buffer);
         if (read.needsMemory() && !read.place(memory)) {
           endAll(begun);
@@ -68,6 +73,13 @@ final class VectoredRead {
         endAll(last);
       }
     }
+  }
+
+  private static ByteBuffer checked(ByteBuffer buffer, FileRange range) {
+    if (buffer.isReadOnly() || buffer.remaining() < range.getLength()) {
+      throw new IllegalArgumentException("no room for " + range + " in " + buffer);
+    }
+    return buffer;
   }
 
   private Void giveBack() throws Exception {

@@ -2,6 +2,7 @@
 package io.crail.hadoop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -286,5 +287,47 @@ class VectoredReadTest {
     assertEquals(0, pool.returnedCount());
     List.copyOf(inFlight).forEach(LateRead::end);
     assertEquals(1, pool.returnedCount());
+  }
+
+  @Test
+  void aBufferWithoutRoomEndsTheReadWithNothingLost() throws Exception {
+    for (ByteBuffer bad :
+        List.of(ByteBuffer.allocate(999), ByteBuffer.allocate(1_000).asReadOnlyBuffer())) {
+      List<FileRange> ranges = ranges(3, 1_000);
+      counted.clear();
+      assertThrows(
+          IllegalArgumentException.class,
+          () ->
+              new VectoredRead(new Path("/a"), reader, pool, released::add, counted::add)
+                  .read(
+                      ranges, length -> counted(ranges) == 2 ? bad : ByteBuffer.allocate(length)));
+      assertFilled(ranges.subList(0, 2));
+      assertNull(ranges.get(2).getData());
+    }
+  }
+
+  private static long counted(List<FileRange> ranges) {
+    return ranges.stream().filter(range -> range.getData() != null).count();
+  }
+
+  @Test
+  void whoCannotReleaseABufferLeavesNoRangeOpen() throws Exception {
+    stuck = true;
+    List<FileRange> ranges = ranges(3, 1_000);
+    new VectoredRead(
+            new Path("/a"),
+            reader,
+            pool,
+            buffer -> {
+              throw new IllegalStateException("not mine");
+            },
+            counted::add)
+        .read(ranges, ByteBuffer::allocate);
+    assertEquals(List.of(-1, -1, -1), counted);
+    for (FileRange range : ranges) {
+      assertThrows(ExecutionException.class, () -> range.getData().get());
+    }
+    List.copyOf(inFlight).forEach(LateRead::end);
+    assertEquals(pool.lentCount(), pool.returnedCount());
   }
 }
