@@ -147,8 +147,8 @@ final class RdmaConnection implements QueuePair.Handler {
   boolean findMemory(RdmaTransfer state) {
     Transfer transfer = state.transfer();
     state.copied = false;
-    state.address = Verbs.addressOf(transfer.buffer()) + transfer.bufferOffset();
     if (state.isWrite() && transfer.length() <= pair.inlineBytes()) {
+      locate(state);
       return true;
     }
     state.registration = find(state, transfer.root());
@@ -162,9 +162,19 @@ final class RdmaConnection implements QueuePair.Handler {
     return state.copied;
   }
 
+  /** Asks where a transfer's memory is: a native call, which what is copied does without. */
+  private static void locate(RdmaTransfer state) {
+    Transfer transfer = state.transfer();
+    state.address = Verbs.addressOf(transfer.buffer()) + transfer.bufferOffset();
+  }
+
   private RegistrationCache.Registration find(RdmaTransfer state, ByteBuffer memory) {
     RegistrationCache.Registration found = registrations.find(memory);
-    if (found != null && !found.covers(state.address, state.transfer().length())) {
+    if (found == null) {
+      return null;
+    }
+    locate(state);
+    if (!found.covers(state.address, state.transfer().length())) {
       registrations.release(found);
       return null;
     }
@@ -174,6 +184,7 @@ final class RdmaConnection implements QueuePair.Handler {
   /** Registers a transfer's memory; false when there is no room before others end. */
   boolean registerMemory(RdmaTransfer state) throws IOException {
     Transfer transfer = state.transfer();
+    locate(state);
     state.registration = registrations.register(transfer.root(), state.address, transfer.length());
     return state.registration != null;
   }

@@ -9,7 +9,7 @@ final class RdmaTransfer extends NetworkTransfer<RdmaTransfer> {
   /** The registration that it uses while it is in flight, if it needs one. */
   RegistrationCache.Registration registration;
 
-  /** Where its memory begins; asked for once, since each time is a native call. */
+  /** Where its memory begins, unless it is {@link #copied}. */
   long address;
 
   /** Its place in its connection while it is in flight. */
