@@ -9,7 +9,11 @@ import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.Upcoming;
 import io.crail.common.Printable;
+import io.crail.common.error.NodeExistsException;
+import io.crail.common.error.NodeNotFoundException;
+import io.crail.common.error.NotEmptyException;
 import io.crail.memory.OffHeapBuffer;
 import java.io.PrintStream;
 
@@ -20,12 +24,19 @@ import java.io.PrintStream;
  * @param options the options, with the size filled in
  * @param store the store
  * @param embedded whether nothing on the cluster can come from an earlier run
+ * @param out where what is asked for is printed
  * @param notices where remarks go
+ * @param worker which of the workloads that run at the same time this is; the first is 0
  */
 record BenchRun(
-    BenchOptions<BenchType> options, CrailStore store, boolean embedded, PrintStream notices) {
+    BenchOptions<BenchType> options,
+    CrailStore store,
+    boolean embedded,
+    PrintStream out,
+    PrintStream notices,
+    int worker) {
   /** The most bytes that a file gets which is only written to be read. */
-  private static final long MAX_PREPARED_BYTES = 1L << 30;
+  static final long MAX_PREPARED_BYTES = 1L << 30;
 
   private static final long MAX_BUFFER_BYTES = 1L << 31;
   private static final int PREPARE_SIZE = 1 << 20;
@@ -33,6 +44,33 @@ record BenchRun(
   /** Says something that is no figure. */
   void notice(String text) {
     notices.println(Printable.line(text));
+  }
+
+  /** Prints what the user has asked for. */
+  void print(String text) {
+    out.println(Printable.line(text));
+  }
+
+  /** The file that this worker writes: {@code -f} for the first, others beside it for the rest. */
+  String ownPath() {
+    return worker == 0 ? options.path() : options.path() + "." + worker;
+  }
+
+  /** A path below {@code -f} that nobody else has. */
+  String uniquePath() {
+    return childOf(options.path(), "iobench-" + worker + "-" + System.nanoTime());
+  }
+
+  /** The path of a child. */
+  static String childOf(String parent, String name) {
+    return (parent.endsWith("/") ? parent : parent + "/") + name;
+  }
+
+  /** Deletes what {@link #ownPath} names, unless it is {@code -f} itself, which stays. */
+  void deleteOwnPath() throws Exception {
+    if (worker > 0) {
+      deleteIfPresent(ownPath(), false);
+    }
   }
 
   /** A buffer of the size of an operation, every page of it touched. */
@@ -66,13 +104,17 @@ record BenchRun(
 
   /** Creates a node, with the options' classes. */
   CrailNode create(String path, CrailNodeType type) throws Exception {
-    return Pipeline.await(
-        store.create(
-            path,
-            type,
-            CrailStorageClass.get(options.storageClass()),
-            CrailLocationClass.get(options.locationClass()),
-            options.enumerable()));
+    return Pipeline.await(issueCreate(path, type));
+  }
+
+  /** Begins to create a node, with the options' classes. */
+  Upcoming<CrailNode> issueCreate(String path, CrailNodeType type) throws Exception {
+    return store.create(
+        path,
+        type,
+        CrailStorageClass.get(options.storageClass()),
+        CrailLocationClass.get(options.locationClass()),
+        options.enumerable());
   }
 
   /** The node at a path, or null. */
@@ -83,7 +125,20 @@ record BenchRun(
   /** Deletes the node at a path; there need not be one. */
   void deleteIfPresent(String path, boolean recursive) throws Exception {
     if (lookup(path) != null) {
-      Pipeline.await(store.delete(path, recursive));
+      try {
+        Pipeline.await(store.delete(path, recursive));
+      } catch (NodeNotFoundException e) {
+        // Another client was faster.
+      }
+    }
+  }
+
+  /** Deletes a directory, if it is there and nothing is in it. */
+  void deleteIfEmpty(String path) throws Exception {
+    try {
+      deleteIfPresent(path, false);
+    } catch (NotEmptyException e) {
+      // Another worker still uses it, and deletes it in the end.
     }
   }
 
@@ -92,12 +147,28 @@ record BenchRun(
     CrailNode old = lookup(path);
     if (old != null) {
       if (old.getType() != CrailNodeType.DATAFILE) {
-        throw new BenchException(
-            path + " is a " + old.getType() + "; " + options.type().label() + " needs a file");
+        throw wrongType(old, "a file");
       }
       Pipeline.await(store.delete(path, false));
     }
     return create(path, CrailNodeType.DATAFILE).asFile();
+  }
+
+  /** That a node cannot be used for what is measured. */
+  BenchException wrongType(CrailNode node, String needed) {
+    return new BenchException(
+        node.getPath()
+            + " is a "
+            + node.getType()
+            + "; "
+            + options.type().label()
+            + " needs "
+            + needed);
+  }
+
+  /** That nothing is at a path, and how to change that. */
+  BenchException missing(String path, String command) {
+    return new BenchException(path + " does not exist; write it first: crail iobench " + command);
   }
 
   /** The file or key-value of a node. */
@@ -122,12 +193,10 @@ record BenchRun(
       node = lookup(path);
     }
     if (node == null) {
-      throw new BenchException(
-          path + " does not exist; write it first: " + writeCommand(Math.max(1, options.loop())));
+      throw missing(path, writeCommand(Math.max(1, options.loop())));
     }
     if (node.getType() != CrailNodeType.DATAFILE && node.getType() != CrailNodeType.KEYVALUE) {
-      throw new BenchException(
-          path + " is a " + node.getType() + "; " + options.type().label() + " needs a file");
+      throw wrongType(node, "a file");
     }
     if (node.getCapacity() < options.size()) {
       throw new BenchException(
@@ -136,14 +205,14 @@ record BenchRun(
               + node.getCapacity()
               + " bytes, fewer than -s "
               + options.size()
-              + "; take a smaller -s or write it anew: "
+              + "; take a smaller -s or write it anew: crail iobench "
               + writeCommand(1));
     }
     return fileOf(node);
   }
 
   private String writeCommand(long loop) {
-    return "crail iobench -t write -s " + options.size() + " -k " + loop + " -f " + options.path();
+    return "-t write -s " + options.size() + " -k " + loop + " -f " + options.path();
   }
 
   /** Writes a file of a length and closes it. */
@@ -165,12 +234,19 @@ record BenchRun(
   boolean ensureDirectory(String path) throws Exception {
     CrailNode node = lookup(path);
     if (node == null) {
-      create(path, CrailNodeType.DIRECTORY).syncDir();
-      return true;
+      try {
+        create(path, CrailNodeType.DIRECTORY).syncDir();
+        return true;
+      } catch (NodeExistsException e) {
+        // Another client was faster.
+        node = lookup(path);
+      }
+    }
+    if (node == null) {
+      throw new BenchException(path + " is gone");
     }
     if (node.getType() != CrailNodeType.DIRECTORY) {
-      throw new BenchException(
-          path + " is a " + node.getType() + "; " + options.type().label() + " needs a directory");
+      throw wrongType(node, "a directory");
     }
     return false;
   }

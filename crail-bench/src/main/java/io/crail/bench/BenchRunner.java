@@ -89,8 +89,10 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
           opened = bench.open();
         }
         Figures figures = experiment(options, opened);
-        new Report(context.out()).print(figures);
-        experiments.add(figures);
+        if (figures.operations() > 0) {
+          new Report(context.out()).print(figures);
+          experiments.add(figures);
+        }
         if (!options.keepOpen()) {
           S closing = opened;
           opened = null;

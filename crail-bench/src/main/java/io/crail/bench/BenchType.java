@@ -35,6 +35,13 @@ enum BenchType implements LoadType {
       "reads -k buffers of -s bytes from random multiples of -s in the file -f",
       "-t readRandom -s 4096 -k 1000000 -m false -f /tmp.dat",
       RandomRead::new),
+  READ_MULTI_STREAM(
+      "readMultiStream",
+      true,
+      "reads all files of the multi-file -f as one stream, in buffers of -s bytes, with -b reads in"
+          + " flight, -k times from begin to end",
+      "-t readMultiStream -s 1048576 -k 10 -b 4 -f /multi",
+      MultiStreamRead::new),
   CREATE_FILE(
       "createFile",
       false,
@@ -42,6 +49,19 @@ enum BenchType implements LoadType {
           + " (not counted)",
       "-t createFile -k 100000 -f /bench",
       CreateFiles::new),
+  CREATE_FILE_ASYNC(
+      "createFileAsync",
+      false,
+      "as createFile, with -b creates in flight",
+      "-t createFileAsync -k 1000000 -b 64 -f /bench",
+      CreateFilesAsync::new),
+  CREATE_MULTI_FILE(
+      "createMultiFile",
+      false,
+      "creates the multi-file -f, which stays, and -k less one others beside it, which are deleted"
+          + " (not counted)",
+      "-t createMultiFile -f /multi",
+      CreateMultiFiles::new),
   GET_KEY(
       "getKey",
       true,
@@ -60,13 +80,70 @@ enum BenchType implements LoadType {
       "looks the file -f up, -k times in all, with -b lookups in flight",
       "-t getFileAsync -k 10000000 -b 128 -f /tmp.dat",
       FileLookupAsync::new),
+  GET_MULTI_FILE(
+      "getMultiFile",
+      false,
+      "looks random ones of -n files in the directory -f up, -k times, one lookup at a time; files"
+          + " that are missing are created first (not counted) and stay",
+      "-t getMultiFile -f /names -n 1000000 -k 1000000",
+      MultiFileLookup::new),
   GET_MULTI_FILE_ASYNC(
       "getMultiFileAsync",
       false,
-      "looks random ones of -n files in the directory -f up, -k times in all, with -b lookups in"
-          + " flight; files that are missing are created first (not counted) and stay",
+      "as getMultiFile, -k times in all, with -b lookups in flight",
       "-t getMultiFileAsync -f / -n 1000000 -k 10000000 -b 128",
-      MultiFileLookupAsync::new);
+      MultiFileLookupAsync::new),
+  ENUMERATE_DIR(
+      "enumerateDir",
+      false,
+      "lists the names in the directory, multi-file or table -f, -k times -b times",
+      "-t enumerateDir -k 100 -f /names",
+      ContainerListing::names),
+  BROWSE_DIR(
+      "browseDir",
+      false,
+      "as enumerateDir, with type and size of each entry, which are shown once before",
+      "-t browseDir -f /multi",
+      ContainerListing::entries),
+  EARLY(
+      "early",
+      true,
+      "creates the file -f, which it replaces, writes -s bytes to it by the handle that is there"
+          + " before the create is answered, and closes it, -k times",
+      "-t early -s 1024 -k 10000 -f /early.dat",
+      EarlyWrite::new),
+  WRITE_INT(
+      "writeInt",
+      false,
+      "writes -k ints, 0, 1, 2 and so on, one after the other, to the file -f, which it replaces",
+      "-t writeInt -k 1000000 -f /ints.dat",
+      IntWrite::new),
+  READ_INT(
+      "readInt",
+      false,
+      "reads -k ints, one after the other, from the file -f of writeInt, starts again at its end,"
+          + " and fails if one is wrong",
+      "-t readInt -k 1000000 -f /ints.dat",
+      IntRead::sequential),
+  SEEK_INT(
+      "seekInt",
+      false,
+      "as readInt, from random positions",
+      "-t seekInt -k 1000000 -f /ints.dat",
+      IntRead::random),
+  READ_MULTI_STREAM_INT(
+      "readMultiStreamInt",
+      false,
+      "reads -k ints from the stream over the multi-file -f, whose files writeInt has written,"
+          + " with -b reads in flight, starts again at its end, and fails if one is wrong",
+      "-t readMultiStreamInt -k 1000000 -b 4 -f /multi",
+      MultiStreamIntRead::new),
+  PRINT_LOCATION_CLASS(
+      "printLocationClass",
+      false,
+      "prints the location class of this host, a number for -p; measures nothing",
+      "-t printLocationClass",
+      LocationClassPrint::new);
 
   /** Makes the workload of a type. */
   interface Factory {

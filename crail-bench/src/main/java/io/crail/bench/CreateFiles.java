@@ -4,37 +4,58 @@ package io.crail.bench;
 import io.crail.CrailNodeType;
 
 /** Creates files, one after the other, in a directory of their own below {@code -f}. */
-final class CreateFiles implements Workload {
-  private final BenchRun run;
+class CreateFiles implements Workload {
+  /** What the options and the store are. */
+  protected final BenchRun run;
+
   private final String directory;
   private boolean parentCreated;
 
   /** Creates the workload. */
   CreateFiles(BenchRun run) {
     this.run = run;
-    String parent = run.options().path();
-    this.directory =
-        (parent.endsWith("/") ? parent : parent + "/") + "iobench-" + System.nanoTime();
+    this.directory = run.uniquePath();
   }
 
   @Override
-  public void prepare() throws Exception {
+  public final void prepare() throws Exception {
     parentCreated = run.ensureDirectory(run.options().path());
-    if (run.options().warmUp() > 0) {
-      run(run.options().warmUp(), new Recorder(System::nanoTime));
+    run.create(directory, CrailNodeType.DIRECTORY).syncDir();
+    long warmUp = run.options().warmUp();
+    if (warmUp > 0) {
+      String warmUpDirectory = directory + ".warmup";
+      try {
+        run.create(warmUpDirectory, CrailNodeType.DIRECTORY).syncDir();
+        create(names(warmUpDirectory, "-w", warmUp), new Recorder(System::nanoTime));
+      } finally {
+        run.deleteIfPresent(warmUpDirectory, true);
+      }
     }
   }
 
   @Override
-  public void run(long operations, Recorder recorder) throws Exception {
-    if (operations > Integer.MAX_VALUE) {
-      throw new BenchException("-k " + operations + ": createFile takes at most 2147483647");
+  public final void run(long operations, Recorder recorder) throws Exception {
+    create(names(directory, "-k", operations), recorder);
+  }
+
+  private RandomNames names(String in, String option, long count) throws BenchException {
+    if (count > RandomNames.MAX_COUNT) {
+      throw new BenchException(
+          option
+              + " "
+              + count
+              + ": "
+              + run.options().type().label()
+              + " takes at most "
+              + RandomNames.MAX_COUNT);
     }
-    run.deleteIfPresent(directory, true);
-    run.create(directory, CrailNodeType.DIRECTORY).syncDir();
-    RandomNames names = new RandomNames(directory, (int) operations, 0);
+    return new RandomNames(in, (int) count, 0);
+  }
+
+  /** Creates a file for each name. */
+  protected void create(RandomNames names, Recorder recorder) throws Exception {
     long issued = recorder.begin();
-    for (int i = 0; i < operations; i++) {
+    for (int i = 0; i < names.count(); i++) {
       run.create(names.path(i), CrailNodeType.DATAFILE).syncDir();
       long completed = recorder.now();
       recorder.operation(issued, completed, 0);
@@ -44,10 +65,10 @@ final class CreateFiles implements Workload {
   }
 
   @Override
-  public void close() throws Exception {
+  public final void close() throws Exception {
     run.deleteIfPresent(directory, true);
     if (parentCreated) {
-      run.deleteIfPresent(run.options().path(), false);
+      run.deleteIfEmpty(run.options().path());
     }
   }
 }

@@ -19,8 +19,7 @@ class FileLookup implements Workload {
     String path = run.options().path();
     if (run.lookup(path) == null) {
       if (!run.embedded()) {
-        throw new BenchException(
-            path + " does not exist; write it first: crail iobench -t write -f " + path);
+        throw run.missing(path, "-t write -f " + path);
       }
       run.notice("The embedded cluster is empty: writing " + path + " with one byte first");
       run.writeFile(run.create(path, CrailNodeType.DATAFILE).asFile(), 1);

@@ -24,7 +24,8 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
           .with("p", "location-class", "number", "location class of new files (0)")
           .with("d", "skip-dir", "true|false", "hide new files in listings (false)")
           .with("m", "buffered", "true|false", "streams with a buffer (true)")
-          .with("n", "names", "count", "files that getMultiFileAsync uses (1000000)");
+          .with(
+              "n", "names", "count", "files that getMultiFile and getMultiFileAsync use (1000000)");
 
   private final BenchContext context;
   private Configuration configuration;
@@ -79,6 +80,9 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
 
   @Override
   public Workload workload(BenchOptions<BenchType> options, CrailStore store) {
-    return options.type().workload(new BenchRun(options, store, context.embedded(), context.err()));
+    return options
+        .type()
+        .workload(
+            new BenchRun(options, store, context.embedded(), context.out(), context.err(), 0));
   }
 }

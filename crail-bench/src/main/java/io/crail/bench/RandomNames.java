@@ -10,6 +10,9 @@ import java.nio.charset.StandardCharsets;
  * cluster. Not thread-safe.
  */
 public final class RandomNames {
+  /** The most names there can be. */
+  static final int MAX_COUNT = 100_000_000;
+
   private static final int DIGITS = 8;
   private static final long GOLDEN_GAMMA = 0x9e3779b97f4a7c15L;
 

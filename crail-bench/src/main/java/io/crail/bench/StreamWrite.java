@@ -16,7 +16,7 @@ class StreamWrite implements Workload {
   /** Creates the workload. */
   StreamWrite(BenchRun run) {
     this.run = run;
-    this.warmUpPath = run.options().path() + ".warmup";
+    this.warmUpPath = run.ownPath() + ".warmup";
   }
 
   @Override
@@ -25,7 +25,7 @@ class StreamWrite implements Workload {
     long bytes = options.loop() * options.size();
     if (options.touch()) {
       run.notice("touching memory: writing " + bytes + " bytes once, not counted");
-      run.writeFile(run.replaceFile(options.path()), bytes);
+      run.writeFile(run.replaceFile(run.ownPath()), bytes);
     }
     if (options.warmUp() > 0) {
       write(run.replaceFile(warmUpPath), options.warmUp(), new Recorder(System::nanoTime));
@@ -35,7 +35,12 @@ class StreamWrite implements Workload {
 
   @Override
   public void run(long operations, Recorder recorder) throws Exception {
-    write(run.replaceFile(run.options().path()), operations, recorder);
+    write(run.replaceFile(run.ownPath()), operations, recorder);
+  }
+
+  @Override
+  public void close() throws Exception {
+    run.deleteOwnPath();
   }
 
   /** Writes to a new file; the end comes with its close, when all bytes are placed and visible. */

@@ -62,7 +62,10 @@ class CommandsSystemTest {
         "-t write -s 65536 -k 64 -m false -f /commands.dat",
         "-t writeAsync -s 65536 -k 64 -b 4 -f /commands.dat",
         "-t createFile -k 50 -f /commands-created",
-        "-t getMultiFileAsync -n 100 -k 1000 -b 16 -f /commands-multi"
+        "-t getMultiFileAsync -n 100 -k 1000 -b 16 -f /commands-multi",
+        "-t createMultiFile -f /commands-bag",
+        "-t EARLY -s 100 -k 20 -f /commands-early.dat",
+        "-t writeInt -k 1000 -f /commands-ints"
       })
   void iobenchThatMakesItsOwnFiles(String arguments) throws Exception {
     assertMeasures("iobench " + arguments);

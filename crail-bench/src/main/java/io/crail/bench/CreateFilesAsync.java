@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench;
+
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import java.util.concurrent.Future;
+
+/** Creates files with several creates in flight. */
+final class CreateFilesAsync extends CreateFiles {
+  /** Creates the workload. */
+  CreateFilesAsync(BenchRun run) {
+    super(run);
+  }
+
+  @Override
+  protected void create(RandomNames names, Recorder recorder) throws Exception {
+    Pipeline<CrailNode> pipeline =
+        new Pipeline<>(
+            run.options().batch(),
+            new Pipeline.Operation<>() {
+              private int next;
+
+              @Override
+              public Future<CrailNode> issue(int slot) throws Exception {
+                return run.issueCreate(names.path(next++), CrailNodeType.DATAFILE);
+              }
+
+              @Override
+              public long complete(CrailNode node, int slot) throws Exception {
+                node.syncDir();
+                return 0;
+              }
+            });
+    recorder.begin();
+    pipeline.run(names.count(), recorder);
+    recorder.end();
+  }
+}
