@@ -173,6 +173,17 @@ class ArchitectureTest {
   }
 
   @Test
+  void whatDrawsStaysBehindTheCharts() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("io.crail.bench.chart..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("org.jfree..", "org.apache.batik..", "java.awt..", "javax.imageio..")
+        .check(crail);
+  }
+
+  @Test
   void codeThatDecidesReadsNoClock() {
     noClasses()
         .that()

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.chart;
+
+import java.awt.BasicStroke;
+import java.awt.Color;
+import java.awt.Font;
+import java.awt.GraphicsEnvironment;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.jfree.chart.ChartFactory;
+import org.jfree.chart.JFreeChart;
+import org.jfree.chart.StandardChartTheme;
+import org.jfree.chart.axis.NumberAxis;
+import org.jfree.chart.axis.ValueAxis;
+import org.jfree.chart.plot.CategoryPlot;
+import org.jfree.chart.plot.DefaultDrawingSupplier;
+import org.jfree.chart.plot.DrawingSupplier;
+import org.jfree.chart.plot.XYPlot;
+import org.jfree.chart.renderer.category.StandardBarPainter;
+import org.jfree.chart.renderer.xy.XYErrorRenderer;
+import org.jfree.chart.renderer.xy.XYItemRenderer;
+import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
+import org.jfree.chart.text.TextUtils;
+import org.jfree.data.category.DefaultCategoryDataset;
+import org.jfree.data.xy.XYDataset;
+import org.jfree.data.xy.XYSeries;
+import org.jfree.data.xy.XYSeriesCollection;
+import org.jfree.data.xy.YIntervalSeries;
+import org.jfree.data.xy.YIntervalSeriesCollection;
+
+/**
+ * A chart, ready to be written. It needs no screen, only a font.
+ *
+ * <p>Immutable; to be written by one thread at a time.
+ */
+public final class Chart {
+  private static final Color GRID = new Color(0xdd, 0xdd, 0xdd);
+
+  /** Colours that differ for those, too, who see red and green alike (Okabe and Ito). */
+  private static final Color[] COLOURS = {
+    new Color(0x00, 0x72, 0xb2),
+    new Color(0xd5, 0x5e, 0x00),
+    new Color(0x00, 0x9e, 0x73),
+    new Color(0xcc, 0x79, 0xa7),
+    new Color(0xe6, 0x9f, 0x00),
+    new Color(0x56, 0xb4, 0xe9),
+    new Color(0x44, 0x44, 0x44)
+  };
+
+  private static final double MIN_MICROS = 0.001;
+
+  static {
+    // Else a machine with a display, and a Java without what it takes to use it, could draw
+    // nothing.
+    if (System.getProperty("java.awt.headless") == null) {
+      System.setProperty("java.awt.headless", "true");
+    }
+    // Against an error of Java 1.4, by drawing outlines of letters.
+    TextUtils.setUseDrawRotatedStringWorkaround(false);
+  }
+
+  private final JFreeChart drawing;
+
+  private Chart(JFreeChart drawing) {
+    this.drawing = drawing;
+  }
+
+  /**
+   * Latencies, on a logarithmic axis, and the part of the operations that took no longer.
+   *
+   * @param lines one or more; those without points are in the legend alone
+   */
+  public static Chart latencies(String title, List<Distribution> lines) {
+    XYSeriesCollection data = new XYSeriesCollection();
+    for (int i = 0; i < lines.size(); i++) {
+      Distribution line = lines.get(i);
+      XYSeries series =
+          new XYSeries(key(lines.stream().map(Distribution::name).toList(), i), false);
+      for (int point = 0; point < line.micros().length; point++) {
+        // A logarithmic axis has no zero.
+        series.add(Math.max(MIN_MICROS, line.micros()[point]), 100 * line.fractions()[point]);
+      }
+      data.addSeries(series);
+    }
+    ValueAxis micros = new PowerAxis("latency [us]", 10, Numbers.plain());
+    NumberAxis percent = new NumberAxis("operations that took no longer [%]");
+    percent.setRange(0, 100);
+    return lines(title, data, micros, percent, new XYLineAndShapeRenderer(true, false));
+  }
+
+  /**
+   * Something over the size of an operation, with a logarithmic axis for the size.
+   *
+   * @param what the other axis, with its unit: {@code throughput [MB/s]}
+   */
+  public static Chart overSize(String title, String what, List<Line> lines) {
+    YIntervalSeriesCollection data = new YIntervalSeriesCollection();
+    for (int i = 0; i < lines.size(); i++) {
+      YIntervalSeries series = new YIntervalSeries(key(lines.stream().map(Line::name).toList(), i));
+      for (Map.Entry<Long, Spread> point : lines.get(i).points().entrySet()) {
+        Spread spread = point.getValue();
+        series.add(point.getKey(), spread.value(), spread.low(), spread.high());
+      }
+      data.addSeries(series);
+    }
+    ValueAxis bytes = new PowerAxis("size of an operation [bytes]", 2, Numbers.bytes());
+    NumberAxis figure = new NumberAxis(what);
+    figure.setAutoRangeIncludesZero(true);
+    XYErrorRenderer renderer = new XYErrorRenderer();
+    renderer.setDrawXError(false);
+    renderer.setDefaultLinesVisible(true);
+    renderer.setDefaultShapesVisible(true);
+    return lines(title, data, bytes, figure, renderer);
+  }
+
+  /**
+   * Bars side by side, each with a whisker from lowest to highest where they differ.
+   *
+   * @param what the axis of the figures, with its unit
+   * @param groups the bars of each colour
+   */
+  public static Chart bars(String title, String what, List<Bars> groups) {
+    DefaultCategoryDataset data = new DefaultCategoryDataset();
+    double top = 0;
+    for (int i = 0; i < groups.size(); i++) {
+      String key = key(groups.stream().map(Bars::name).toList(), i);
+      for (Map.Entry<String, Spread> bar : groups.get(i).bars().entrySet()) {
+        data.addValue(bar.getValue().value(), key, bar.getKey());
+        top = Math.max(top, bar.getValue().high());
+      }
+    }
+    JFreeChart drawing = ChartFactory.createBarChart(title, null, what, data);
+    CategoryPlot plot = drawing.getCategoryPlot();
+    plot.setRenderer(new SpreadBarRenderer(groups));
+    if (top > 0) {
+      // The bars alone would decide, and whiskers be cut off.
+      plot.getRangeAxis().setRange(0, 1.05 * top);
+    }
+    plot.getDomainAxis().setMaximumCategoryLabelLines(3);
+    style(drawing);
+    plot.setRangeGridlinePaint(GRID);
+    plot.setOutlineVisible(false);
+    plot.setDrawingSupplier(colours());
+    return new Chart(drawing);
+  }
+
+  /**
+   * Checks whether a chart can be written to a file, before there is one.
+   *
+   * @throws IOException that says what is wrong: the end of the name, its directory, or that there
+   *     is no font
+   */
+  public static void check(Path file) throws IOException {
+    ChartFormat.of(file);
+    Path directory = file.toAbsolutePath().getParent();
+    if (directory == null || !Files.isDirectory(directory)) {
+      throw new IOException(file + ": there is no directory " + directory);
+    }
+    if (Files.isDirectory(file) || !Files.isWritable(Files.exists(file) ? file : directory)) {
+      throw new IOException(file + ": cannot be written");
+    }
+    try {
+      GraphicsEnvironment.getLocalGraphicsEnvironment().getAvailableFontFamilyNames();
+    } catch (RuntimeException | LinkageError e) {
+      throw new IOException(
+          "charts need a font; on Debian: apt-get install fontconfig fonts-dejavu-core (" + e + ")",
+          e);
+    }
+  }
+
+  /**
+   * Writes the chart, in place of what the file holds.
+   *
+   * @param file its name ends in {@code .svg} or {@code .png}
+   * @throws IOException when it cannot be written, or ends in something else
+   */
+  public void write(Path file) throws IOException {
+    ChartFormat.of(file).write(drawing, file);
+  }
+
+  private static Chart lines(
+      String title, XYDataset data, ValueAxis x, ValueAxis y, XYItemRenderer renderer) {
+    XYPlot plot = new XYPlot(data, x, y, renderer);
+    JFreeChart drawing = new JFreeChart(title, null, plot, true);
+    style(drawing);
+    plot.setDomainGridlinePaint(GRID);
+    plot.setRangeGridlinePaint(GRID);
+    plot.setOutlineVisible(false);
+    plot.setDrawingSupplier(colours());
+    for (int i = 0; i < data.getSeriesCount(); i++) {
+      renderer.setSeriesStroke(i, new BasicStroke(2));
+    }
+    return new Chart(drawing);
+  }
+
+  private static void style(JFreeChart drawing) {
+    StandardChartTheme theme = new StandardChartTheme("crail");
+    theme.setExtraLargeFont(new Font(Font.SANS_SERIF, Font.BOLD, 15));
+    theme.setLargeFont(new Font(Font.SANS_SERIF, Font.PLAIN, 13));
+    theme.setRegularFont(new Font(Font.SANS_SERIF, Font.PLAIN, 12));
+    theme.setSmallFont(new Font(Font.SANS_SERIF, Font.PLAIN, 11));
+    theme.setPlotBackgroundPaint(Color.WHITE);
+    theme.setBarPainter(new StandardBarPainter());
+    theme.setShadowVisible(false);
+    theme.apply(drawing);
+    drawing.setBackgroundPaint(Color.WHITE);
+  }
+
+  private static DrawingSupplier colours() {
+    return new DefaultDrawingSupplier(
+        COLOURS,
+        DefaultDrawingSupplier.DEFAULT_OUTLINE_PAINT_SEQUENCE,
+        DefaultDrawingSupplier.DEFAULT_STROKE_SEQUENCE,
+        DefaultDrawingSupplier.DEFAULT_OUTLINE_STROKE_SEQUENCE,
+        DefaultDrawingSupplier.DEFAULT_SHAPE_SEQUENCE);
+  }
+
+  /** The name of a line; the library wants them to differ. */
+  private static String key(List<String> names, int index) {
+    String name = names.get(index);
+    int same = (int) names.subList(0, index).stream().filter(name::equals).count();
+    return same == 0 ? name : name + " (" + (same + 1) + ")";
+  }
+}

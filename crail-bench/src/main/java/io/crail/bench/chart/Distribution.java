@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.chart;
+
+import java.util.Arrays;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramIterationValue;
+
+/**
+ * How the latencies of one kind of operation are distributed, one line of {@link Chart#latencies}.
+ *
+ * @param name what the legend calls it
+ * @param micros latencies in microseconds, ascending
+ * @param fractions for each of them the part of all operations, 0 to 1, that took no longer
+ */
+public record Distribution(String name, double[] micros, double[] fractions) {
+  private static final double NANOS_PER_MICRO = 1e3;
+
+  /** Points for each halving of what lies above: enough that a line through them looks smooth. */
+  private static final int TICKS_PER_HALVING = 20;
+
+  /** Checks that both arrays belong together. */
+  public Distribution {
+    if (micros.length != fractions.length) {
+      throw new IllegalArgumentException(
+          name + ": " + micros.length + " latencies, " + fractions.length + " fractions");
+    }
+    micros = micros.clone();
+    fractions = fractions.clone();
+  }
+
+  /** The distribution that a histogram of nanoseconds holds; without a value it has no points. */
+  public static Distribution of(String name, Histogram nanos) {
+    double[] micros = new double[16];
+    double[] fractions = new double[16];
+    int points = 0;
+    if (nanos.getTotalCount() > 0) {
+      for (HistogramIterationValue value : nanos.percentiles(TICKS_PER_HALVING)) {
+        if (points == micros.length) {
+          micros = Arrays.copyOf(micros, 2 * points);
+          fractions = Arrays.copyOf(fractions, 2 * points);
+        }
+        micros[points] = value.getValueIteratedTo() / NANOS_PER_MICRO;
+        fractions[points] = (double) value.getTotalCountToThisValue() / nanos.getTotalCount();
+        points++;
+      }
+    }
+    return new Distribution(name, Arrays.copyOf(micros, points), Arrays.copyOf(fractions, points));
+  }
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.chart;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import javax.imageio.ImageIO;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.w3c.dom.Document;
+import org.w3c.dom.NodeList;
+
+/** Charts are written and read back. */
+class ChartTest {
+  @TempDir private Path directory;
+
+  private static Distribution distribution(String name, int factor) {
+    Histogram nanos = new Histogram(3);
+    for (int i = 1; i <= 10_000; i++) {
+      nanos.recordValue((long) i * factor);
+    }
+    return Distribution.of(name, nanos);
+  }
+
+  private static Chart latencies() {
+    return Chart.latencies(
+        "lookups", List.of(distribution("one & only", 10), distribution("another", 1000)));
+  }
+
+  private static Chart overSize() {
+    return Chart.overSize(
+        "reads",
+        "throughput [MB/s]",
+        List.of(
+            new Line(
+                "mapped",
+                Map.of(
+                    1L << 20,
+                    Spread.ofAll(900, 1000, 1300),
+                    1024L,
+                    Spread.of(10),
+                    65_536L,
+                    Spread.of(500))),
+            new Line("TCP", Map.of(1024L, Spread.of(5), 1L << 20, Spread.of(300)))));
+  }
+
+  private static Chart bars() {
+    Map<String, Spread> crail = new LinkedHashMap<>();
+    crail.put("GET 4 B", Spread.ofAll(3, 1, 2));
+    crail.put("GET 1 KiB", Spread.of(2));
+    return Chart.bars(
+        "key-values",
+        "operations/s",
+        List.of(new Bars("Crail", crail), new Bars("Redis", Map.of("GET 4 B", Spread.of(1)))));
+  }
+
+  private Document svg(Chart chart) throws Exception {
+    Path file = directory.resolve("chart.svg");
+    chart.write(file);
+    DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
+    factory.setFeature("http://apache.org/xml/features/disallow-doctype-decl", true);
+    return factory.newDocumentBuilder().parse(file.toFile());
+  }
+
+  private static List<String> texts(Document svg) {
+    List<String> texts = new ArrayList<>();
+    NodeList elements = svg.getElementsByTagName("text");
+    for (int i = 0; i < elements.getLength(); i++) {
+      texts.add(elements.item(i).getTextContent());
+    }
+    return texts;
+  }
+
+  private static void assertSays(Document svg, String... wanted) {
+    List<String> texts = texts(svg);
+    for (String text : wanted) {
+      assertTrue(texts.contains(text), () -> text + " is not among " + texts);
+    }
+  }
+
+  @Test
+  void latenciesHaveALogarithmicAxisAndALegend() throws Exception {
+    assertSays(
+        svg(latencies()),
+        "lookups",
+        "latency [us]",
+        "operations that took no longer [%]",
+        "one & only",
+        "another",
+        "0.1",
+        "1",
+        "1,000",
+        "10,000",
+        "100");
+  }
+
+  @Test
+  void sizesAreNamedAsOptionsNameThem() throws Exception {
+    assertSays(
+        svg(overSize()),
+        "reads",
+        "size of an operation [bytes]",
+        "throughput [MB/s]",
+        "mapped",
+        "TCP",
+        "1k",
+        "64k",
+        "1m");
+  }
+
+  @Test
+  void barsHaveNamesBelowThem() throws Exception {
+    assertSays(svg(bars()), "key-values", "operations/s", "Crail", "Redis", "GET 4 B", "GET 1 KiB");
+  }
+
+  @Test
+  void aSpreadIsAWhisker() throws Exception {
+    Chart narrow = Chart.bars("x", "y", List.of(new Bars("a", Map.of("b", new Spread(2, 2, 2)))));
+    Chart wide = Chart.bars("x", "y", List.of(new Bars("a", Map.of("b", new Spread(2, 1, 2)))));
+    int without = svg(narrow).getElementsByTagName("line").getLength();
+    assertEquals(without + 3, svg(wide).getElementsByTagName("line").getLength());
+  }
+
+  @Test
+  void picturesAreNotBlank() throws Exception {
+    for (Chart chart : List.of(latencies(), overSize(), bars())) {
+      Path file = directory.resolve("CHART.PNG");
+      chart.write(file);
+      BufferedImage image = ImageIO.read(file.toFile());
+      Set<Integer> colours = new HashSet<>();
+      for (int x = 0; x < image.getWidth(); x++) {
+        for (int y = 0; y < image.getHeight(); y++) {
+          colours.add(image.getRGB(x, y));
+        }
+      }
+      assertTrue(colours.contains(0xffffffff), "white behind");
+      assertTrue(colours.contains(0xff0072b2), "the first line");
+      assertTrue(colours.contains(0xffd55e00), "the second line");
+    }
+  }
+
+  @Test
+  void nothingMeasuredIsAChartWithoutLines() throws Exception {
+    assertSays(
+        svg(Chart.latencies("none", List.of(Distribution.of("empty", new Histogram(3))))), "empty");
+    assertSays(svg(Chart.overSize("none", "y", List.of(new Line("empty", Map.of())))), "empty");
+    svg(Chart.bars("none", "y", List.of()));
+  }
+
+  @Test
+  void linesOfTheSameNameAreBothThere() throws Exception {
+    assertSays(
+        svg(Chart.latencies("x", List.of(distribution("same", 10), distribution("same", 20)))),
+        "same",
+        "same (2)");
+  }
+
+  @Test
+  void aDistributionIsThatOfTheHistogram() {
+    Histogram nanos = new Histogram(3);
+    nanos.recordValueWithCount(1000, 75);
+    nanos.recordValueWithCount(2000, 25);
+    Distribution distribution = Distribution.of("x", nanos);
+    int last = distribution.micros().length - 1;
+    assertEquals(1, distribution.micros()[0], 0.01);
+    assertEquals(0.75, distribution.fractions()[0], 1e-9);
+    assertEquals(2, distribution.micros()[last], 0.01);
+    assertEquals(1, distribution.fractions()[last], 1e-9);
+    assertThrows(
+        IllegalArgumentException.class, () -> new Distribution("x", new double[1], new double[2]));
+  }
+
+  @Test
+  void aSpreadIsMedianLowestAndHighest() {
+    assertEquals(new Spread(2, 1, 9), Spread.ofAll(9, 1, 2));
+    assertEquals(new Spread(2.5, 1, 4), Spread.ofAll(4, 1, 2, 3));
+    assertEquals(new Spread(7, 7, 7), Spread.ofAll(7));
+    assertFalse(Spread.of(7).isWide());
+    assertArrayEquals(
+        new double[] {1}, new Distribution("x", new double[] {1}, new double[] {1}).micros());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"chart.pdf", "chart", "svg", "chart.svg.gz"})
+  void otherEndsOfNamesAreRefused(String name) {
+    Path file = directory.resolve(name);
+    for (var refused :
+        List.of(
+            assertThrows(IOException.class, () -> Chart.check(file)),
+            assertThrows(IOException.class, () -> bars().write(file)))) {
+      assertTrue(refused.getMessage().contains(".svg or .png"), refused.getMessage());
+    }
+    assertFalse(Files.exists(file));
+  }
+
+  @Test
+  void placesThatCannotBeWrittenAreRefusedBeforehand() throws Exception {
+    Chart.check(directory.resolve("chart.svg"));
+    assertFalse(Files.exists(directory.resolve("chart.svg")), "only looked at");
+    Path nowhere = directory.resolve("missing").resolve("chart.svg");
+    assertTrue(
+        assertThrows(IOException.class, () -> Chart.check(nowhere))
+            .getMessage()
+            .contains("no directory"));
+    Path taken = Files.createDirectory(directory.resolve("taken.png"));
+    assertThrows(IOException.class, () -> Chart.check(taken));
+  }
+}
