@@ -19,7 +19,7 @@ import java.util.Set;
  *
  * <pre>
  * MeasureRdma launcher server-address server-device client-device [--runs 3] [--out file]
- *     [--only lookup,transfer,stream]
+ *     [--only lookup,read,write,stream]
  * </pre>
  *
  * Namenode and datanode run on processor 0 and on the server's device, clients on processor 1 and
@@ -32,18 +32,24 @@ public final class MeasureRdma {
   private static final long START_NANOS = 120_000_000_000L;
   private static final int[] SIZES = {4, 4 << 10, 64 << 10, 1 << 20};
   private static final int[] LOOKED_UP = {4, 64 << 10};
-  private static final List<String> SECTIONS = List.of("lookup", "transfer", "stream");
+  private static final List<String> SECTIONS = List.of("lookup", "read", "write", "stream");
 
   /** Longer than a round trip takes on the test machine, for perftest never sleeps. */
   private static final String SPIN_MICROS = "1000";
 
   /**
-   * So many lookups and small transfers go before those that count, so many bytes before large
-   * ones: HotSpot has the clients' processor alone to compile on, and needs some ten seconds of it.
+   * So many lookups and small transfers go before those that count: HotSpot has the clients'
+   * processor alone to compile on, and needs some ten seconds of it.
    */
   private static final int WARM_UP = 100_000;
 
-  private static final long WARM_UP_BYTES = 400L << 20;
+  /** Enough for HotSpot, which counts calls; with fewer it compiles while the figures are taken. */
+  private static final int WARM_UP_64K = 20_000;
+
+  /** These take so long that the program's part does not show. */
+  private static final int WARM_UP_1M = 400;
+
+  private static final long STREAM_WARM_UP_BYTES = 200L << 20;
 
   private static final int POLL_MILLIS = 200;
   private static final int TICKS_PER_SECOND = 100;
@@ -106,8 +112,11 @@ public final class MeasureRdma {
       if (sections.contains("lookup")) {
         measureLookups();
       }
-      if (sections.contains("transfer")) {
-        measureTransfers();
+      if (sections.contains("read")) {
+        measureReads();
+      }
+      if (sections.contains("write")) {
+        measureWrites();
       }
       if (sections.contains("stream")) {
         measureStreams();
@@ -199,39 +208,48 @@ public final class MeasureRdma {
         Samples.number(iobench(asleep), "p50"));
   }
 
-  private void measureTransfers() throws IOException, InterruptedException {
+  private void measureReads() throws IOException, InterruptedException {
     for (int size : SIZES) {
       String name = name(size);
-      int count = size >= 1 << 20 ? 100 : size >= 64 << 10 ? 500 : 5000;
-      long warmUp = Math.min(WARM_UP, WARM_UP_BYTES / size);
-      String test = "-s " + size + " -n " + count;
-      String reading = "ib_read_lat, " + name;
-      samples.add(
-          reading,
-          "us p50",
-          PerfTest.shown("ib_read_lat", test),
-          perfTest.run("ib_read_lat", test).typicalMicros());
-      String read =
-          "-t readRandom -m false -s " + size + " -k " + count + " -w " + warmUp + " -f /data.dat";
-      samples.add("read, " + name, "us p50", shown(read), Samples.number(iobench(read), "p50"));
+      perfTestLatency("ib_read_lat", size);
+      String rest = " -s " + size + " -k " + count(size) + " -w " + warmUp(size) + " -f /data.dat";
+      latency("read, " + name, "-t readRandom -m false" + rest);
       if (Arrays.stream(LOOKED_UP).anyMatch(each -> each == size)) {
-        String both = "-t getKey -s " + size + " -k " + count + " -w " + warmUp + " -f /data.dat";
-        samples.add(
-            "lookup and read, " + name,
-            "us p50",
-            shown(both),
-            Samples.number(iobench(both), "p50"));
+        latency("lookup and read, " + name, "-t getKey" + rest);
       }
-      String writing = "ib_write_lat, " + name;
-      samples.add(
-          writing,
-          "us p50",
-          PerfTest.shown("ib_write_lat", test),
-          perfTest.run("ib_write_lat", test).typicalMicros());
-      String write =
-          "-t write -m false -s " + size + " -k " + count + " -w " + warmUp + " -f /written.dat";
-      samples.add("write, " + name, "us p50", shown(write), Samples.number(iobench(write), "p50"));
+      // Before and behind, for the machine has better and worse minutes.
+      perfTestLatency("ib_read_lat", size);
     }
+  }
+
+  private void measureWrites() throws IOException, InterruptedException {
+    for (int size : SIZES) {
+      perfTestLatency("ib_write_lat", size);
+      String rest = " -s " + size + " -k " + count(size) + " -w " + warmUp(size);
+      latency("write, " + name(size), "-t write -m false" + rest + " -f /written.dat");
+      perfTestLatency("ib_write_lat", size);
+    }
+  }
+
+  private void perfTestLatency(String program, int size) throws IOException, InterruptedException {
+    String arguments = "-s " + size + " -n " + count(size);
+    samples.add(
+        program + ", " + name(size),
+        "us p50",
+        PerfTest.shown(program, arguments),
+        perfTest.run(program, arguments).typicalMicros());
+  }
+
+  private void latency(String name, String arguments) throws IOException, InterruptedException {
+    samples.add(name, "us p50", shown(arguments), Samples.number(iobench(arguments), "p50"));
+  }
+
+  private static int count(int size) {
+    return size >= 1 << 20 ? 100 : size >= 64 << 10 ? 500 : 5000;
+  }
+
+  private static int warmUp(int size) {
+    return size >= 1 << 20 ? WARM_UP_1M : size >= 64 << 10 ? WARM_UP_64K : WARM_UP;
   }
 
   private void measureStreams() throws IOException, InterruptedException {
@@ -244,7 +262,7 @@ public final class MeasureRdma {
           "MB/s",
           PerfTest.shown("ib_read_bw", test),
           perfTest.run("ib_read_bw", test).megabytes());
-      int warmUp = (int) (WARM_UP_BYTES / 2 / size);
+      int warmUp = (int) (STREAM_WARM_UP_BYTES / size);
       String rest = " -s " + size + " -k " + count + " -w " + warmUp + " -f /stream.dat";
       long before = processorTicks(datanode.pid());
       stream("write, " + name + ", stream", "-t writeAsync -b 8" + rest, size);
@@ -273,8 +291,18 @@ public final class MeasureRdma {
       goals.add("getFile, 128 in flight", "ib_send_bw, 1 B", "/s", 0.9);
       goals.add("getFile, one in flight", "us p50", 1.4, roundTrip);
     }
-    if (sections.contains("transfer")) {
-      compareTransfers(roundTrip);
+    if (sections.contains("read")) {
+      compareReads(roundTrip);
+    }
+    if (sections.contains("write")) {
+      for (int size : SIZES) {
+        // There and back, for a write is not done before it is acknowledged.
+        goals.add(
+            "write, " + name(size),
+            "us p50",
+            1.3,
+            new Goals.Limit("ib_write_lat, " + name(size), 2));
+      }
     }
     if (sections.contains("stream")) {
       for (String name : new String[] {"64 KiB", "1 MiB"}) {
@@ -286,7 +314,7 @@ public final class MeasureRdma {
     }
   }
 
-  private void compareTransfers(Goals.Limit roundTrip) {
+  private void compareReads(Goals.Limit roundTrip) {
     for (int size : SIZES) {
       goals.add("read, " + name(size), "ib_read_lat, " + name(size), "us p50", 1.3);
     }
@@ -299,11 +327,6 @@ public final class MeasureRdma {
             roundTrip,
             new Goals.Limit("ib_read_lat, " + name(size), 1));
       }
-    }
-    for (int size : SIZES) {
-      // There and back, for a write is not done before it is acknowledged.
-      goals.add(
-          "write, " + name(size), "us p50", 1.3, new Goals.Limit("ib_write_lat, " + name(size), 2));
     }
   }
 
