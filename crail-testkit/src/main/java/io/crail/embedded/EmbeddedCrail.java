@@ -37,6 +37,13 @@ import java.util.Objects;
  * files. Thread-safe.
  */
 public final class EmbeddedCrail implements AutoCloseable {
+  /**
+   * A system property with settings for all embedded clusters of a JVM, {@code key=value} separated
+   * by blanks. What a builder sets goes before them. So a whole suite of tests runs with another
+   * setting, such as {@code -Dcrail.embedded.settings=crail.storage.localmap=false}.
+   */
+  public static final String SETTINGS_PROPERTY = "crail.embedded.settings";
+
   private static final long START_TIMEOUT_NANOS = 30_000_000_000L;
 
   private final Builder plan;
@@ -209,7 +216,18 @@ public final class EmbeddedCrail implements AutoCloseable {
     private String host;
     private boolean ownPlace;
 
-    private Builder() {}
+    private Builder() {
+      String given = System.getProperty(SETTINGS_PROPERTY, "").strip();
+      for (String setting : given.isEmpty() ? new String[0] : given.split("\\s+")) {
+        int equals = setting.indexOf('=');
+        if (equals < 1) {
+          throw new IllegalArgumentException(
+              "-D" + SETTINGS_PROPERTY + ": '" + setting + "' is no key=value");
+        }
+        settings.set(
+            setting.substring(0, equals), setting.substring(equals + 1), "-D" + SETTINGS_PROPERTY);
+      }
+    }
 
     /** Sets the number of namenodes; 1 unless set. */
     public Builder namenodes(int count) {

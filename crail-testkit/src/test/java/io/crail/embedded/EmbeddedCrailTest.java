@@ -19,6 +19,7 @@ import io.crail.CrailStore;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
+import io.crail.storage.StorageKeys;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -216,5 +217,30 @@ class EmbeddedCrailTest {
     EmbeddedCrail crail = small().start();
     crail.close();
     crail.close();
+  }
+
+  @Test
+  void settingsOfTheJvmGoBehindThoseOfTheBuilder() throws Exception {
+    String before = System.getProperty(EmbeddedCrail.SETTINGS_PROPERTY);
+    try {
+      System.setProperty(
+          EmbeddedCrail.SETTINGS_PROPERTY, "crail.storage.localmap=false  crail.blocksize=64k");
+      try (EmbeddedCrail crail = small().set("crail.blocksize", "128k").start()) {
+        assertFalse(crail.configuration().get(StorageKeys.LOCAL_MAP));
+        assertEquals("128k", crail.configuration().texts().get("crail.blocksize"));
+      }
+      System.setProperty(EmbeddedCrail.SETTINGS_PROPERTY, "crail.storage.localmap");
+      String told = assertThrows(IllegalArgumentException.class, this::small).getMessage();
+      assertTrue(told.contains("crail.storage.localmap"), told);
+      System.setProperty(EmbeddedCrail.SETTINGS_PROPERTY, "crail.storage.localmop=true");
+      told = assertThrows(ConfigException.class, () -> small().start()).getMessage();
+      assertTrue(told.startsWith("-D" + EmbeddedCrail.SETTINGS_PROPERTY), told);
+    } finally {
+      if (before == null) {
+        System.clearProperty(EmbeddedCrail.SETTINGS_PROPERTY);
+      } else {
+        System.setProperty(EmbeddedCrail.SETTINGS_PROPERTY, before);
+      }
+    }
   }
 }

@@ -425,7 +425,7 @@ class StoreLifecycleTest {
   @Test
   void statisticsCountStreamsAndOperations() throws Exception {
     try (TestCluster cluster = TestCluster.start()) {
-      CrailStore store = cluster.newStore();
+      CrailStore store = cluster.newStore("crail.storage.localmap=true");
       byte[] bytes = new byte[10_000];
       CrailFile file = createFile(store, "/counted");
       // Without a hint no space is asked for ahead, so the write has to wait for its location.

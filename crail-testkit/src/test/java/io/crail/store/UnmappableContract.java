@@ -40,6 +40,7 @@ abstract class UnmappableContract {
             tier,
             1,
             1,
+            "crail.storage.localmap=true",
             "crail.storage.tcp.preallocate=true",
             "crail.storage.tcp.datapath=" + dataPath);
     directory = onlyOne(list(dataPath));
