@@ -2,7 +2,8 @@
 package io.crail.bench;
 
 /**
- * What differs between benchmarks. Used by one thread, for one command.
+ * What differs between benchmarks. Used by one thread, for one command; what it opens is used by
+ * several.
  *
  * @param <T> what it measures
  * @param <S> through what it measures: a store, a file system
@@ -24,6 +25,16 @@ public interface Bench<T extends LoadType, S extends AutoCloseable> {
   /** Opens what is measured through. */
   S open() throws Exception;
 
-  /** A workload that has touched nothing yet. */
+  /**
+   * How to measure the same in another process. What was begun in this one serves that one too: a
+   * cluster that was started, say.
+   */
+  BenchClient.Start client();
+
+  /**
+   * A workload that has touched nothing yet.
+   *
+   * @param options those of one worker; several workers use what was opened at the same time
+   */
   Workload workload(BenchOptions<T> options, S opened) throws Exception;
 }

@@ -3,7 +3,9 @@ package io.crail.bench;
 
 import io.crail.common.config.Configuration;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
 /**
@@ -27,6 +29,18 @@ public record BenchContext(
     Objects.requireNonNull(source, "source");
     Objects.requireNonNull(out, "out");
     Objects.requireNonNull(err, "err");
+  }
+
+  /** Where the remarks of a worker go: what the first one says, the others need not repeat. */
+  public PrintStream notices(BenchOptions<?> options) {
+    return options.worker() == 0
+        ? err
+        : new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8);
+  }
+
+  /** The same with another place for the figures. */
+  BenchContext withOut(PrintStream other) {
+    return new BenchContext(source, embedded, other, err, terminal);
   }
 
   /**

@@ -2,6 +2,9 @@
 package io.crail.bench;
 
 import io.crail.common.Printable;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The options of one command, checked.
@@ -22,6 +25,8 @@ import io.crail.common.Printable;
  * @param names files of a directory that are chosen from or listed
  * @param seed of everything random
  * @param touch whether all bytes are moved once before they are moved for the figures
+ * @param frame how the load is driven
+ * @param worker which of the workers this is for; the first is 0
  */
 public record BenchOptions<T extends LoadType>(
     T type,
@@ -38,13 +43,29 @@ public record BenchOptions<T extends LoadType>(
     boolean buffered,
     int names,
     long seed,
-    boolean touch) {
+    boolean touch,
+    Frame frame,
+    int worker) {
   /** The same, with a size where none was given. */
   public BenchOptions<T> withSizeOr(long absent) {
+    return size > 0 ? this : withSize((int) absent);
+  }
+
+  /** The same with another size. */
+  BenchOptions<T> withSize(int newSize) {
+    return copy(newSize, seed, worker);
+  }
+
+  /** The same for one of the workers, which chooses at random for itself. */
+  BenchOptions<T> forWorker(int newWorker) {
+    return copy(size, seed + newWorker, newWorker);
+  }
+
+  private BenchOptions<T> copy(int newSize, long newSeed, int newWorker) {
     return new BenchOptions<>(
         type,
         path,
-        size > 0 ? size : (int) absent,
+        newSize,
         loop,
         batch,
         storageClass,
@@ -55,8 +76,20 @@ public record BenchOptions<T extends LoadType>(
         enumerable,
         buffered,
         names,
-        seed,
-        touch);
+        newSeed,
+        touch,
+        frame,
+        newWorker);
+  }
+
+  /** All sizes that are measured, one after the other. */
+  public List<Integer> sizes() {
+    return frame.sizes().isEmpty() ? List.of(size) : frame.sizes();
+  }
+
+  /** The largest of the sizes that are measured. */
+  public int largestSize() {
+    return Collections.max(sizes());
   }
 
   /**
@@ -68,13 +101,19 @@ public record BenchOptions<T extends LoadType>(
     StringBuilder line = new StringBuilder(type.label());
     line.append(", filename ").append(Printable.line(path));
     if (type.usesSize()) {
-      line.append(", size ").append(size);
+      line.append(", size ");
+      line.append(sizes().stream().map(String::valueOf).collect(Collectors.joining(",")));
     }
-    return line.append(", loop ")
-        .append(loop)
-        .append(more)
-        .append(", seed ")
-        .append(seed)
-        .toString();
+    line.append(", loop ").append(loop).append(more).append(", seed ").append(seed);
+    if (frame.threads() > 1) {
+      line.append(", threads ").append(frame.threads());
+    }
+    if (frame.clients() > 1) {
+      line.append(", clients ").append(frame.clients());
+    }
+    if (frame.isPaced()) {
+      line.append(", rate ").append(Report.plain(frame.rate()));
+    }
+    return line.toString();
   }
 }

@@ -187,7 +187,10 @@ record BenchRun(
     String path = options.path();
     CrailNode node = lookup(path);
     if (node == null && embedded) {
-      long length = Math.max(options.size(), Math.min(bytes, MAX_PREPARED_BYTES));
+      // Long enough for all sizes that are measured, of which this is the first.
+      long largest = options.largestSize();
+      long length =
+          Math.max(largest, Math.min(bytes / options.size() * largest, MAX_PREPARED_BYTES));
       notice("The embedded cluster is empty: writing " + path + " with " + length + " bytes first");
       writeFile(create(path, CrailNodeType.DATAFILE).asFile(), length);
       node = lookup(path);

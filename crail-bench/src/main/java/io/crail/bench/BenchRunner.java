@@ -4,10 +4,13 @@ package io.crail.bench;
 import io.crail.common.Printable;
 import io.crail.common.config.ConfigException;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.function.LongSupplier;
+import java.util.TreeMap;
 
 /**
  * Runs a benchmark's command: its experiments, their report, and an exit code. Each operation's
@@ -28,7 +31,6 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
 
   private final Bench<T, S> bench;
   private final BenchContext context;
-  private final LongSupplier clock = System::nanoTime;
 
   private BenchRunner(Bench<T, S> bench, BenchContext context) {
     this.bench = bench;
@@ -57,7 +59,10 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
       return OK;
     }
     try {
-      new BenchRunner<>(bench, context).measure(options.get());
+      boolean printsJson = options.get().frame().printsJson();
+      // Standard output is then for a program.
+      BenchContext used = printsJson ? context.withOut(context.err()) : context;
+      new BenchRunner<>(bench, used).measure(options.get(), List.of(args), context.out());
       return OK;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -75,58 +80,59 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
     return FAILED;
   }
 
-  private void measure(BenchOptions<T> given) throws Exception {
+  private void measure(BenchOptions<T> given, List<String> arguments, PrintStream jsonOut)
+      throws Exception {
+    Instant time = Instant.now();
     BenchOptions<T> options = bench.begin(given);
     context.out().println(bench.describe(options));
-    List<Figures> experiments = new ArrayList<>();
-    S opened = null;
-    try {
-      for (int i = 0; i < options.experiments(); i++) {
-        if (options.experiments() > 1) {
-          context.out().println("experiment " + i);
+    List<Measured> all = new ArrayList<>();
+    try (Load<T> load = load(options, arguments)) {
+      for (int size : options.sizes()) {
+        if (options.sizes().size() > 1) {
+          context.out().println("size " + size);
         }
-        if (opened == null) {
-          opened = bench.open();
-        }
-        Figures figures = experiment(options, opened);
-        if (figures.operations() > 0) {
-          new Report(context.out()).print(figures);
-          experiments.add(figures);
-        }
-        if (!options.keepOpen()) {
-          S closing = opened;
-          opened = null;
-          closing.close();
-        }
-      }
-    } finally {
-      if (opened != null) {
-        opened.close();
+        all.add(new Measured(size, experiments(options.withSize(size), load)));
       }
     }
-    if (experiments.size() > 1) {
-      new Report(context.out()).printSummary(experiments);
+    Frame frame = options.frame();
+    if (frame.json() != null) {
+      Map<String, String> keys = new TreeMap<>(bench.client().configuration());
+      keys.putAll(bench.client().more());
+      new JsonReport(bench.syntax().command(), time, arguments, keys).write(options, all, jsonOut);
+    }
+    if (frame.plot() != null) {
+      Plot.write(bench.syntax().command(), options, all);
     }
   }
 
-  private Figures experiment(BenchOptions<T> options, S opened) throws Exception {
-    Recorder recorder = new Recorder(clock);
-    try (Workload workload = bench.workload(options, opened)) {
-      if (options.warmUp() > 0) {
-        context.out().println("warm-up, operations " + options.warmUp());
-      }
-      workload.prepare();
-      context.out().println("starting benchmark...");
-      if (context.terminal()) {
-        try (AutoCloseable progress =
-            Progress.on(
-                context.err(), options.type().label(), options.loop(), recorder::progress)) {
-          workload.run(options.loop(), recorder);
-        }
-      } else {
-        workload.run(options.loop(), recorder);
-      }
+  private Load<T> load(BenchOptions<T> options, List<String> arguments) throws IOException {
+    int clients = options.frame().clients();
+    if (clients == 1) {
+      return new LocalLoad<>(bench, context, Cues.ALONE, 0);
     }
-    return recorder.figures();
+    List<String> same = new ArrayList<>(arguments);
+    // Those without a seed would each take another one. What comes first counts.
+    same.addAll(List.of("--seed", String.valueOf(options.seed())));
+    return new ClientsLoad<>(bench.client(), clients, same, context);
+  }
+
+  private List<Figures> experiments(BenchOptions<T> options, Load<T> load) throws Exception {
+    Report report = new Report(context.out());
+    List<Figures> experiments = new ArrayList<>();
+    for (int i = 0; i < options.experiments(); i++) {
+      if (options.experiments() > 1) {
+        context.out().println("experiment " + i);
+      }
+      Figures figures = load.experiment(options);
+      if (figures.operations() > 0) {
+        report.print(figures);
+        report.printRate(figures, options);
+      }
+      experiments.add(figures);
+    }
+    if (experiments.size() > 1 && experiments.get(0).operations() > 0) {
+      report.printSummary(experiments);
+    }
+    return experiments;
   }
 }

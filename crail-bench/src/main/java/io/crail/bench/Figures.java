@@ -31,6 +31,12 @@ record Figures(long operations, long bytes, long nanos, Histogram latencies) {
     return new Figures(operations, bytes, nanos, all);
   }
 
+  /** What several workers gave at the same time, which took so long altogether. */
+  static Figures together(List<Figures> parts, long nanos) {
+    Figures sum = sum(parts);
+    return new Figures(sum.operations, sum.bytes, nanos, sum.latencies);
+  }
+
   /** Seconds that it took. */
   double seconds() {
     return nanos / NANOS_PER_SECOND;

@@ -7,6 +7,7 @@ import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.protocol.NodePath;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The benchmark of a cluster, seen from one client. Options and names of types are Apache Crail's.
@@ -44,6 +45,11 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
     return BenchRunner.run(new IoBench(context), args, context);
   }
 
+  /** Entry point of a process that measures for another one. */
+  public static void main(String[] none) {
+    System.exit(BenchClient.run((context, more) -> new IoBench(context)));
+  }
+
   /** The text that explains options and types. */
   public static String help() {
     return SYNTAX.help();
@@ -79,10 +85,21 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
   }
 
   @Override
+  public BenchClient.Start client() {
+    return new BenchClient.Start(IoBench.class, configuration.texts(), Map.of());
+  }
+
+  @Override
   public Workload workload(BenchOptions<BenchType> options, CrailStore store) {
     return options
         .type()
         .workload(
-            new BenchRun(options, store, context.embedded(), context.out(), context.err(), 0));
+            new BenchRun(
+                options,
+                store,
+                context.embedded(),
+                context.out(),
+                context.notices(options),
+                options.worker()));
   }
 }

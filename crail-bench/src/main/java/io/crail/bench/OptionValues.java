@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import org.apache.commons.cli.CommandLine;
 import org.apache.commons.cli.Option;
@@ -30,13 +32,42 @@ final class OptionValues {
     throw bad(name, text, "a whole number from " + least + " to " + most);
   }
 
-  /** A number of bytes, at least one. */
-  long bytes(String name, long absent, long most) throws UsageException {
+  /** Numbers of bytes, each at least one, with commas between them; empty when absent. */
+  List<Integer> sizes(String name, int most) throws UsageException {
+    String text = line.getOptionValue(name);
+    List<Integer> sizes = new ArrayList<>();
+    if (text != null) {
+      for (String each : text.split(",", -1)) {
+        int size = (int) bytes(name, each, text, most);
+        if (sizes.contains(size)) {
+          throw bad(name, text, "each size once");
+        }
+        sizes.add(size);
+      }
+    }
+    return sizes;
+  }
+
+  /** A rate; 0 when absent. */
+  double rate(String name, double most) throws UsageException {
     String text = line.getOptionValue(name);
     if (text == null) {
-      return absent;
+      return 0;
     }
-    String lower = text.strip().toLowerCase(Locale.ROOT);
+    try {
+      double value = Double.parseDouble(text.strip());
+      if (value > 0 && value <= most) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // Told below, as a value out of range is.
+    }
+    throw bad(name, text, "a number above 0, at most " + (long) most);
+  }
+
+  private static long bytes(String name, String size, String text, long most)
+      throws UsageException {
+    String lower = size.strip().toLowerCase(Locale.ROOT);
     int shift = lower.endsWith("k") ? 10 : lower.endsWith("m") ? 20 : lower.endsWith("g") ? 30 : 0;
     String digits = shift == 0 ? lower : lower.substring(0, lower.length() - 1);
     try {
@@ -47,7 +78,8 @@ final class OptionValues {
     } catch (NumberFormatException e) {
       // Told below, as a value out of range is.
     }
-    throw bad(name, text, "1 to " + most + " bytes, as in 4096, 64k or 1m");
+    throw bad(
+        name, text, "1 to " + most + " bytes, as in 4096, 64k or 1m, or a list as in 1k,64k,1m");
   }
 
   /** True or false. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench;
 
+import io.crail.bench.chart.Spread;
 import java.io.PrintStream;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
@@ -11,6 +11,12 @@ import java.util.function.ToDoubleFunction;
 final class Report {
   private static final double BITS_PER_BYTE = 8;
   private static final double MEGA = 1e6;
+  private static final double NANOS_PER_SECOND = 1e9;
+
+  /** By how much a run may take longer than its rate says before the rate counts as missed. */
+  private static final double TOLERANCE = 0.02;
+
+  private static final long LEAST_LATE_NANOS = 100_000_000;
 
   private final PrintStream out;
 
@@ -38,6 +44,38 @@ final class Report {
         figures.maxMicros());
   }
 
+  /** Prints whether the rate was kept, when there was one. */
+  void printRate(Figures figures, BenchOptions<?> options) {
+    Frame frame = options.frame();
+    if (!frame.isPaced()) {
+      return;
+    }
+    double wanted = options.loop() * (double) frame.workers();
+    // A type may do several for each of -k.
+    long planned = Pace.plannedNanos(frame.rate(), Math.max(wanted, figures.operations()));
+    long late = figures.nanos() - planned;
+    boolean kept =
+        figures.operations() >= wanted
+            && late <= Math.max(LEAST_LATE_NANOS, (long) (planned * TOLERANCE));
+    line(
+        "rate asked %s ops/s, achieved %.1f ops/s%s",
+        plain(frame.rate()),
+        figures.operationsPerSecond(),
+        kept ? "" : ": NOT KEPT, the latencies are those of operations that queue");
+    if (figures.operations() < wanted) {
+      line(
+          "gave up %.0f of %.0f operations, after %.1f s instead of %.1f s",
+          wanted - figures.operations(), wanted, figures.seconds(), planned / NANOS_PER_SECOND);
+    }
+  }
+
+  /** A number without digits that it does not need. */
+  static String plain(double number) {
+    return number == Math.rint(number) && Math.abs(number) < 1e15
+        ? String.valueOf((long) number)
+        : String.valueOf(number);
+  }
+
   /** Prints what several experiments gave together. */
   void printSummary(List<Figures> experiments) {
     line("summary of %d experiments", experiments.size());
@@ -50,17 +88,10 @@ final class Report {
 
   private void spread(
       String what, String unit, List<Figures> experiments, ToDoubleFunction<Figures> value) {
-    double[] sorted = experiments.stream().mapToDouble(value).sorted().toArray();
+    Spread spread = Spread.ofAll(experiments.stream().mapToDouble(value).toArray());
     line(
         "%s %s: median %.1f, lowest %.1f, highest %.1f",
-        what, unit, median(sorted), sorted[0], sorted[sorted.length - 1]);
-  }
-
-  /** The median of sorted values. */
-  static double median(double[] sorted) {
-    double[] values = Arrays.copyOf(sorted, sorted.length);
-    int middle = values.length / 2;
-    return values.length % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+        what, unit, spread.value(), spread.low(), spread.high());
   }
 
   private void line(String format, Object... arguments) {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench;
 
-/** What one type does. Used by one thread, for one experiment. */
+/**
+ * What one type does. Used for one experiment: by the main thread, except {@link #run} for the
+ * figures, which has a thread of its own. Others of the same type may run meanwhile.
+ */
 public interface Workload extends AutoCloseable {
   /**
    * Makes sure that what it needs is there, and moves bytes once where the options ask for it.

@@ -2,6 +2,7 @@
 package io.crail.bench.hadoop;
 
 import io.crail.bench.Bench;
+import io.crail.bench.BenchClient;
 import io.crail.bench.BenchContext;
 import io.crail.bench.BenchException;
 import io.crail.bench.BenchOptions;
@@ -74,6 +75,12 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
     return BenchRunner.run(new HadoopBench(keys, settings, context), withLetters(args), context);
   }
 
+  /** Entry point of a process that measures for another one. */
+  public static void main(String[] none) {
+    System.exit(
+        BenchClient.run((context, more) -> new HadoopBench(more, context.source(), context)));
+  }
+
   /** The text that explains options and types. */
   public static String help() {
     return SYNTAX.help();
@@ -143,7 +150,12 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
   }
 
   @Override
+  public BenchClient.Start client() {
+    return new BenchClient.Start(HadoopBench.class, configuration.texts(), keys);
+  }
+
+  @Override
   public Workload workload(BenchOptions<HadoopType> sized, HadoopTarget target) {
-    return sized.type().workload(target);
+    return sized.type().workload(target.forWorker(sized, context.notices(sized)));
   }
 }

@@ -47,6 +47,16 @@ record HadoopTarget(
         options, FileSystem.newInstance(uri, hadoop), new Path(uri), embedded, notices);
   }
 
+  /** The same file system for one of several workers. */
+  HadoopTarget forWorker(BenchOptions<HadoopType> own, PrintStream ownNotices) {
+    return new HadoopTarget(own, fileSystem, path, embedded, ownNotices);
+  }
+
+  /** The file that this worker writes: {@code -f} for the first, others beside it for the rest. */
+  Path ownPath() {
+    return options.worker() == 0 ? path : path.suffix("." + options.worker());
+  }
+
   /** Says something that is no figure. */
   void notice(String text) {
     notices.println(Printable.line(text));
@@ -90,7 +100,10 @@ record HadoopTarget(
   long requireFile(long bytes) throws Exception {
     FileStatus status = find(path);
     if (status == null && embedded) {
-      long length = Math.max(options.size(), Math.min(bytes, MAX_PREPARED_BYTES));
+      // Long enough for all sizes that are measured, of which this is the first.
+      long largest = options.largestSize();
+      long length =
+          Math.max(largest, Math.min(bytes / options.size() * largest, MAX_PREPARED_BYTES));
       notice("The embedded cluster is empty: writing " + path + " with " + length + " bytes first");
       write(path, length);
       status = find(path);

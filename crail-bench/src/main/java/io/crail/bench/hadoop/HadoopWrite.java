@@ -23,10 +23,10 @@ final class HadoopWrite implements Workload {
     long bytes = options.loop() * options.size();
     if (options.touch()) {
       target.notice("touching memory: writing " + bytes + " bytes once, not counted");
-      target.write(target.path(), bytes);
+      target.write(target.ownPath(), bytes);
     }
     if (options.warmUp() > 0) {
-      Path warmUp = target.path().suffix(".warmup");
+      Path warmUp = target.ownPath().suffix(".warmup");
       write(warmUp, options.warmUp(), new Recorder(System::nanoTime));
       target.fileSystem().delete(warmUp, false);
     }
@@ -34,7 +34,14 @@ final class HadoopWrite implements Workload {
 
   @Override
   public void run(long operations, Recorder recorder) throws Exception {
-    write(target.path(), operations, recorder);
+    write(target.ownPath(), operations, recorder);
+  }
+
+  @Override
+  public void close() throws Exception {
+    if (target.options().worker() > 0) {
+      target.fileSystem().delete(target.ownPath(), false);
+    }
   }
 
   /** The end comes with the file's close, when all bytes are placed and visible. */

@@ -95,6 +95,20 @@ class HadoopBenchTest {
   }
 
   @Test
+  void workersOfSeveralProcessesMeasureTogether() throws Exception {
+    String line = "-t writeSequentialHeap -s 1000 -k 20 --threads 2 --clients 2 -f /together.dat";
+    assertEquals(BenchRunner.OK, run(line, true), output::errors);
+    output.assertPlausible(80, 80_000);
+    assertEquals(20_000, node("/together.dat").getCapacity());
+    assertEquals(null, node("/together.dat.3"), "the files of the others are removed");
+    output.forget();
+    line = "-t readRandomHeap -s 100 -k 20 --threads 2 --rate 1000 -f /together.dat";
+    assertEquals(BenchRunner.OK, run(line, true), output::errors);
+    output.assertPlausible(40, 4000);
+    assertTrue(output.text().contains("rate asked 1000 ops/s"), output.text());
+  }
+
+  @Test
   void createFileLeavesNothingBehind() throws Exception {
     assertEquals(
         BenchRunner.OK, run("-t createFile -k 100 -w 5 -f /created", false), output::errors);
