@@ -246,6 +246,25 @@ class IoBenchTypesTest {
     assertTrue(output.text().contains("execution time"), output.text());
   }
 
+  @Test
+  void severalClientsCreateTheSameNames() throws Exception {
+    String line = "-t getMultiFile -f /same -n 3000 -w 0";
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    try {
+      List<Future<Integer>> codes = new ArrayList<>();
+      for (int client = 0; client < 4; client++) {
+        BenchContext context = new BenchOutput().context(this::configuration, false);
+        codes.add(threads.submit(() -> IoBench.run(line.split(" "), context)));
+      }
+      for (Future<Integer> code : codes) {
+        assertEquals(BenchRunner.OK, code.get(60, TimeUnit.SECONDS));
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+    assertEquals(3000, store.lookup("/same").get().asContainer().files());
+  }
+
   @ParameterizedTest
   @EnumSource(BenchType.class)
   void severalWorkersShareAPath(BenchType type) throws Exception {
