@@ -2,9 +2,10 @@
 package io.crail;
 
 /**
- * A value in a table. To put one is to create its key, write the bytes and close the stream. The
- * last put wins, and puts are ordered by their creates: a create takes the old value away for
- * everybody at once, and the new one grows, from nothing, as files do.
+ * A value in a table. To put one is to create its key, write the bytes and close the stream, or
+ * {@link CrailStore#put} for all of that. The last put wins, and puts are ordered by their creates:
+ * a create takes the old value away for everybody at once, and the new one grows, from nothing, as
+ * files do.
  *
  * <p>When the key is put again, or deleted, whoever still holds this value gets a {@code
  * StaleNodeException}: a reader at the next access to its bytes, a writer when it needs more space,
@@ -12,5 +13,10 @@ package io.crail;
  * still succeed. For a put that means that a later one has taken its place: nobody will read these
  * bytes, and who only wants some value under the key is done. Who needs this very value to be there
  * puts it again, from the create on. The stream is closed and its space is free all the same.
+ *
+ * <p>A small value ({@code crail.namenode.smallvalue}) comes with its lookup. The first read of a
+ * handle that was looked up takes what came, as long as a location is good: the value as it was
+ * then. Every other read asks whether the value is still there. A stream keeps the bytes of a small
+ * value back until its {@code sync()} or {@code close()}.
  */
 public interface CrailKeyValue extends CrailFile {}

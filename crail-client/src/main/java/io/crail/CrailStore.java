@@ -75,6 +75,59 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   public abstract Upcoming<CrailNode> lookup(String path) throws Exception;
 
   /**
+   * Puts a whole value under a key of a table, in the place of the one that is there, with storage
+   * and location class of the table, to be listed.
+   *
+   * @see #put(String, CrailBuffer, CrailStorageClass, CrailLocationClass, boolean)
+   */
+  public final Upcoming<CrailKeyValue> put(String path, CrailBuffer value) throws Exception {
+    return put(path, value, CrailStorageClass.PARENT, CrailLocationClass.PARENT, true);
+  }
+
+  /**
+   * Puts a whole value under a key of a table, in the place of the one that is there. Same as to
+   * create the key-value, write the bytes and close the stream, in fewer requests: a small value
+   * ({@code crail.namenode.smallvalue}) takes one, and whoever looks then finds the old value or
+   * the new one. A larger one takes the place of the old one first, and its bytes can be read when
+   * this has ended. Many may be under way; of those on one key the last wins.
+   *
+   * <p>A put whose answer is lost with its connection fails with an {@code UnavailableException}:
+   * it may have taken place. It may be put again.
+   *
+   * @param path the table and the key
+   * @param value the bytes from its position, which moves behind them, to its limit; direct memory,
+   *     to be left alone until this has ended
+   * @param storageClass the tier of its bytes, if they do not stay with the namenode
+   * @param locationClass the host of its bytes
+   * @param enumerable whether listings of the table show it
+   * @return the key-value; typed errors as for {@code create} end it, a {@code StaleNodeException}
+   *     says that a later put, or a delete, has come before a large value was written
+   * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
+   */
+  public abstract Upcoming<CrailKeyValue> put(
+      String path,
+      CrailBuffer value,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass,
+      boolean enumerable)
+      throws Exception;
+
+  /**
+   * Gets the whole value of a key. Same as to look it up and to read it, in fewer requests: a small
+   * value takes one. What comes is one value, never parts of two; nothing, if a large one is being
+   * put. Many may be under way.
+   *
+   * @param path the table and the key
+   * @param target direct memory, to be left alone until this has ended; the bytes come to lie from
+   *     its position on, which stays where it is; what is there after an error is not said
+   * @return how many bytes the value has, or null when there is no such key; an {@code
+   *     InvalidArgumentException} when they do not fit, a {@code WrongTypeException} for a node
+   *     that is no key-value
+   * @throws Exception an {@code InvalidPathException}
+   */
+  public abstract Upcoming<CrailResult> get(String path, CrailBuffer target) throws Exception;
+
+  /**
    * Gives a node another path, atomically for every reader.
    *
    * @return the node under its new path; a missing source is a {@code NodeNotFoundException}, a

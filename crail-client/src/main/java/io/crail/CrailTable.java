@@ -2,4 +2,24 @@
 package io.crail;
 
 /** A node that holds key-values. */
-public interface CrailTable extends CrailContainer {}
+public interface CrailTable extends CrailContainer {
+  /**
+   * Puts a whole value under a key of this table.
+   *
+   * @param key the last component of the path
+   * @see CrailStore#put(String, CrailBuffer)
+   */
+  default Upcoming<CrailKeyValue> put(String key, CrailBuffer value) throws Exception {
+    return getFileSystem().put(getPath() + "/" + key, value);
+  }
+
+  /**
+   * Gets the whole value of a key of this table.
+   *
+   * @param key the last component of the path
+   * @see CrailStore#get(String, CrailBuffer)
+   */
+  default Upcoming<CrailResult> get(String key, CrailBuffer target) throws Exception {
+    return getFileSystem().get(getPath() + "/" + key, target);
+  }
+}

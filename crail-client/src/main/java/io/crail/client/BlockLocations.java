@@ -7,8 +7,10 @@ import io.crail.common.error.CrailException;
 import io.crail.protocol.DescribeDatanode;
 import io.crail.protocol.Extent;
 import io.crail.protocol.Locations;
+import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeInfo;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -63,6 +65,11 @@ final class BlockLocations {
         break;
       }
     }
+    if (runs.isEmpty() && start < end) {
+      return new CrailBlockLocation[] {
+        new Location(start, end - start, List.of(namenode(context, info)))
+      };
+    }
     Map<Integer, Holder> holders = new HashMap<>();
     for (Run run : runs) {
       if (!holders.containsKey(run.datanode)) {
@@ -92,6 +99,15 @@ final class BlockLocations {
       runs.add(new Run(from, to - from, extent.datanode()));
     }
     return to;
+  }
+
+  /** The namenode of a node, which holds its bytes when they are few. */
+  private Holder namenode(LoopContext context, NodeInfo info) {
+    NameNodeClient namenodes = context.namenodes();
+    int index = (int) Long.remainderUnsigned(info.id(), namenodes.count());
+    InetSocketAddress address = namenodes.peer(index).address();
+    return new Holder(
+        names.nameOf(address.getHostString()), address.getPort(), info.storageClass());
   }
 
   private Holder describe(LoopContext context, int datanode)

@@ -10,12 +10,14 @@ import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.protocol.AcquireLease;
 import io.crail.protocol.Extent;
 import io.crail.protocol.FindExtents;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeInfo;
+import io.crail.protocol.SmallValue;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
@@ -130,7 +132,7 @@ class CoreFile extends CoreNode implements CrailFile {
         store()
             .context()
             .namenodes()
-            .call(NameNodeOperations.FIND_EXTENTS, new FindExtents.Request(known.id(), 0, 1))
+            .call(NameNodeOperations.FIND_EXTENTS, new FindExtents.Request(known.id(), 0, 0))
             .join();
     synchronized (this) {
       // What this handle is writing is known here before it is known there.
@@ -151,9 +153,15 @@ class CoreFile extends CoreNode implements CrailFile {
   /** Opens a stream to read. */
   final DirectInput openInput(long readHint) throws CrailException, InterruptedException {
     store().checkOpen();
+    return openInput(store().context(), readHint);
+  }
+
+  /** As {@link #openInput(long)}, on connections of the caller's choice. */
+  final DirectInput openInput(LoopContext context, long readHint)
+      throws CrailException, InterruptedException {
     NodeInfo known = info();
     return DirectInput.open(
-        this, store().context(), known.id(), firstExtents, extentsValidUntilNanos, readHint);
+        this, context, known.id(), firstExtents, extentsValidUntilNanos, readHint);
   }
 
   @Override
@@ -177,6 +185,48 @@ class CoreFile extends CoreNode implements CrailFile {
     }
   }
 
+  /**
+   * Opens a stream to write all bytes of a node whose create has just brought the lease, which is
+   * in use since. Waits for nothing.
+   */
+  final DirectOutput openCreated(LoopContext context, long writeHint)
+      throws CrailException, InterruptedException {
+    try {
+      store().checkOpen();
+      DirectOutput output = openWithLeaseOfCreate(context, info(), writeHint);
+      if (output == null) {
+        throw ErrorCode.TIMED_OUT.exception("create " + getPath());
+      }
+      output.holdNothing();
+      writer = output;
+      store().register(output);
+      return output;
+    } catch (CrailException | InterruptedException | RuntimeException e) {
+      lease.endUse();
+      lease.giveBack();
+      throw e;
+    }
+  }
+
+  /** The creator has the lease, and saves a request while it has surely not run out; else null. */
+  private DirectOutput openWithLeaseOfCreate(LoopContext context, NodeInfo known, long writeHint) {
+    CreateCall create = create();
+    long held = lease.token();
+    if (create == null || held == 0 || !create.asksForLease()) {
+      return null;
+    }
+    long leaseNanos = create.context().leaseNanos(known.id());
+    if (context.nanoTime() - create.sentNanos() >= leaseNanos / 2) {
+      return null;
+    }
+    WriteLeases.Held term =
+        store()
+            .leases()
+            .opened(known.id(), held, create.sentNanos(), leaseNanos, create.incarnation());
+    return new DirectOutput(
+        this, context, known, create.response().extents(), SmallValue.NONE, held, writeHint, term);
+  }
+
   private DirectOutput openOutput(NodeInfo known, long writeHint)
       throws CrailException, InterruptedException {
     LoopContext context = store().context();
@@ -185,16 +235,10 @@ class CoreFile extends CoreNode implements CrailFile {
     long sentNanos = context.nanoTime();
     if (create != null && !create.asksForLease()) {
       store().creatorLeases().missed();
-    } else if (held != 0 && create != null) {
-      // The creator has the lease, and saves a request while it has surely not run out.
-      long leaseNanos = create.context().leaseNanos(known.id());
-      if (sentNanos - create.sentNanos() < leaseNanos / 2) {
-        WriteLeases.Held term =
-            store()
-                .leases()
-                .opened(known.id(), held, create.sentNanos(), leaseNanos, create.incarnation());
-        return new DirectOutput(this, context, known, List.of(), held, writeHint, term);
-      }
+    }
+    DirectOutput created = openWithLeaseOfCreate(context, known, writeHint);
+    if (created != null) {
+      return created;
     }
     long wanted = held != 0 ? held : store().newToken();
     AcquireCall acquired = acquire(context, known.id(), wanted);
@@ -208,7 +252,8 @@ class CoreFile extends CoreNode implements CrailFile {
         store()
             .leases()
             .opened(present.id(), wanted, sentNanos, leaseNanos, acquired.incarnation());
-    return new DirectOutput(this, context, present, response.extents(), wanted, writeHint, term);
+    return new DirectOutput(
+        this, context, present, response.extents(), response.value(), wanted, writeHint, term);
   }
 
   private AcquireCall acquire(LoopContext context, long id, long wanted)
@@ -271,6 +316,25 @@ class CoreFile extends CoreNode implements CrailFile {
   final Located locatedByWriter(long position, long nowNanos) {
     DirectOutput output = writer;
     return output == null || position >= size ? null : output.locate(position, nowNanos);
+  }
+
+  /** What the open output stream of this handle holds back, or null. */
+  final byte[] heldByWriter() {
+    DirectOutput output = writer;
+    return output == null ? null : output.held();
+  }
+
+  /**
+   * All bytes of a small value, as far as they may be read without asking anybody; else null.
+   * Asking for them may be what uses them up.
+   */
+  byte[] knownValue(long nowNanos) {
+    return null;
+  }
+
+  /** True while what came with the lookup is good. */
+  final boolean areFirstExtentsValid(long nowNanos) {
+    return extentsValidUntilNanos - nowNanos > 0;
   }
 
   /** Tells that the stream has ended, and how its lease is given back. */

@@ -7,21 +7,51 @@ import io.crail.CrailNodeType;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Extent;
 import io.crail.protocol.NodeInfo;
+import io.crail.protocol.SmallValue;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /** A handle of a value in a table. Thread-safe. */
 final class CoreKeyValue extends CoreFile implements CrailKeyValue {
+  private static final VarHandle LOOKED_UP;
+
+  static {
+    try {
+      LOOKED_UP =
+          MethodHandles.lookup().findVarHandle(CoreKeyValue.class, "lookedUp", byte[].class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** The bytes that came with the lookup, until somebody has read them; else null. */
+  private volatile byte[] lookedUp;
+
   CoreKeyValue(
       CoreStore store,
       String path,
       NodeInfo info,
       List<Extent> firstExtents,
+      SmallValue value,
       long extentsValidUntilNanos) {
     super(store, path, info, firstExtents, extentsValidUntilNanos);
+    this.lookedUp = value.length() == 0 ? null : value.bytes();
   }
 
   CoreKeyValue(CoreStore store, String path, CreateCall create, long token) {
     super(store, path, CrailNodeType.KEYVALUE, create, token);
+  }
+
+  @Override
+  byte[] knownValue(long nowNanos) {
+    byte[] held = heldByWriter();
+    if (held != null || lookedUp == null) {
+      return held;
+    }
+    // The first read is part of the lookup; whoever comes later asks whether it is still true.
+    byte[] value = (byte[]) LOOKED_UP.getAndSet(this, null);
+    return areFirstExtentsValid(nowNanos) ? value : null;
   }
 
   @Override

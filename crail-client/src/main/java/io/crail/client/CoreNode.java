@@ -17,6 +17,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Extent;
 import io.crail.protocol.NodeInfo;
 import io.crail.protocol.NodeType;
+import io.crail.protocol.SmallValue;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.util.List;
@@ -46,11 +47,22 @@ abstract class CoreNode implements CrailNode {
   /** The handle of a node that the namenode has described. */
   static CoreNode of(
       CoreStore store, String path, NodeInfo info, List<Extent> extents, long validUntilNanos) {
+    return of(store, path, info, extents, SmallValue.NONE, validUntilNanos);
+  }
+
+  /** As the other one, with all bytes of a small value. */
+  static CoreNode of(
+      CoreStore store,
+      String path,
+      NodeInfo info,
+      List<Extent> extents,
+      SmallValue value,
+      long validUntilNanos) {
     switch (info.type()) {
       case DATAFILE:
         return new CoreFile(store, path, info, extents, validUntilNanos);
       case KEYVALUE:
-        return new CoreKeyValue(store, path, info, extents, validUntilNanos);
+        return new CoreKeyValue(store, path, info, extents, value, validUntilNanos);
       default:
         return container(store, path, info.type(), null, info);
     }

@@ -4,9 +4,11 @@ package io.crail.client;
 import io.crail.CrailAttributeChanges;
 import io.crail.CrailAttributes;
 import io.crail.CrailBuffer;
+import io.crail.CrailKeyValue;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
+import io.crail.CrailResult;
 import io.crail.CrailSpace;
 import io.crail.CrailStatistics;
 import io.crail.CrailStorageClass;
@@ -29,6 +31,7 @@ import io.crail.protocol.NodePath;
 import io.crail.protocol.NodeType;
 import io.crail.protocol.Rename;
 import io.crail.protocol.SetAttributes;
+import io.crail.protocol.SmallValue;
 import io.crail.protocol.TextLimits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
@@ -82,6 +85,10 @@ public final class CoreStore extends CrailStore {
   private final CreatorLeases creatorLeases = new CreatorLeases();
   private final WriteLeases leases;
   private final LeaseTimer timer;
+
+  /** Bytes of the key-value that was written last, for the next one may be as long. */
+  private volatile long lastValueBytes;
+
   private volatile boolean closed;
 
   private CoreStore(
@@ -386,6 +393,7 @@ public final class CoreStore extends CrailStore {
     LoopContext context = context();
     context.throttle();
     long token = !nodeType.isContainer() && creatorLeases.asks() ? newToken() : 0;
+    long wanted = token != 0 && nodeType == NodeType.KEYVALUE ? wantedBytes(context, wirePath) : 0;
     Create.Request request =
         new Create.Request(
             nodeType,
@@ -395,18 +403,107 @@ public final class CoreStore extends CrailStore {
             requirePermissions(permissions),
             storageClass.value(),
             token,
+            wanted,
             wirePath,
-            hostOf(locationClass));
-    String name = wirePath.toString();
+            hostOf(locationClass),
+            SmallValue.NONE);
+    CreateCall call = newCreate(context, wirePath.toString(), request);
+    call.submit();
+    return call;
+  }
+
+  /** A create that is ready to be submitted, with the handle of its node. */
+  CreateCall newCreate(LoopContext context, String name, Create.Request request) {
     CreateCall call = new CreateCall(context, name, request);
-    CoreNode node = CoreNode.creating(this, name, nodeType, call, token);
+    CoreNode node = CoreNode.creating(this, name, request.type(), call, request.token());
     call.node(node);
-    if (token != 0) {
+    if (request.token() != 0) {
       // Before the node can be met.
       creatorLeases.created((CoreFile) node);
     }
-    call.submit();
     return call;
+  }
+
+  @Override
+  public Upcoming<CrailKeyValue> put(
+      String path,
+      CrailBuffer value,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass,
+      boolean enumerable)
+      throws Exception {
+    Objects.requireNonNull(path, "path");
+    Objects.requireNonNull(value, "value");
+    Objects.requireNonNull(storageClass, "storageClass");
+    Objects.requireNonNull(locationClass, "locationClass");
+    checkOpen();
+    Utf8 wirePath = NodePath.parse(path);
+    LoopContext context = context();
+    context.throttle();
+    Utf8 host = hostOf(locationClass);
+    int length = value.remaining();
+    PutCall call =
+        new PutCall(
+            this,
+            context,
+            wirePath.toString(),
+            DirectStream.memoryOf(value),
+            DirectStream.rootOf(value),
+            value.position(),
+            length,
+            small -> {
+              boolean whole = small.length() == length;
+              return new Create.Request(
+                  NodeType.KEYVALUE,
+                  enumerable,
+                  storageClass.isStrict(),
+                  false,
+                  CrailAttributes.FILE_PERMISSIONS,
+                  storageClass.value(),
+                  whole ? 0 : newToken(),
+                  whole ? 0 : length,
+                  wirePath,
+                  host,
+                  small);
+            });
+    value.position(value.limit());
+    call.begin(context.smallValueAt(NodePath.namenodeOf(wirePath, context.namenodes().count())));
+    return call;
+  }
+
+  @Override
+  public Upcoming<CrailResult> get(String path, CrailBuffer target) throws Exception {
+    Objects.requireNonNull(path, "path");
+    Objects.requireNonNull(target, "target");
+    checkOpen();
+    Utf8 wirePath = NodePath.parse(path);
+    LoopContext context = context();
+    context.throttle();
+    GetCall call =
+        new GetCall(
+            this,
+            context,
+            wirePath,
+            DirectStream.memoryOf(target),
+            DirectStream.rootOf(target),
+            target.position(),
+            target.remaining());
+    call.begin();
+    return call;
+  }
+
+  /** What a key-value is expected to need of space; 0 for a small one. */
+  private long wantedBytes(LoopContext context, Utf8 path) {
+    int namenode = NodePath.namenodeOf(path, context.namenodes().count());
+    long expected = lastValueBytes;
+    return expected > context.smallValueAt(namenode) ? expected : 0;
+  }
+
+  /** Tells how long a key-value has become. */
+  void valueWritten(long bytes) {
+    if (lastValueBytes != bytes) {
+      lastValueBytes = bytes;
+    }
   }
 
   private static int requirePermissions(int permissions) throws CrailException {

@@ -127,7 +127,7 @@ final class DeleteCall extends Completion implements Awaitable<CrailNode> {
     Check(DirectOutput output) {
       super(NameNodeOperations.FIND_EXTENTS);
       this.output = output;
-      FindExtents.Request request = new FindExtents.Request(output.id(), 0, 1);
+      FindExtents.Request request = new FindExtents.Request(output.id(), 0, 0);
       prepare(
           context.namenodes().route(NameNodeOperations.FIND_EXTENTS, request),
           request,

@@ -100,6 +100,12 @@ final class DirectInput extends DirectStream implements CrailInputStream {
     }
     context().throttle();
     long now = context().nanoTime();
+    byte[] value = revalidates ? file().knownValue(now) : null;
+    if (value != null && from + length <= value.length) {
+      memory.put(offset, value, (int) from, length);
+      counters().operation(length, true);
+      return StreamOperation.ended(this, from, length);
+    }
     StreamOperation operation = newOperation(memory, root, offset, from, length, now);
     if (revalidates) {
       operation.partBegun();
@@ -118,7 +124,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
     Revalidation(StreamOperation operation) {
       super(NameNodeOperations.FIND_EXTENTS);
       this.operation = operation;
-      FindExtents.Request request = new FindExtents.Request(file().id(), operation.start(), 1);
+      FindExtents.Request request = new FindExtents.Request(file().id(), operation.start(), 0);
       prepare(
           context().namenodes().route(NameNodeOperations.FIND_EXTENTS, request),
           request,

@@ -3,6 +3,7 @@ package io.crail.client;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailNode;
+import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
 import io.crail.common.error.CrailException;
@@ -12,24 +13,33 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeInfo;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.SetSize;
+import io.crail.protocol.SmallValue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 /**
- * Appends to a file. Used by one thread at a time; operations end in any thread, and the store may
- * {@linkplain #end end} the stream from any thread.
+ * Appends to a file. The bytes of a small key-value are held back and go to the namenode with the
+ * close; when there are more, or somebody is to see them before, they are written as any others.
+ * Used by one thread at a time; operations end in any thread, and the store may {@linkplain #end
+ * end} the stream from any thread.
  */
 final class DirectOutput extends DirectStream implements CrailOutputStream {
   private final long id;
   private final long token;
   private final long writeHint;
   private final WriteLeases.Held lease;
+
+  /** Most bytes that are held back. */
+  private final int mostHeld;
+
   private final AtomicInteger inFlight = new AtomicInteger();
   private final AtomicReference<Runnable> whenIdle = new AtomicReference<>();
   private volatile CrailException ended;
@@ -45,6 +55,13 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   private long written;
   private boolean transferFailed;
   private long visible;
+  private boolean holding;
+
+  /**
+   * All bytes of a small value, those that were there before included: while holding, and then for
+   * readers until they are written; else null. Changed under the monitor.
+   */
+  private volatile byte[] held;
 
   /** Gives the lease back, once somebody has begun that. */
   private LeaseReturn farewell;
@@ -54,12 +71,14 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
    *
    * @param size where it begins
    * @param last the extent that holds the end, if there is one
+   * @param value what is there, of a small value
    */
   DirectOutput(
       CoreFile file,
       LoopContext context,
       NodeInfo info,
       List<Extent> last,
+      SmallValue value,
       long token,
       long writeHint,
       WriteLeases.Held lease) {
@@ -74,8 +93,17 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     this.position = info.size();
     this.written = info.size();
     this.visible = info.size();
+    this.mostHeld =
+        file.getType() == CrailNodeType.KEYVALUE
+            ? Math.min(context.smallValue(id), file.store().pool().bufferBytes())
+            : 0;
+    this.holding =
+        value.length() > 0 || (info.size() == 0 && mostHeld > 0 && writeHint <= mostHeld);
+    this.held = holding ? value.bytes() : null;
     file.store().statistics().outputOpened();
-    locator().issuedUpTo(position, context.nanoTime());
+    if (!holding) {
+      locator().issuedUpTo(position, context.nanoTime());
+    }
   }
 
   @Override
@@ -107,18 +135,95 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     context().throttle();
     long now = context().nanoTime();
     checkWritable(now);
+    if (holding) {
+      if (position + length <= mostHeld) {
+        return hold(memory, offset, length);
+      }
+      writeHeld(now);
+    }
     inFlight.incrementAndGet();
     CrailException end = ended;
     if (end != null) {
       operationGone();
       throw end.rethrown();
     }
-    StreamOperation operation = newOperation(memory, root, offset, position, length, now);
+    StreamOperation operation = issue(position, memory, root, offset, length, now);
     position += length;
-    operation.advance(now);
     locator().issuedUpTo(position, now);
     counters().operation(length, operation.isComplete());
     return operation;
+  }
+
+  private StreamOperation issue(
+      long start, ByteBuffer memory, ByteBuffer root, int offset, int length, long nowNanos) {
+    StreamOperation operation = newOperation(memory, root, offset, start, length, nowNanos);
+    operation.advance(nowNanos);
+    return operation;
+  }
+
+  /** Keeps bytes for the close. */
+  private StreamOperation hold(ByteBuffer memory, int offset, int length) throws CrailException {
+    long start = position;
+    synchronized (this) {
+      if (ended != null) {
+        throw ended.rethrown();
+      }
+      byte[] all = Arrays.copyOf(held, held.length + length);
+      memory.get(offset, all, held.length, length);
+      held = all;
+    }
+    position += length;
+    file().grownTo(position);
+    counters().operation(length, true);
+    return StreamOperation.ended(this, start, length);
+  }
+
+  /** Writes what was held back, from the first byte on, and holds nothing back any more. */
+  private void writeHeld(long nowNanos) throws CrailException {
+    byte[] all = held;
+    if (all.length == 0) {
+      holdNothing();
+    }
+    int next = 0;
+    while (next < all.length) {
+      CrailBuffer buffer = file().store().pool().allocateBuffer();
+      ByteBuffer memory = buffer.getByteBuffer();
+      int length = Math.min(memory.capacity(), all.length - next);
+      memory.put(0, all, next, length);
+      synchronized (this) {
+        // Whoever ends the stream sends what is held, or waits for the write.
+        if (ended != null) {
+          file().store().pool().freeBuffer(buffer);
+          throw ended.rethrown();
+        }
+        inFlight.incrementAndGet();
+        if (next == 0) {
+          holding = false;
+          written = 0;
+        }
+      }
+      issue(next, memory, rootOf(buffer), 0, length, nowNanos)
+          .whenComplete(() -> file().store().pool().freeBuffer(buffer));
+      next += length;
+    }
+  }
+
+  /** Writes all bytes to the extents, however few they are; before the first. */
+  void holdNothing() {
+    synchronized (this) {
+      holding = false;
+      held = null;
+    }
+  }
+
+  /** All bytes of a small value that are not written yet, or null. */
+  byte[] held() {
+    return held;
+  }
+
+  /** True when the namenode is to have bytes that are held back. */
+  private synchronized boolean holdsMore() {
+    return holding && held.length > visible;
   }
 
   private void checkWritable(long nowNanos) throws CrailException {
@@ -172,6 +277,9 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
           written = writtenApart.pollFirstEntry().getValue();
         }
         file().grownTo(written);
+        if (held != null && !holding && written >= held.length) {
+          held = null;
+        }
       } else {
         writtenApart.put(operation.start(), operation.end());
       }
@@ -244,6 +352,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
    */
   private synchronized LeaseReturn farewell(boolean unfinished) {
     if (farewell == null) {
+      SmallValue value = holdsMore() ? SmallValue.of(held) : SmallValue.NONE;
       farewell =
           new LeaseReturn(
               context(),
@@ -251,8 +360,9 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
               null,
               id,
               token,
-              written,
+              Math.max(written, value.length()),
               transferFailed || unfinished ? SetSize.EXPIRE : SetSize.END,
+              value,
               file().lease()::returned);
     }
     return farewell;
@@ -280,6 +390,10 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       throw ErrorCode.CLOSED.exception("output stream of " + file().getPath());
     }
     file().store().checkOpen();
+    long now = context().nanoTime();
+    if (holdsMore() && writeFailure() == null && lossAt(now) == null) {
+      writeHeld(now);
+    }
     Sync sync = new Sync(position);
     sync.begin();
     return sync;
@@ -364,14 +478,22 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     try {
       awaitOperations();
       cause = giveLeaseBack();
+      if (isFull(cause)) {
+        // The namenode has no memory for more small values.
+        writeHeld(context().nanoTime());
+        awaitOperations();
+        synchronized (this) {
+          farewell = null;
+        }
+        cause = giveLeaseBack();
+      }
     } catch (CrailException e) {
       cause = e;
     } finally {
       lease.close();
       LeaseReturn last = farewell(inFlight.get() > 0);
       last.begin();
-      file().writerClosed(this, last);
-      file().store().statistics().outputClosed(counters());
+      ended(last);
     }
     CrailException first = failure;
     // That a write missed a node which this store has removed is what was asked for.
@@ -381,6 +503,45 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     if (cause != null) {
       throw cause.rethrown();
     }
+  }
+
+  /**
+   * Closes as {@link #close} does, but waits for nobody. Only when no write is in flight.
+   *
+   * @param then gets the first error, or null, in the thread that learns of the end; it must not
+   *     block
+   */
+  void closeBehind(Consumer<CrailException> then) {
+    closed = true;
+    CrailException lost = lossAt(context().nanoTime());
+    LeaseReturn last = farewell(false);
+    LeaseReturn.Try tried = last.tried();
+    tried.whenComplete(
+        () -> {
+          ended(last);
+          CrailException first = failure;
+          if (first == null) {
+            first = tried.isFailed() ? tried.failure() : lost;
+          }
+          if (!tried.isFailed()) {
+            file().info(tried.response().node());
+          }
+          then.accept(first);
+        });
+  }
+
+  private void ended(LeaseReturn last) {
+    lease.close();
+    file().writerClosed(this, last);
+    if (file().getType() == CrailNodeType.KEYVALUE) {
+      file().store().valueWritten(position);
+    }
+    file().store().statistics().outputClosed(counters());
+  }
+
+  /** True for the error of a namenode that does not take what is held back. */
+  private boolean isFull(CrailException cause) {
+    return cause != null && cause.code() == ErrorCode.NO_SPACE && holdsMore();
   }
 
   /** Gives the lease back, or waits for whoever has begun that; the error of the former. */
@@ -397,7 +558,8 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       return ErrorCode.TIMED_OUT.exception("writes of " + file().getPath());
     }
     if (!isFirst) {
-      return null;
+      // The store has ended the stream, and tells no one when bytes are lost with it.
+      return isFull(last.failure()) ? last.failure() : null;
     }
     if (last.isFailed()) {
       return last.failure();

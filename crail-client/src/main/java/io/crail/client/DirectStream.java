@@ -88,12 +88,22 @@ abstract class DirectStream {
     while (!recent.isEmpty() && recent.peekFirst().isComplete()) {
       recent.pollFirst();
     }
-    long units = 1 + ((long) length >>> DEADLINE_UNIT_SHIFT);
     StreamOperation operation =
         new StreamOperation(
-            this, memory, root, offset, start, length, nowNanos + units * timeoutNanos);
+            this,
+            memory,
+            root,
+            offset,
+            start,
+            length,
+            nowNanos + timeoutNanos(timeoutNanos, length));
     recent.addLast(operation);
     return operation;
+  }
+
+  /** How long an operation on so many bytes may take. */
+  static long timeoutNanos(long timeoutNanos, int length) {
+    return (1 + ((long) length >>> DEADLINE_UNIT_SHIFT)) * timeoutNanos;
   }
 
   /** Operations that may not have ended. */

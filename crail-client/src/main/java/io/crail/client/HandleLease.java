@@ -4,6 +4,7 @@ package io.crail.client;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.SetSize;
+import io.crail.protocol.SmallValue;
 import io.crail.rpc.RpcCall;
 
 /**
@@ -90,6 +91,11 @@ final class HandleLease {
     }
   }
 
+  /** A stream is opened as soon as the node is created; for a handle that nobody has met. */
+  synchronized void useAtOnce() {
+    used = true;
+  }
+
   /** The stream that is being opened has acquired a lease. */
   void acquired(long newToken) {
     token = newToken;
@@ -104,7 +110,15 @@ final class HandleLease {
   void inDoubt(LoopContext context, RpcCall acquire, long id, long wanted) {
     LeaseReturn doubtful =
         new LeaseReturn(
-            context, file.getPath(), acquire, id, wanted, 0, SetSize.END, this::returned);
+            context,
+            file.getPath(),
+            acquire,
+            id,
+            wanted,
+            0,
+            SetSize.END,
+            SmallValue.NONE,
+            this::returned);
     synchronized (this) {
       giveBack(doubtful);
     }
@@ -187,6 +201,7 @@ final class HandleLease {
                 token,
                 0,
                 SetSize.END,
+                SmallValue.NONE,
                 this::returned));
       }
       giving = back;

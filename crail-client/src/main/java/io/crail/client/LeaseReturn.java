@@ -6,6 +6,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.SetSize;
+import io.crail.protocol.SmallValue;
 import io.crail.rpc.RpcCall;
 import java.util.function.Consumer;
 
@@ -22,6 +23,7 @@ final class LeaseReturn {
   private final long token;
   private final long size;
   private final int close;
+  private final SmallValue value;
   private final Consumer<LeaseReturn> whenGone;
 
   /** Guarded by "this". */
@@ -35,6 +37,7 @@ final class LeaseReturn {
    * @param id the node; 0 when a create is to tell it
    * @param size what is written
    * @param close how the lease ends, as in {@link SetSize}
+   * @param value what is written, of a small value that goes with the lease
    * @param whenGone runs once the lease is known to be gone
    */
   LeaseReturn(
@@ -45,6 +48,7 @@ final class LeaseReturn {
       long token,
       long size,
       int close,
+      SmallValue value,
       Consumer<LeaseReturn> whenGone) {
     this.context = context;
     this.path = path;
@@ -53,6 +57,7 @@ final class LeaseReturn {
     this.token = token;
     this.size = size;
     this.close = close;
+    this.value = value;
     this.whenGone = whenGone;
   }
 
@@ -124,7 +129,7 @@ final class LeaseReturn {
       } else if (node == 0) {
         node = ((CreateCall) source).response().node().id();
       }
-      SetSize.Request request = new SetSize.Request(node, token, size, close);
+      SetSize.Request request = new SetSize.Request(node, token, size, close, value);
       prepare(
           context.namenodes().route(NameNodeOperations.SET_SIZE, request),
           request,

@@ -57,6 +57,7 @@ final class LookupCall extends Lookup.Call implements Awaitable<CrailNode> {
               path().toString(),
               response.node(),
               response.extents(),
+              response.value(),
               sentNanos + leaseNanos);
       node = made;
     }

@@ -82,6 +82,17 @@ final class LoopContext {
     return hello == null ? USUAL_BLOCK_BYTES : hello.blockSize();
   }
 
+  /** Most bytes of a value that the namenode of a node holds itself; 0 when it is not known. */
+  int smallValue(long id) {
+    return smallValueAt((int) Long.remainderUnsigned(id, namenodes.count()));
+  }
+
+  /** As {@link #smallValue}, for a namenode by its index. */
+  int smallValueAt(int namenode) {
+    Hello.Response hello = namenodes.hello(namenode);
+    return hello == null ? 0 : hello.smallValue();
+  }
+
   /**
    * Waits while too many operations are outstanding. In a callback, which must not wait, it passes.
    *

@@ -121,6 +121,8 @@ final class ReadLocator extends Locator {
           ask(waiter.next(), waiter);
         } else if (failure != null) {
           waiter.locationFailed(failure);
+        } else if (response().value().length() > 0) {
+          waiter.supply(response().value().bytes());
         } else if (waiter.next() == position && !answers()) {
           waiter.locationFailed(
               ErrorCode.OUT_OF_RANGE.exception(file.getPath() + " has no bytes at " + position));

@@ -110,7 +110,12 @@ final class StreamOperation extends Completion
 
   /** An operation of no bytes that has ended. */
   static StreamOperation ended(DirectStream stream, long position) {
-    StreamOperation operation = new StreamOperation(stream, null, null, 0, position, 0, 0);
+    return ended(stream, position, 0);
+  }
+
+  /** An operation that has ended, without anything under way. */
+  static StreamOperation ended(DirectStream stream, long position, int length) {
+    StreamOperation operation = new StreamOperation(stream, null, null, 0, position, length, 0);
     operation.succeed();
     return operation;
   }
@@ -199,6 +204,23 @@ final class StreamOperation extends Completion
   @Override
   public void endpointFailed(CrailException cause) {
     locationFailed(cause);
+  }
+
+  /**
+   * Takes what is left to be read from the bytes of a small value. In the loop.
+   *
+   * @param value all bytes of the file
+   */
+  void supply(byte[] value) {
+    if (end() > value.length) {
+      locationFailed(
+          ErrorCode.OUT_OF_RANGE.exception(
+              stream.file().getPath() + " has no bytes at " + value.length));
+      return;
+    }
+    memory.put(memoryOffset + issued, value, (int) next(), length - issued);
+    issued = length;
+    partEnded(null);
   }
 
   /** Gives up issuing. */

@@ -27,6 +27,7 @@ final class UsageCommand extends OptionsCommand {
   int run(CommandContext context, CommandLine line) throws Exception {
     Map<Integer, ClassUsage> classes = new TreeMap<>();
     long nodes = 0;
+    long smallValues = 0;
     int datanodes = 0;
     int online = 0;
     try (Cluster cluster = Cluster.of(context)) {
@@ -36,6 +37,7 @@ final class UsageCommand extends OptionsCommand {
             .classes()
             .forEach(each -> classes.merge(each.storageClass(), each, UsageCommand::sum));
         nodes += usage.nodes();
+        smallValues += usage.smallValueBytes();
         // Every datanode is registered at every namenode.
         datanodes = Math.max(datanodes, usage.datanodes());
         online = Math.max(online, usage.onlineDatanodes());
@@ -57,6 +59,9 @@ final class UsageCommand extends OptionsCommand {
               text.apply(usage.largestFreeExtentBytes()));
     }
     context.out().printf("%d nodes, %d of %d datanodes online%n", nodes, online, datanodes);
+    if (smallValues > 0) {
+      context.out().printf("%s of small values at the namenodes%n", text.apply(smallValues));
+    }
     return 0;
   }
 

@@ -20,6 +20,7 @@ final class ExtentFinder {
   private static final int MAX_EXTENTS = FindExtents.Request.LAYOUT.offset("maxExtents");
   private static final int SIZE = FindExtents.Response.LAYOUT.offset("size");
   private static final int COUNT = FindExtents.Response.LAYOUT.offset("extentsCount");
+  private static final int VALUE_LENGTH = FindExtents.Response.LAYOUT.offset("valueLength");
   private static final int FIXED_LENGTH = FindExtents.Response.LAYOUT.fixedLength();
 
   private final Tree tree;
@@ -56,19 +57,24 @@ final class ExtentFinder {
     int most = Math.min(in.getShort(request + MAX_EXTENTS) & 0xffff, FindExtents.MAX_EXTENTS);
     NodeSpace space = node.space();
     long size = space == null ? 0 : space.size();
+    byte[] small = space == null || most == 0 ? null : space.small();
+    int smallLength = small == null ? 0 : small.length;
     int first = 0;
     int count = 0;
-    if (space != null && position < size) {
+    if (space != null && space.small() == null && position < size) {
       first = space.indexOf(position);
       count = Math.min(most, end(space, size) - first);
     }
-    int length = FIXED_LENGTH + count * Extent.WIRE_LENGTH;
+    int length = FIXED_LENGTH + count * Extent.WIRE_LENGTH + smallLength;
     int body = responses.begin(length);
     ByteBuffer out = responses.buffer();
     out.putLong(body + SIZE, size);
     out.putShort(body + COUNT, (short) count);
+    out.putShort(body + VALUE_LENGTH, (short) smallLength);
     if (count > 0) {
       space.encode(first, first + count, size, out, body + FIXED_LENGTH);
+    } else if (small != null) {
+      out.put(body + FIXED_LENGTH, small);
     }
     responses.end(correlationId, length);
   }

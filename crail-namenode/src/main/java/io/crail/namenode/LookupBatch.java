@@ -224,14 +224,20 @@ final class LookupBatch {
     }
     NodeSpace space = found.space();
     long size = space == null ? 0 : space.size();
-    int extents = space == null ? 0 : visible(size, space);
-    int length = Lookup.Response.LAYOUT.fixedLength() + extents * Extent.WIRE_LENGTH;
+    byte[] small = space == null ? null : space.small();
+    int smallLength = small == null ? 0 : small.length;
+    int extents = space == null || small != null ? 0 : visible(size, space);
+    int tails = Lookup.Response.LAYOUT.fixedLength();
+    int length = tails + extents * Extent.WIRE_LENGTH + smallLength;
     int body = responses.begin(length);
     ByteBuffer out = responses.buffer();
     found.encode(size, out, body + Lookup.Response.NODE);
     out.putShort(body + Lookup.Response.EXTENTS_COUNT, (short) extents);
+    out.putShort(body + Lookup.Response.VALUE_LENGTH, (short) smallLength);
     if (extents > 0) {
-      space.encode(0, extents, size, out, body + Lookup.Response.LAYOUT.fixedLength());
+      space.encode(0, extents, size, out, body + tails);
+    } else if (small != null) {
+      out.put(body + tails, small);
     }
     responses.end(correlationId, length);
   }

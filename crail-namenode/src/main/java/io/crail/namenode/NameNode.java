@@ -39,6 +39,7 @@ final class NameNode {
   private final BlockStore store;
   private final Tree tree;
   private final LeaseTable leases;
+  private final SmallValues smallValues;
   private final NodeWriter writer;
   private final UserNames users;
 
@@ -48,7 +49,8 @@ final class NameNode {
     this.incarnation = random.nextLong();
     this.store = new BlockStore(options, clock, random, hosts);
     this.leases = new LeaseTable(clock, options.leaseNanos(), options.maxLeases());
-    this.writer = new NodeWriter(store, leases, clock, this::makeSpace);
+    this.smallValues = new SmallValues(options.smallValue(), options.smallValues());
+    this.writer = new NodeWriter(store, leases, smallValues, clock, this::makeSpace);
     this.users = new UserNames(options.user());
     this.tree = new Tree(options, clock, random, hosts, users, writer);
   }
@@ -71,6 +73,10 @@ final class NameNode {
 
   LeaseTable leases() {
     return leases;
+  }
+
+  SmallValues smallValues() {
+    return smallValues;
   }
 
   /** Opens a connection: agrees on a version, and tells what the cluster is like. */
@@ -96,6 +102,7 @@ final class NameNode {
         options.count(),
         options.blockSize(),
         Extent.MIN_LENGTH,
+        smallValues.maxLength(),
         (int) (options.leaseNanos() / 1_000_000),
         incarnation,
         tree.root().id(),
@@ -103,8 +110,27 @@ final class NameNode {
   }
 
   /** Creates a node that belongs to {@code user}, a number of {@link UserNames}. */
-  NodeInfo create(Create.Request request, long clientId, int user) throws CrailException {
-    return tree.create(request, clientId, user);
+  Create.Response create(Create.Request request, long clientId, int user) throws CrailException {
+    if (request.wanted() < 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          request.path() + ": " + request.wanted() + " bytes wanted");
+    }
+    NodeInfo info = tree.create(request, clientId, user);
+    boolean wanted = request.wanted() > 0 && request.token() != 0 && !info.type().isContainer();
+    return new Create.Response(info, wanted ? firstExtent(info.id(), request) : List.of());
+  }
+
+  /** The first extent of a new node; none when there is no space, which its writer will learn. */
+  private List<Extent> firstExtent(long id, Create.Request request) {
+    Node node = tree.find(id);
+    try {
+      long wanted = Math.min(request.wanted(), options.blockSize());
+      return node == null
+          ? List.of()
+          : writer.extend(node, new Extend.Request(id, request.token(), 0, wanted, -1));
+    } catch (CrailException e) {
+      return List.of();
+    }
   }
 
   NodeInfo remove(Remove.Request request) throws CrailException {
@@ -161,7 +187,7 @@ final class NameNode {
     return new RenewLeases.Response(lost);
   }
 
-  /** The committed extents of a range. */
+  /** The committed extents of a range; those of a small value are none. */
   Locations.Response locations(Locations.Request request) throws CrailException {
     Node node = tree.require(request.id());
     if (request.position() < 0 || request.length() < 0) {
@@ -171,7 +197,7 @@ final class NameNode {
     NodeSpace space = node.space();
     long size = space == null ? 0 : space.size();
     long end = Math.min(size, request.position() + Math.min(request.length(), size));
-    if (space == null || request.position() >= end) {
+    if (space == null || space.small() != null || request.position() >= end) {
       return new Locations.Response(size, List.of());
     }
     int from = space.indexOf(request.position());
@@ -186,7 +212,8 @@ final class NameNode {
   Usage.Response usage() {
     List<DatanodeSpace> datanodes = store.datanodes();
     int online = (int) datanodes.stream().filter(store::isOnline).count();
-    return new Usage.Response(tree.size(), datanodes.size(), online, store.usage());
+    return new Usage.Response(
+        tree.size(), datanodes.size(), online, smallValues.used(), store.usage());
   }
 
   /** Does what time brings: ends leases, frees space, takes removed subtrees apart. */
@@ -204,11 +231,15 @@ final class NameNode {
   /** Counts all nodes and all space again, and compares; for tests, while nothing changes. */
   void verify() {
     Map<DatanodeSpace, Long> used = new HashMap<>();
+    long[] small = new long[1];
     tree.ids()
         .walk(
             0,
             node -> {
               NodeSpace space = node.space();
+              if (space != null && space.small() != null) {
+                small[0] += SmallBytes.footprint(space.small().length);
+              }
               for (int i = 0; space != null && i < space.count(); i++) {
                 Allocation extent = space.at(i);
                 used.merge(extent.region().datanode(), (long) extent.allocatedLength(), Long::sum);
@@ -216,6 +247,10 @@ final class NameNode {
               return true;
             });
     store.verify(used);
+    if (small[0] != smallValues.used()) {
+      throw new AssertionError(
+          "small values of " + small[0] + " bytes, counted as " + smallValues.used());
+    }
     if (tree.ids().size() != tree.size() || tree.names().size() + 1 != tree.size()) {
       throw new AssertionError(
           tree.size()

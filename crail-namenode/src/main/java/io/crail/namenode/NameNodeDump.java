@@ -50,7 +50,8 @@ final class NameNodeDump {
     text.append("namenode ").append(options.index()).append(" of ").append(options.count());
     text.append(", cluster ").append(Printable.line(options.cluster()));
     text.append(", nodes ").append(namenode.tree().size());
-    text.append(", write leases ").append(namenode.leases().size()).append('\n');
+    text.append(", write leases ").append(namenode.leases().size());
+    text.append(", small values ").append(namenode.smallValues().used()).append(" bytes\n");
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
       text.append("operation ").append(operation.name());
       text.append(' ').append(server.count(operation)).append('\n');
@@ -128,6 +129,7 @@ final class NameNodeDump {
       line.append(" children ").append(node.childCount());
     } else {
       line.append(" extents ").append(space == null ? 0 : space.count());
+      line.append(space != null && space.small() != null ? " small" : "");
     }
     return line.append('\n').toString();
   }

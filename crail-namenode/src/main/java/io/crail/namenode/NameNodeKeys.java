@@ -6,6 +6,7 @@ import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.protocol.Extent;
+import io.crail.protocol.SmallValue;
 import java.time.Duration;
 import java.util.List;
 
@@ -115,6 +116,25 @@ public final class NameNodeKeys implements ConfigKeys {
                   + " refused, so that the namenode goes on serving those that are there.")
           .between(0, Integer.MAX_VALUE);
 
+  /** How large a value may be that is held by the namenode. */
+  public static final ConfigKey<Long> SMALL_VALUE =
+      ConfigKey.of(
+              "crail.namenode.smallvalue",
+              ConfigType.BYTES,
+              "1k",
+              "Most bytes of a key-value that the namenode holds itself, so that to put or get it"
+                  + " takes one request; 0 for none. Clients learn it from the namenode.")
+          .between(0, SmallValue.MAX_LENGTH);
+
+  /** How much memory small values may take. */
+  public static final ConfigKey<Long> SMALL_VALUES =
+      ConfigKey.of(
+          "crail.namenode.smallvalues",
+          ConfigType.BYTES,
+          "0",
+          "Most memory that small values take at a namenode, 40 bytes more than it has for each; 0"
+              + " for an eighth of its heap. What does not fit lies at datanodes.");
+
   private static String refuseSpillOrder(List<String> classes) {
     for (String text : classes) {
       try {
@@ -146,6 +166,8 @@ public final class NameNodeKeys implements ConfigKeys {
         SPILL_ORDER,
         BLOCK_SELECTION,
         MAX_LEASES,
-        MAX_NODES);
+        MAX_NODES,
+        SMALL_VALUE,
+        SMALL_VALUES);
   }
 }

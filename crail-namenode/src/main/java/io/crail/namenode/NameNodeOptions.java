@@ -24,6 +24,8 @@ import java.util.List;
  * @param blockSelection the policy
  * @param maxLeases most write leases
  * @param maxNodes most nodes
+ * @param smallValue most bytes of a small value; 0 for none
+ * @param smallValues most bytes of heap for small values
  */
 record NameNodeOptions(
     int index,
@@ -39,7 +41,9 @@ record NameNodeOptions(
     List<Integer> spillOrder,
     BlockSelection.Provider blockSelection,
     int maxLeases,
-    long maxNodes) {
+    long maxNodes,
+    int smallValue,
+    long smallValues) {
   /** A datanode is offline when this many signs of life are missing. */
   private static final int MISSED_KEEP_ALIVES = 8;
 
@@ -51,6 +55,9 @@ record NameNodeOptions(
 
   /** What a node is taken to need: about twice an empty file, for extents and leases. */
   private static final long BYTES_PER_NODE = 256;
+
+  /** Small values may take one part of the heap in so many. */
+  private static final long SMALL_VALUES_OF_HEAP = 8;
 
   /**
    * Reads a configuration.
@@ -71,6 +78,7 @@ record NameNodeOptions(
               + " storage classes");
     }
     long maxNodes = conf.get(NameNodeKeys.MAX_NODES);
+    long smallValues = conf.get(NameNodeKeys.SMALL_VALUES);
     List<Integer> spillOrder = new ArrayList<>();
     for (String text : conf.get(NameNodeKeys.SPILL_ORDER)) {
       int storageClass = Integer.parseInt(text);
@@ -98,7 +106,9 @@ record NameNodeOptions(
         List.copyOf(spillOrder),
         BlockSelections.find(conf.get(NameNodeKeys.BLOCK_SELECTION)),
         conf.get(NameNodeKeys.MAX_LEASES),
-        maxNodes == 0 ? Runtime.getRuntime().maxMemory() / BYTES_PER_NODE : maxNodes);
+        maxNodes == 0 ? Runtime.getRuntime().maxMemory() / BYTES_PER_NODE : maxNodes,
+        conf.get(NameNodeKeys.SMALL_VALUE).intValue(),
+        smallValues == 0 ? Runtime.getRuntime().maxMemory() / SMALL_VALUES_OF_HEAP : smallValues);
   }
 
   /** How long after a sign of life a datanode surely lives. */

@@ -2,7 +2,6 @@
 package io.crail.namenode;
 
 import io.crail.common.error.CrailException;
-import io.crail.protocol.Create;
 import io.crail.protocol.Hello;
 import io.crail.protocol.ListDatanodes;
 import io.crail.protocol.NameNodeOperations;
@@ -34,9 +33,8 @@ final class NameNodeService {
             .handle(
                 NameNodeOperations.CREATE,
                 (request, session) ->
-                    new Create.Response(
-                        namenode.create(
-                            request, clientId(session), attachment(session).user().number())))
+                    namenode.create(
+                        request, clientId(session), attachment(session).user().number()))
             .handleBatch(
                 NameNodeOperations.LOOKUP,
                 (batch, from, to, responses) ->

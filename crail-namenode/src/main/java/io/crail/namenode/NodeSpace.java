@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 
 /**
  * The extents of a node, in the order of their file offsets and without gaps, and how many of their
- * bytes are committed. Most nodes have one, so one {@link Allocation} is a list by itself. Changed
- * under the node's monitor, read by anybody.
+ * bytes are committed; or the bytes of a small value. Most nodes have one extent, so one {@link
+ * Allocation} is a list by itself. Changed under the node's monitor, read by anybody.
  *
  * <p>Size and extents belong together: where an extent is sealed, the bytes behind the seal come to
  * lie elsewhere. So a node gets another object then, and the size of the one before stays at what
@@ -26,6 +26,11 @@ abstract class NodeSpace {
     size = newSize;
   }
 
+  /** All bytes that readers see, of a small value; else null, and they lie in the extents. */
+  byte[] small() {
+    return null;
+  }
+
   /** The number of extents. */
   abstract int count();
 
@@ -35,9 +40,10 @@ abstract class NodeSpace {
   /** These extents and one more, with the same size. */
   abstract NodeSpace with(Allocation next);
 
-  /** The position behind the last byte of the last extent. */
+  /** The position behind the last byte of the last extent; 0 when there is none. */
   final long end() {
-    return at(count() - 1).fileEnd();
+    int count = count();
+    return count == 0 ? 0 : at(count - 1).fileEnd();
   }
 
   /** The index of the extent that holds {@code position}, or the count when it is behind all. */

@@ -5,9 +5,12 @@ import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.AcquireLease;
+import io.crail.protocol.Create;
 import io.crail.protocol.Extend;
 import io.crail.protocol.Extent;
+import io.crail.protocol.NodeType;
 import io.crail.protocol.SetSize;
+import io.crail.protocol.SmallValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -28,14 +31,47 @@ final class NodeWriter {
 
   private final BlockStore store;
   private final LeaseTable leases;
+  private final SmallValues smallValues;
   private final Clock clock;
   private final SpaceMaker spaceMaker;
 
-  NodeWriter(BlockStore store, LeaseTable leases, Clock clock, SpaceMaker spaceMaker) {
+  NodeWriter(
+      BlockStore store,
+      LeaseTable leases,
+      SmallValues smallValues,
+      Clock clock,
+      SpaceMaker spaceMaker) {
     this.store = store;
     this.leases = leases;
+    this.smallValues = smallValues;
     this.clock = clock;
     this.spaceMaker = spaceMaker;
+  }
+
+  /**
+   * Takes memory for the value that a node is created with.
+   *
+   * @return what the node is to have; null for a node without a value
+   */
+  NodeSpace takeSmall(Create.Request request) throws CrailException {
+    SmallValue value = request.value();
+    if (value.length() == 0) {
+      return null;
+    }
+    if (request.type() != NodeType.KEYVALUE || request.token() != 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          request.path() + ": a value is only for a key-value that nobody goes on to write");
+    }
+    smallValues.take(request.path(), value.length());
+    return new SmallBytes(value.bytes());
+  }
+
+  /** Gives the memory of a small value back; of anything else nothing. */
+  void giveBackSmall(NodeSpace space) {
+    byte[] small = space == null ? null : space.small();
+    if (small != null) {
+      smallValues.giveBack(small.length);
+    }
   }
 
   /** Gives a new node's write lease to its creator. */
@@ -62,10 +98,15 @@ final class NodeWriter {
         throw ErrorCode.WRITE_LEASE_HELD.exception(node.toString());
       }
       NodeSpace space = node.space();
+      byte[] small = space == null ? null : space.small();
+      if (small != null) {
+        return new AcquireLease.Response(node.info(), List.of(), SmallValue.of(small));
+      }
       int index = space == null ? 0 : space.indexOf(node.size());
       return new AcquireLease.Response(
           node.info(),
-          space == null || index == space.count() ? List.of() : List.of(space.at(index).extent()));
+          space == null || index == space.count() ? List.of() : List.of(space.at(index).extent()),
+          SmallValue.NONE);
     }
   }
 
@@ -122,6 +163,8 @@ final class NodeWriter {
             node + ": position " + request.position() + ", its space ends at " + end);
       }
       commit(node, request.size(), end);
+      // A small value that had moved is now elsewhere.
+      space = node.space();
       int first = space == null ? 0 : space.indexOf(request.position());
       long target = saturatedSum(request.position(), Math.max(request.wanted(), 1));
       while (end < target && (space == null ? 0 : space.count()) - first < Extend.MAX_EXTENTS) {
@@ -142,9 +185,17 @@ final class NodeWriter {
   /** Makes bytes visible and, if asked, ends the write lease. */
   void setSize(Node node, SetSize.Request request) throws CrailException {
     requireBytes(node);
+    SmallValue value = request.value();
     if (request.close() > SetSize.EXPIRE || request.size() < 0) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": size " + request.size() + ", close " + request.close());
+    }
+    if (value.length() > 0
+        && (node.type() != NodeType.KEYVALUE
+            || request.close() != SetSize.END
+            || request.size() != value.length())) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          node + ": a value of " + value.length() + " bytes for the size " + request.size());
     }
     synchronized (node) {
       if (node.isRemoved()) {
@@ -157,7 +208,11 @@ final class NodeWriter {
       }
       requireLease(node, request.token());
       NodeSpace space = node.space();
-      commit(node, request.size(), space == null ? 0 : space.end());
+      if (value.length() > 0) {
+        keepSmall(node, value);
+      } else {
+        commit(node, request.size(), space == null ? 0 : space.end());
+      }
       if (request.close() == SetSize.END) {
         // All writes were acknowledged, so nothing is on its way to what is cut off.
         leases.end(lease);
@@ -167,6 +222,25 @@ final class NodeWriter {
       } else if (request.close() == SetSize.EXPIRE) {
         leases.endLater(lease);
       }
+    }
+  }
+
+  /**
+   * Lets a node have a small value in the place of what it has, which is nothing that is committed,
+   * or a smaller one. Nothing is on its way to its extents, as its writer is about to end.
+   */
+  private void keepSmall(Node node, SmallValue value) throws CrailException {
+    NodeSpace old = node.space();
+    if (value.length() < node.size() || (old != null && old.small() == null && old.size() > 0)) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          node + ": a small value of " + value.length() + " bytes instead of " + node.size());
+    }
+    smallValues.take(node, value.length());
+    node.space(new SmallBytes(value.bytes()));
+    node.touch(clock.currentTimeMillis());
+    giveBackSmall(old);
+    for (int i = old == null ? -1 : old.count() - 1; i >= 0; i--) {
+      store.giveBack(old.at(i));
     }
   }
 
@@ -219,7 +293,7 @@ final class NodeWriter {
       long now = clock.nanoTime();
       cutOff(node, extent -> store.release(extent, true, now, null));
       NodeSpace space = node.space();
-      if (space != null && node.size() < space.end()) {
+      if (space != null && space.small() == null && node.size() < space.end()) {
         // The old writer's late writes may still hit this extent, whenever they come: the next
         // writer goes on in space of another generation, and these bytes lie where nobody looks.
         Allocation last = space.at(space.count() - 1);
@@ -244,6 +318,7 @@ final class NodeWriter {
             lease == null ? 0 : lease.endNanos(),
             mayEnd ? new Quarantine.Writer(node.id(), lease.token()) : null);
       }
+      giveBackSmall(space);
       if (lease != null) {
         leases.end(lease);
         node.lease(null);
@@ -261,11 +336,17 @@ final class NodeWriter {
   }
 
   private void commit(Node node, long size, long end) throws CrailException {
-    if (size > end) {
+    if (size > end && size > node.size()) {
       throw ErrorCode.OUT_OF_RANGE.exception(
           node + ": size " + size + ", its space ends at " + end);
     }
     if (size > node.size()) {
+      if (node.space() instanceof MovingBytes moving) {
+        NodeSpace extents = moving.extents();
+        extents.commit(size);
+        node.space(extents);
+        giveBackSmall(moving);
+      }
       node.commit(size, clock.currentTimeMillis());
     }
   }
@@ -273,7 +354,7 @@ final class NodeWriter {
   private Allocation allocate(Node node, NodeSpace space, long end, long needed) {
     int block = store.blockSize();
     int grown =
-        space == null
+        space == null || space.count() == 0
             ? Extent.MIN_LENGTH
             : (int) Math.min(block, 2L * space.at(space.count() - 1).allocatedLength());
     int fitting = needed >= block ? block : Math.max(ceilPowerOfTwo((int) needed), grown);
@@ -286,11 +367,20 @@ final class NodeWriter {
    */
   private void cutOff(Node node, Consumer<Allocation> release) {
     NodeSpace space = node.space();
-    if (space == null || space.at(space.count() - 1).fileOffset() < node.size()) {
+    if (space == null || space.count() == 0) {
       return;
     }
-    int kept = node.size() == 0 ? 0 : space.indexOf(node.size() - 1) + 1;
-    node.space(AllocationList.prefix(space, kept));
+    if (space.small() == null && space.at(space.count() - 1).fileOffset() < node.size()) {
+      return;
+    }
+    int kept = 0;
+    if (space.small() != null) {
+      // It has moved nowhere.
+      node.space(new SmallBytes(space.small()));
+    } else {
+      kept = node.size() == 0 ? 0 : space.indexOf(node.size() - 1) + 1;
+      node.space(AllocationList.prefix(space, kept));
+    }
     for (int i = space.count() - 1; i >= kept; i--) {
       release.accept(space.at(i));
     }

@@ -224,16 +224,22 @@ final class Tree {
           "storage class " + request.storageClass() + ", there are " + storageClasses);
     }
     requirePermissions(path, request.permissions());
-    while (true) {
-      Container parent = requireParent(path, locate(path)).parent;
-      Created created = create(request, path, parent, clientId, user);
-      if (created != null) {
-        if (created.replaced != null) {
-          destroy(created.replaced);
-        }
-        return created.info;
+    NodeSpace value = writer.takeSmall(request);
+    Created created = null;
+    try {
+      while (created == null) {
+        Container parent = requireParent(path, locate(path)).parent;
+        created = create(request, path, parent, value, clientId, user);
+      }
+    } finally {
+      if (created == null) {
+        writer.giveBackSmall(value);
       }
     }
+    if (created.replaced != null) {
+      destroy(created.replaced);
+    }
+    return created.info;
   }
 
   /** What was created, and whose place it took, or null. */
@@ -243,7 +249,12 @@ final class Tree {
    * Creates under the lock; null when the parent is gone, and another may have come in its place.
    */
   private Created create(
-      Create.Request request, PathBytes path, Container parent, long clientId, int user)
+      Create.Request request,
+      PathBytes path,
+      Container parent,
+      NodeSpace value,
+      long clientId,
+      int user)
       throws CrailException {
     if (!parent.type().mayHold(request.type())) {
       throw ErrorCode.WRONG_TYPE.exception(
@@ -267,6 +278,7 @@ final class Tree {
         return null;
       }
       node.attributes(request.permissions(), user, parent.group());
+      node.space(value);
       Node replaced = put(node, parent, path, request, clientId);
       return new Created(node.info(), replaced);
     }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import io.crail.common.Utf8;
+import io.crail.protocol.Create;
 import io.crail.protocol.NodeType;
+import io.crail.protocol.SmallValue;
 
 /**
  * Measures what an empty file costs a namenode: node, name, slots of both tables, place in its
@@ -25,6 +28,34 @@ final class MemoryFootprint {
       throw new AssertionError("not all files are there");
     }
     return bytes / files;
+  }
+
+  /** Bytes of heap for each of {@code count} values of {@code length} bytes in one table. */
+  static double bytesPerValue(int count, int length) throws Exception {
+    TestStore store = new TestStore();
+    store.create(NodeType.TABLE, "/table", 0);
+    long before = usedAfterCollection();
+    for (int i = 0; i < count; i++) {
+      Create.Request request =
+          new Create.Request(
+              NodeType.KEYVALUE,
+              true,
+              false,
+              false,
+              0644,
+              Create.PARENT_CLASS,
+              0,
+              0,
+              Utf8.of("/table/key-" + (100_000_000L + i)),
+              Utf8.EMPTY,
+              SmallValue.of(new byte[length]));
+      store.namenode.create(request, TestStore.CLIENT, UserNames.OWN);
+    }
+    double bytes = usedAfterCollection() - before;
+    if (store.namenode.smallValues().used() != count * SmallBytes.footprint(length)) {
+      throw new AssertionError("not all values are there");
+    }
+    return bytes / count;
   }
 
   private static long usedAfterCollection() {

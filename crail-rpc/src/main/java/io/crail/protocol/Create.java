@@ -4,6 +4,7 @@ package io.crail.protocol;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /** Creates a node. In a table, and elsewhere if asked to, it replaces another one atomically. */
 public final class Create {
@@ -26,8 +27,11 @@ public final class Create {
    * @param permissions twelve permission bits
    * @param storageClass storage class, or -1 for the parent's
    * @param token not 0: the write lease that the creator takes on a node with bytes
+   * @param wanted bytes that the creator, if it takes the lease, will write at once: the first
+   *     extent for them is allocated; 0 for none
    * @param path the path, in the form of NodePath
    * @param host host that its space should be on: empty for any, or * for the parent's
+   * @param value without a token: all bytes of a small key-value, which is closed then
    */
   public record Request(
       NodeType type,
@@ -37,8 +41,35 @@ public final class Create {
       int permissions,
       int storageClass,
       long token,
+      long wanted,
       Utf8 path,
-      Utf8 host) {
+      Utf8 host,
+      SmallValue value) {
+    /** Without space and value. */
+    public Request(
+        NodeType type,
+        boolean enumerable,
+        boolean strict,
+        boolean replace,
+        int permissions,
+        int storageClass,
+        long token,
+        Utf8 path,
+        Utf8 host) {
+      this(
+          type,
+          enumerable,
+          strict,
+          replace,
+          permissions,
+          storageClass,
+          token,
+          0,
+          path,
+          host,
+          SmallValue.NONE);
+    }
+
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Create.Request")
@@ -49,8 +80,10 @@ public final class Create {
             .u16("permissions", "permission bits, 0 to 07777")
             .i32("storageClass", "storage class, or -1 for the parent's")
             .i64("token", "not 0: the write lease that the creator takes on a node with bytes")
+            .i64("wanted", "with a token: bytes that the first extent should hold, or 0")
             .u16("pathLength", "bytes of path")
             .u16("hostLength", "bytes of host")
+            .u16("valueLength", "bytes of value")
             .bytes(
                 "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath")
             .bytes(
@@ -58,7 +91,13 @@ public final class Create {
                 "hostLength",
                 0,
                 TextLimits.HOST,
-                "host that its space should be on: empty for any, or * for the parent's");
+                "host that its space should be on: empty for any, or * for the parent's")
+            .bytes(
+                "value",
+                "valueLength",
+                0,
+                SmallValue.MAX_LENGTH,
+                "without a token: all bytes of a small key-value");
 
     static final int TYPE = LAYOUT.offset("type");
     static final int ENUMERABLE = LAYOUT.offset("enumerable");
@@ -67,15 +106,20 @@ public final class Create {
     static final int PERMISSIONS = LAYOUT.offset("permissions");
     static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
     static final int TOKEN = LAYOUT.offset("token");
+    static final int WANTED = LAYOUT.offset("wanted");
     static final int PATH_LENGTH = LAYOUT.offset("pathLength");
     static final int HOST_LENGTH = LAYOUT.offset("hostLength");
+    static final int VALUE_LENGTH = LAYOUT.offset("valueLength");
 
     /** The codec. */
     public static final Codec<Request> CODEC =
         new Codec<>(LAYOUT) {
           @Override
           public int length(Request message) {
-            return LAYOUT.fixedLength() + message.path.length() + message.host.length();
+            return LAYOUT.fixedLength()
+                + message.path.length()
+                + message.host.length()
+                + message.value.length();
           }
 
           @Override
@@ -89,10 +133,14 @@ public final class Create {
             out.putLong(offset + TOKEN, message.token);
             out.putShort(offset + PATH_LENGTH, (short) message.path.length());
             out.putShort(offset + HOST_LENGTH, (short) message.host.length());
+            out.putLong(offset + WANTED, message.wanted);
+            out.putShort(offset + VALUE_LENGTH, (short) message.value.length());
             int at = offset + LAYOUT.fixedLength();
             message.path.copyTo(out, at);
             at += message.path.length();
             message.host.copyTo(out, at);
+            at += message.host.length();
+            message.value.copyTo(out, at);
           }
 
           @Override
@@ -103,6 +151,9 @@ public final class Create {
             at += pathLength;
             int hostLength = in.getShort(offset + HOST_LENGTH) & 0xffff;
             Utf8 host = Utf8.copyOf(in, at, hostLength);
+            at += hostLength;
+            int valueLength = in.getShort(offset + VALUE_LENGTH) & 0xffff;
+            SmallValue value = SmallValue.copyOf(in, at, valueLength);
             return new Request(
                 NodeType.of(in.get(offset + TYPE) & 0xff),
                 in.get(offset + ENUMERABLE) != 0,
@@ -111,8 +162,10 @@ public final class Create {
                 in.getShort(offset + PERMISSIONS) & 0xffff,
                 in.getInt(offset + STORAGE_CLASS),
                 in.getLong(offset + TOKEN),
+                in.getLong(offset + WANTED),
                 path,
-                host);
+                host,
+                value);
           }
         };
   }
@@ -121,25 +174,39 @@ public final class Create {
    * The answer.
    *
    * @param node the new node
+   * @param extents its first extent, if one was wanted and there is space
    */
-  public record Response(NodeInfo node) {
+  public record Response(NodeInfo node, List<Extent> extents) {
     /** The layout. */
     public static final Layout LAYOUT =
-        Layout.of("Create.Response").struct("node", NodeInfo.LAYOUT);
+        Layout.of("Create.Response")
+            .struct("node", NodeInfo.LAYOUT)
+            .u16("extentsCount", "number of extents")
+            .list("extents", "extentsCount", Extent.LAYOUT, 1);
 
     static final int NODE = LAYOUT.offset("node");
+    static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
 
     /** The codec. */
     public static final Codec<Response> CODEC =
         new Codec<>(LAYOUT) {
           @Override
+          public int length(Response message) {
+            return LAYOUT.fixedLength() + message.extents.size() * Extent.LAYOUT.fixedLength();
+          }
+
+          @Override
           public void encode(Response message, ByteBuffer out, int offset) {
             message.node.encode(out, offset + NODE);
+            out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
+            Extent.encodeAll(message.extents, out, offset + LAYOUT.fixedLength());
           }
 
           @Override
           protected Response read(ByteBuffer in, int offset) throws CrailException {
-            return new Response(NodeInfo.read(in, offset + NODE));
+            int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
+            List<Extent> extents = Extent.readAll(in, offset + LAYOUT.fixedLength(), extentsCount);
+            return new Response(NodeInfo.read(in, offset + NODE), extents);
           }
         };
   }

@@ -56,24 +56,30 @@ public final class FindExtents {
    * @param size bytes visible to readers
    * @param extents the extent that holds the position and those behind it; none when nothing is
    *     allocated there
+   * @param value all bytes of a small value, which has no extents, unless none were asked for
    */
-  public record Response(long size, List<Extent> extents) {
+  public record Response(long size, List<Extent> extents, SmallValue value) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("FindExtents.Response")
             .i64("size", "bytes visible to readers")
             .u16("extentsCount", "number of extents")
-            .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS);
+            .u16("valueLength", "bytes of value")
+            .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS)
+            .bytes("value", "valueLength", 0, SmallValue.MAX_LENGTH, SmallValue.MEANING);
 
     static final int SIZE = LAYOUT.offset("size");
     static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
+    static final int VALUE_LENGTH = LAYOUT.offset("valueLength");
 
     /** The codec. */
     public static final Codec<Response> CODEC =
         new Codec<>(LAYOUT) {
           @Override
           public int length(Response message) {
-            return LAYOUT.fixedLength() + message.extents.size() * Extent.LAYOUT.fixedLength();
+            return LAYOUT.fixedLength()
+                + message.extents.size() * Extent.LAYOUT.fixedLength()
+                + message.value.length();
           }
 
           @Override
@@ -82,6 +88,9 @@ public final class FindExtents {
             out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
             int at = offset + LAYOUT.fixedLength();
             Extent.encodeAll(message.extents, out, at);
+            at += message.extents.size() * Extent.LAYOUT.fixedLength();
+            out.putShort(offset + VALUE_LENGTH, (short) message.value.length());
+            message.value.copyTo(out, at);
           }
 
           @Override
@@ -89,7 +98,10 @@ public final class FindExtents {
             int at = offset + LAYOUT.fixedLength();
             int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
             List<Extent> extents = Extent.readAll(in, at, extentsCount);
-            return new Response(in.getLong(offset + SIZE), extents);
+            at += extentsCount * Extent.LAYOUT.fixedLength();
+            int valueLength = in.getShort(offset + VALUE_LENGTH) & 0xffff;
+            SmallValue value = SmallValue.copyOf(in, at, valueLength);
+            return new Response(in.getLong(offset + SIZE), extents, value);
           }
         };
   }

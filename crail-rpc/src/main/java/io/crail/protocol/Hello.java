@@ -110,6 +110,7 @@ public final class Hello {
    * @param namenodeCount number of namenodes in the cluster
    * @param blockSize bytes of a block, the largest extent
    * @param minExtentSize bytes of the smallest extent
+   * @param smallValue most bytes of a value that travels with the metadata; 0 for none
    * @param leaseMillis how long a location or a write lease is good for
    * @param incarnation changes with each start of the namenode
    * @param rootId node id of the root at this namenode
@@ -121,6 +122,7 @@ public final class Hello {
       int namenodeCount,
       int blockSize,
       int minExtentSize,
+      int smallValue,
       int leaseMillis,
       long incarnation,
       long rootId,
@@ -136,6 +138,7 @@ public final class Hello {
             .u16("namenodeCount", "number of namenodes in the cluster")
             .i32("blockSize", "bytes of a block, the largest extent")
             .i32("minExtentSize", "bytes of the smallest extent")
+            .i32("smallValue", "most bytes of a value that travels with the metadata, or 0")
             .i32("leaseMillis", "how long a location or a write lease is good for")
             .i64("incarnation", "changes with each start of the namenode")
             .i64("rootId", "node id of the root at this namenode")
@@ -155,6 +158,7 @@ public final class Hello {
     static final int NAMENODE_COUNT = LAYOUT.offset("namenodeCount");
     static final int BLOCK_SIZE = LAYOUT.offset("blockSize");
     static final int MIN_EXTENT_SIZE = LAYOUT.offset("minExtentSize");
+    static final int SMALL_VALUE = LAYOUT.offset("smallValue");
     static final int LEASE_MILLIS = LAYOUT.offset("leaseMillis");
     static final int INCARNATION = LAYOUT.offset("incarnation");
     static final int ROOT_ID = LAYOUT.offset("rootId");
@@ -175,6 +179,7 @@ public final class Hello {
             out.putShort(offset + NAMENODE_COUNT, (short) message.namenodeCount);
             out.putInt(offset + BLOCK_SIZE, message.blockSize);
             out.putInt(offset + MIN_EXTENT_SIZE, message.minExtentSize);
+            out.putInt(offset + SMALL_VALUE, message.smallValue);
             out.putInt(offset + LEASE_MILLIS, message.leaseMillis);
             out.putLong(offset + INCARNATION, message.incarnation);
             out.putLong(offset + ROOT_ID, message.rootId);
@@ -194,6 +199,7 @@ public final class Hello {
                 in.getShort(offset + NAMENODE_COUNT) & 0xffff,
                 in.getInt(offset + BLOCK_SIZE),
                 in.getInt(offset + MIN_EXTENT_SIZE),
+                in.getInt(offset + SMALL_VALUE),
                 in.getInt(offset + LEASE_MILLIS),
                 in.getLong(offset + INCARNATION),
                 in.getLong(offset + ROOT_ID),

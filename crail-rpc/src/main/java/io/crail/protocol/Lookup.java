@@ -118,14 +118,17 @@ public final class Lookup {
    *
    * @param node the node
    * @param extents its first extents
+   * @param value all its bytes, of a small value
    */
-  public record Response(NodeInfo node, List<Extent> extents) {
+  public record Response(NodeInfo node, List<Extent> extents, SmallValue value) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Lookup.Response")
             .struct("node", NodeInfo.LAYOUT)
             .u16("extentsCount", "number of extents")
-            .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS);
+            .u16("valueLength", "bytes of value")
+            .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS)
+            .bytes("value", "valueLength", 0, SmallValue.MAX_LENGTH, SmallValue.MEANING);
 
     /** Offset of the node. */
     public static final int NODE = LAYOUT.offset("node");
@@ -133,12 +136,17 @@ public final class Lookup {
     /** Offset of the number of extents. */
     public static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
 
+    /** Offset of the number of value bytes. */
+    public static final int VALUE_LENGTH = LAYOUT.offset("valueLength");
+
     /** The codec. */
     public static final Codec<Response> CODEC =
         new Codec<>(LAYOUT) {
           @Override
           public int length(Response message) {
-            return LAYOUT.fixedLength() + message.extents.size() * Extent.LAYOUT.fixedLength();
+            return LAYOUT.fixedLength()
+                + message.extents.size() * Extent.LAYOUT.fixedLength()
+                + message.value.length();
           }
 
           @Override
@@ -147,6 +155,9 @@ public final class Lookup {
             out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
             int at = offset + LAYOUT.fixedLength();
             Extent.encodeAll(message.extents, out, at);
+            at += message.extents.size() * Extent.LAYOUT.fixedLength();
+            out.putShort(offset + VALUE_LENGTH, (short) message.value.length());
+            message.value.copyTo(out, at);
           }
 
           @Override
@@ -154,7 +165,10 @@ public final class Lookup {
             int at = offset + LAYOUT.fixedLength();
             int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
             List<Extent> extents = Extent.readAll(in, at, extentsCount);
-            return new Response(NodeInfo.read(in, offset + NODE), extents);
+            at += extentsCount * Extent.LAYOUT.fixedLength();
+            int valueLength = in.getShort(offset + VALUE_LENGTH) & 0xffff;
+            SmallValue value = SmallValue.copyOf(in, at, valueLength);
+            return new Response(NodeInfo.read(in, offset + NODE), extents, value);
           }
         };
   }

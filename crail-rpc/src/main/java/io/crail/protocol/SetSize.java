@@ -30,39 +30,63 @@ public final class SetSize {
    * @param token the write lease
    * @param size new size; one below the present size changes nothing
    * @param close what becomes of the write lease: {@link #KEEP}, {@link #END} or {@link #EXPIRE}
+   * @param value with {@link #END}: all bytes of a small key-value, as many as its size; they take
+   *     the place of what it has
    */
-  public record Request(long id, long token, long size, int close) {
+  public record Request(long id, long token, long size, int close, SmallValue value) {
+    /** Without a value. */
+    public Request(long id, long token, long size, int close) {
+      this(id, token, size, close, SmallValue.NONE);
+    }
+
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("SetSize.Request")
             .i64("id", "node id")
             .i64("token", "the write lease")
             .i64("size", "new size; one below the present size changes nothing")
-            .u8("close", "what becomes of the write lease: KEEP, END or EXPIRE");
+            .u8("close", "what becomes of the write lease: KEEP, END or EXPIRE")
+            .u16("valueLength", "bytes of value")
+            .bytes(
+                "value",
+                "valueLength",
+                0,
+                SmallValue.MAX_LENGTH,
+                "with END: all bytes of a small key-value");
 
     static final int ID = LAYOUT.offset("id");
     static final int TOKEN = LAYOUT.offset("token");
     static final int SIZE = LAYOUT.offset("size");
     static final int CLOSE = LAYOUT.offset("close");
+    static final int VALUE_LENGTH = LAYOUT.offset("valueLength");
 
     /** The codec. */
     public static final Codec<Request> CODEC =
         new Codec<>(LAYOUT) {
+          @Override
+          public int length(Request message) {
+            return LAYOUT.fixedLength() + message.value.length();
+          }
+
           @Override
           public void encode(Request message, ByteBuffer out, int offset) {
             out.putLong(offset + ID, message.id);
             out.putLong(offset + TOKEN, message.token);
             out.putLong(offset + SIZE, message.size);
             out.put(offset + CLOSE, (byte) message.close);
+            out.putShort(offset + VALUE_LENGTH, (short) message.value.length());
+            message.value.copyTo(out, offset + LAYOUT.fixedLength());
           }
 
           @Override
           protected Request read(ByteBuffer in, int offset) {
+            int valueLength = in.getShort(offset + VALUE_LENGTH) & 0xffff;
             return new Request(
                 in.getLong(offset + ID),
                 in.getLong(offset + TOKEN),
                 in.getLong(offset + SIZE),
-                in.get(offset + CLOSE) & 0xff);
+                in.get(offset + CLOSE) & 0xff,
+                SmallValue.copyOf(in, offset + LAYOUT.fixedLength(), valueLength));
           }
         };
   }

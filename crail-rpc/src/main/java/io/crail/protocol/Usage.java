@@ -36,21 +36,29 @@ public final class Usage {
    * @param nodes nodes, the root included
    * @param datanodes registered datanodes
    * @param onlineDatanodes datanodes heard of lately
+   * @param smallValueBytes memory that the small values of the namenode take
    * @param classes space of each storage class that has datanodes
    */
-  public record Response(long nodes, int datanodes, int onlineDatanodes, List<ClassUsage> classes) {
+  public record Response(
+      long nodes,
+      int datanodes,
+      int onlineDatanodes,
+      long smallValueBytes,
+      List<ClassUsage> classes) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Usage.Response")
             .i64("nodes", "nodes, the root included")
             .i32("datanodes", "registered datanodes")
             .i32("onlineDatanodes", "datanodes heard of lately")
+            .i64("smallValueBytes", "memory that the small values of the namenode take")
             .u16("classesCount", "number of classes")
             .list("classes", "classesCount", ClassUsage.LAYOUT, MAX_CLASSES);
 
     static final int NODES = LAYOUT.offset("nodes");
     static final int DATANODES = LAYOUT.offset("datanodes");
     static final int ONLINE_DATANODES = LAYOUT.offset("onlineDatanodes");
+    static final int SMALL_VALUE_BYTES = LAYOUT.offset("smallValueBytes");
     static final int CLASSES_COUNT = LAYOUT.offset("classesCount");
 
     /** The codec. */
@@ -66,6 +74,7 @@ public final class Usage {
             out.putLong(offset + NODES, message.nodes);
             out.putInt(offset + DATANODES, message.datanodes);
             out.putInt(offset + ONLINE_DATANODES, message.onlineDatanodes);
+            out.putLong(offset + SMALL_VALUE_BYTES, message.smallValueBytes);
             out.putShort(offset + CLASSES_COUNT, (short) message.classes.size());
             int at = offset + LAYOUT.fixedLength();
             for (ClassUsage element : message.classes) {
@@ -87,6 +96,7 @@ public final class Usage {
                 in.getLong(offset + NODES),
                 in.getInt(offset + DATANODES),
                 in.getInt(offset + ONLINE_DATANODES),
+                in.getLong(offset + SMALL_VALUE_BYTES),
                 classes);
           }
         };

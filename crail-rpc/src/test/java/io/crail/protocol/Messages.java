@@ -61,6 +61,9 @@ final class Messages {
       Layout.Tail tail = tail(layout, name);
       return Utf8.copyOf(values.text(name, tail), 0, values.lastTextLength());
     }
+    if (type == SmallValue.class) {
+      return SmallValue.of(values.text(name, tail(layout, name)));
+    }
     if (type == List.class) {
       Layout.Tail tail = tail(layout, name);
       Type element = ((ParameterizedType) component.getGenericType()).getActualTypeArguments()[0];

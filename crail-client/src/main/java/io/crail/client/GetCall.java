@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailResult;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Lookup;
+import io.crail.protocol.NodePath;
+import io.crail.protocol.NodeType;
+import io.crail.protocol.SmallValue;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import java.nio.ByteBuffer;
+
+/**
+ * Gets a whole value. A small one comes with the lookup, straight into the caller's memory; the
+ * bytes of another one are read when the lookup has told where they lie. When it is replaced
+ * between the two, the new one is looked up.
+ */
+final class GetCall extends Completion implements Awaitable<CrailResult>, CrailResult {
+  /** How often a value may be replaced while it is being read. */
+  private static final int MAX_LOOKUPS = 16;
+
+  private final CoreStore store;
+  private final LoopContext context;
+  private final Utf8 path;
+  private final ByteBuffer memory;
+  private final ByteBuffer root;
+  private final int offset;
+  private final int room;
+  private final long deadlineNanos;
+
+  /** In the loop. */
+  private int lookups;
+
+  private long length;
+
+  /**
+   * Creates a call; {@link #begin} starts it.
+   *
+   * @param memory where the value goes, from {@code offset} on, at most {@code room} bytes
+   * @param root what the memory was cut from
+   */
+  GetCall(
+      CoreStore store,
+      LoopContext context,
+      Utf8 path,
+      ByteBuffer memory,
+      ByteBuffer root,
+      int offset,
+      int room) {
+    this.store = store;
+    this.context = context;
+    this.path = path;
+    this.memory = memory;
+    this.root = root;
+    this.offset = offset;
+    this.room = room;
+    this.deadlineNanos =
+        context.nanoTime()
+            + context.rpcTimeoutNanos()
+            + DirectStream.timeoutNanos(store.dataTimeoutNanos(), room);
+  }
+
+  /** Sends the lookup. */
+  void begin() {
+    new Find().submit();
+  }
+
+  private final class Find extends Lookup.Call {
+    private final long sentNanos = context.nanoTime();
+    private Lookup.Response response;
+    private CrailException refusal;
+
+    Find() {
+      int namenode = NodePath.namenodeOf(path, context.namenodes().count());
+      prepare(context.namenodes().peer(namenode), path, sentNanos + context.rpcTimeoutNanos());
+    }
+
+    @Override
+    protected void decode(ByteBuffer in, int at, int bodyLength) throws CrailException {
+      Lookup.Response.LAYOUT.check(in, at, bodyLength);
+      int small = in.getShort(at + Lookup.Response.VALUE_LENGTH) & 0xffff;
+      if (small == 0) {
+        response = Lookup.Response.CODEC.decode(in, at, bodyLength);
+      } else if (small > room) {
+        refusal = tooLong(small);
+      } else {
+        memory.put(offset, in, at + bodyLength - small, small);
+        length = small;
+      }
+    }
+
+    @Override
+    protected void completed() {
+      CrailException cause = isFailed() ? failure() : refusal;
+      if (cause != null) {
+        GetCall.this.fail(cause);
+      } else if (response == null || response.node().size() == 0) {
+        requireKeyValue();
+      } else {
+        read(response, sentNanos);
+      }
+    }
+
+    /** Ends the get of a value of which there is nothing more to read. */
+    private void requireKeyValue() {
+      if (response != null && response.node().type() != NodeType.KEYVALUE) {
+        GetCall.this.fail(wrongType(response.node().type()));
+      } else {
+        GetCall.this.succeed();
+      }
+    }
+  }
+
+  private CrailException tooLong(long valueLength) {
+    return ErrorCode.INVALID_ARGUMENT.exception(
+        path + " has " + valueLength + " bytes, the buffer has room for " + room);
+  }
+
+  private CrailException wrongType(NodeType type) {
+    return ErrorCode.WRONG_TYPE.exception(path + " is a " + type + ", not a key-value");
+  }
+
+  /** Reads the bytes from where they lie. In the loop. */
+  private void read(Lookup.Response found, long sentNanos) {
+    long size = found.node().size();
+    if (found.node().type() != NodeType.KEYVALUE || size > room) {
+      fail(
+          found.node().type() == NodeType.KEYVALUE
+              ? tooLong(size)
+              : wrongType(found.node().type()));
+      return;
+    }
+    lookups++;
+    CoreKeyValue value =
+        new CoreKeyValue(
+            store,
+            path.toString(),
+            found.node(),
+            found.extents(),
+            SmallValue.NONE,
+            sentNanos + context.leaseNanos(found.node().id()));
+    try {
+      DirectInput input = value.openInput(context, size);
+      StreamOperation read = input.readAt(0, memory, root, offset, (int) size);
+      read.whenComplete(
+          () -> {
+            input.release();
+            readEnded(read);
+          });
+    } catch (CrailException e) {
+      fail(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      fail(ErrorCode.CLOSED, "interrupted");
+    } catch (RuntimeException e) {
+      CrailException bug = ErrorCode.INTERNAL.exception(toString());
+      bug.initCause(e);
+      fail(bug);
+    }
+  }
+
+  private void readEnded(StreamOperation read) {
+    CrailException failure = read.failure();
+    if (failure == null) {
+      length = read.getLen();
+      succeed();
+    } else if (failure.code() == ErrorCode.STALE_NODE
+        && lookups < MAX_LOOKUPS
+        && deadlineNanos - context.nanoTime() > 0) {
+      begin();
+    } else {
+      fail(failure);
+    }
+  }
+
+  @Override
+  public long getLen() {
+    return length;
+  }
+
+  @Override
+  public Completion completion() {
+    return this;
+  }
+
+  @Override
+  public ClientLoop loop() {
+    return context.loop();
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  @Override
+  public CrailResult outcome(CrailException failure) throws CrailException {
+    if (failure == null) {
+      return this;
+    }
+    if (LookupCall.isAbsence(failure.code())) {
+      return null;
+    }
+    throw failure;
+  }
+
+  @Override
+  public String toString() {
+    return "get " + path;
+  }
+}

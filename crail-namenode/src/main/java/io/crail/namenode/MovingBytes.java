@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+/**
+ * A small value whose writer has asked for space, since it will not stay small: it writes the bytes
+ * once more into the extents, and those behind them. Readers see the bytes that were there until
+ * more are committed; from then on the node has the extents alone.
+ */
+final class MovingBytes extends SmallBytes {
+  private volatile NodeSpace extents;
+
+  MovingBytes(byte[] bytes, NodeSpace extents) {
+    super(bytes);
+    this.extents = extents;
+  }
+
+  /** The extents, which hold all bytes from the first one on once something is committed. */
+  NodeSpace extents() {
+    return extents;
+  }
+
+  @Override
+  int count() {
+    return extents.count();
+  }
+
+  @Override
+  Allocation at(int index) {
+    return extents.at(index);
+  }
+
+  @Override
+  NodeSpace with(Allocation next) {
+    extents = extents.with(next);
+    return this;
+  }
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.AcquireLease;
+import io.crail.protocol.Create;
+import io.crail.protocol.Dump;
+import io.crail.protocol.Extent;
+import io.crail.protocol.FindExtents;
+import io.crail.protocol.Locations;
+import io.crail.protocol.Lookup;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeInfo;
+import io.crail.protocol.NodeType;
+import io.crail.protocol.SetSize;
+import io.crail.protocol.SmallValue;
+import io.crail.protocol.Usage;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Values whose bytes the namenode holds. */
+class SmallValueTest {
+  private static final int MOST = 100;
+  private static final long TOKEN = 9;
+
+  private TestStore store;
+  private int datanode;
+
+  @BeforeEach
+  void start() throws Exception {
+    start("1m");
+  }
+
+  private void start(String memory) throws CrailException {
+    store =
+        new TestStore(
+            "crail.namenode.smallvalue",
+            String.valueOf(MOST),
+            "crail.namenode.smallvalues",
+            memory);
+    datanode = store.datanode(8L << 20);
+    store.create(NodeType.TABLE, "/t", 0);
+  }
+
+  @AfterEach
+  void everythingAddsUp() {
+    store.namenode.verify();
+  }
+
+  private static byte[] bytes(int length, int value) {
+    byte[] bytes = new byte[length];
+    Arrays.fill(bytes, (byte) value);
+    return bytes;
+  }
+
+  private static Create.Request creation(NodeType type, String path, long token, byte[] value) {
+    return new Create.Request(
+        type,
+        true,
+        false,
+        false,
+        0644,
+        Create.PARENT_CLASS,
+        token,
+        0,
+        Utf8.of(path),
+        Utf8.EMPTY,
+        SmallValue.of(value));
+  }
+
+  private NodeInfo put(String path, byte[] value) throws CrailException {
+    return store
+        .call(NameNodeOperations.CREATE, creation(NodeType.KEYVALUE, path, 0, value))
+        .node();
+  }
+
+  private NodeInfo end(long id, byte[] value) throws CrailException {
+    SetSize.Request request =
+        new SetSize.Request(id, TOKEN, value.length, SetSize.END, SmallValue.of(value));
+    return store.call(NameNodeOperations.SET_SIZE, request).node();
+  }
+
+  private void assertSmall(byte[] expected, String path) throws CrailException {
+    Lookup.Response found = store.lookup(path);
+    assertArrayEquals(expected, found.value().bytes());
+    assertEquals(expected.length, found.node().size());
+    assertEquals(List.of(), found.extents());
+  }
+
+  private Usage.Response usage() throws CrailException {
+    return store.call(NameNodeOperations.USAGE, new Usage.Request());
+  }
+
+  private void assertUnused() throws CrailException {
+    assertEquals(0, usage().smallValueBytes());
+    assertEquals(0, usage().classes().get(0).usedBytes());
+  }
+
+  @Test
+  void aPutBringsItsValueAndALookupTakesIt() throws Exception {
+    byte[] value = bytes(MOST, 1);
+    NodeInfo node = put("/t/k", value);
+    assertEquals(MOST, node.size());
+    assertSmall(value, "/t/k");
+    FindExtents.Response found = store.find(node.id(), 7);
+    assertArrayEquals(value, found.value().bytes());
+    assertEquals(List.of(), found.extents());
+    Locations.Response locations =
+        store.call(NameNodeOperations.LOCATIONS, new Locations.Request(node.id(), 0, MOST));
+    assertEquals(MOST, locations.size());
+    assertEquals(List.of(), locations.extents());
+    assertEquals(SmallBytes.footprint(MOST), usage().smallValueBytes());
+    assertEquals(0, usage().classes().get(0).usedBytes());
+    // Whoever only asks whether the node is there gets no bytes.
+    FindExtents.Response asked =
+        store.call(
+            NameNodeOperations.FIND_EXTENTS, new FindExtents.Request(node.id(), MOST + 1, 0));
+    assertEquals(new FindExtents.Response(MOST, List.of(), SmallValue.NONE), asked);
+    // Nobody has a lease, so another put or an append is free to come.
+    store.acquire(node.id(), 5);
+  }
+
+  @Test
+  void aPutTakesThePlaceOfTheOldValueAtOnce() throws Exception {
+    NodeInfo old = put("/t/k", bytes(10, 1));
+    put("/t/k", bytes(20, 2));
+    assertSmall(bytes(20, 2), "/t/k");
+    Refusals.refused(ErrorCode.STALE_NODE, () -> store.find(old.id(), 0));
+    assertEquals(SmallBytes.footprint(20), usage().smallValueBytes());
+    NodeInfo large = store.write(store.create(NodeType.KEYVALUE, "/t/k", 9), 5000);
+    assertEquals(0, usage().smallValueBytes());
+    assertEquals(5000, large.size());
+    put("/t/k", bytes(0, 0));
+    assertSmall(bytes(0, 0), "/t/k");
+    store.remove("/t", true);
+    store.passAlive(30_000, datanode);
+    assertUnused();
+  }
+
+  @Test
+  void renameAndRemoveTakeTheValueAlong() throws Exception {
+    put("/t/a", bytes(10, 1));
+    put("/t/b", bytes(20, 2));
+    store.renameOver("/t/a", "/t/b");
+    assertSmall(bytes(10, 1), "/t/b");
+    assertEquals(SmallBytes.footprint(10), usage().smallValueBytes());
+    store.remove("/t/b", false);
+    assertUnused();
+  }
+
+  @Test
+  void whatMayNotBeIsRefusedAndNothingIsDone() throws Exception {
+    put("/t/k", bytes(3, 3));
+    store.mkdir("/d");
+    long used = usage().smallValueBytes();
+    Refusals.refused(ErrorCode.LIMIT_EXCEEDED, "/t/k", () -> put("/t/k", bytes(MOST + 1, 1)));
+    Refusals.refused(ErrorCode.PARENT_NOT_FOUND, () -> put("/x/k", bytes(1, 1)));
+    Refusals.refused(ErrorCode.WRONG_TYPE, () -> put("/d/k", bytes(1, 1)));
+    for (Create.Request request :
+        List.of(
+            creation(NodeType.DATAFILE, "/d/f", 0, bytes(1, 1)),
+            creation(NodeType.KEYVALUE, "/t/k", TOKEN, bytes(1, 1)),
+            creation(NodeType.TABLE, "/t/t", 0, bytes(1, 1)))) {
+      Refusals.refused(
+          ErrorCode.INVALID_ARGUMENT, () -> store.call(NameNodeOperations.CREATE, request));
+    }
+    assertSmall(bytes(3, 3), "/t/k");
+    assertEquals(used, usage().smallValueBytes());
+  }
+
+  @Test
+  void memoryForSmallValuesHasALimit() throws Exception {
+    start(String.valueOf(3 * SmallBytes.footprint(64)));
+    for (int i = 0; i < 3; i++) {
+      put("/t/" + i, bytes(64, i));
+    }
+    Refusals.refused(ErrorCode.NO_SPACE, "/t/3", () -> put("/t/3", bytes(1, 1)));
+    // Not even in the place of another one, which is there until the new one is.
+    Refusals.refused(ErrorCode.NO_SPACE, () -> put("/t/0", bytes(64, 1)));
+    NodeInfo node = store.create(NodeType.KEYVALUE, "/t/4", TOKEN);
+    Refusals.refused(ErrorCode.NO_SPACE, () -> end(node.id(), bytes(5, 5)));
+    // Its lease has stayed, and its bytes find a place elsewhere.
+    store.write(node, 5);
+    store.remove("/t/1", false);
+    put("/t/3", bytes(64, 3));
+    assertSmall(bytes(64, 0), "/t/0");
+  }
+
+  @Test
+  void aWriterEndsWithItsValue() throws Exception {
+    NodeInfo node = store.create(NodeType.KEYVALUE, "/t/k", TOKEN);
+    assertEquals(4, end(node.id(), bytes(4, 4)).size());
+    assertSmall(bytes(4, 4), "/t/k");
+    // The answer got lost: the same again is no error.
+    assertEquals(4, end(node.id(), bytes(4, 4)).size());
+    assertEquals(SmallBytes.footprint(4), usage().smallValueBytes());
+    Refusals.refused(ErrorCode.WRITE_LEASE_LOST, () -> end(node.id(), bytes(6, 6)));
+    AcquireLease.Response again = store.acquire(node.id(), TOKEN);
+    assertArrayEquals(bytes(4, 4), again.value().bytes());
+    // It only grows.
+    Refusals.refused(ErrorCode.INVALID_ARGUMENT, () -> end(node.id(), bytes(3, 3)));
+    Refusals.refused(
+        ErrorCode.INVALID_ARGUMENT,
+        () ->
+            store.call(
+                NameNodeOperations.SET_SIZE,
+                new SetSize.Request(
+                    node.id(), TOKEN, 6, SetSize.KEEP, SmallValue.of(bytes(6, 6)))));
+    end(node.id(), bytes(6, 6));
+    assertSmall(bytes(6, 6), "/t/k");
+    assertEquals(SmallBytes.footprint(6), usage().smallValueBytes());
+    store.acquire(node.id(), TOKEN);
+    assertEquals(6, store.setSize(node.id(), TOKEN, 6, SetSize.END).size());
+    assertSmall(bytes(6, 6), "/t/k");
+  }
+
+  @Test
+  void spaceThatASmallValueDoesNotNeedComesBack() throws Exception {
+    Create.Request request =
+        new Create.Request(
+            NodeType.KEYVALUE,
+            true,
+            false,
+            false,
+            0644,
+            Create.PARENT_CLASS,
+            TOKEN,
+            100_000,
+            Utf8.of("/t/k"),
+            Utf8.EMPTY,
+            SmallValue.NONE);
+    Create.Response created = store.call(NameNodeOperations.CREATE, request);
+    assertEquals(1, created.extents().size());
+    assertTrue(created.extents().get(0).length() >= 100_000);
+    end(created.node().id(), bytes(8, 8));
+    assertSmall(bytes(8, 8), "/t/k");
+    assertEquals(0, usage().classes().get(0).usedBytes());
+    assertEquals(0, usage().classes().get(0).waitingBytes());
+  }
+
+  @Test
+  void aCreateWithoutSpaceForTheFirstExtentIsACreate() throws Exception {
+    store.write("/full", 8L << 20);
+    Create.Response created =
+        store.call(
+            NameNodeOperations.CREATE,
+            new Create.Request(
+                NodeType.KEYVALUE,
+                true,
+                false,
+                false,
+                0644,
+                Create.PARENT_CLASS,
+                TOKEN,
+                100,
+                Utf8.of("/t/k"),
+                Utf8.EMPTY,
+                SmallValue.NONE));
+    assertEquals(List.of(), created.extents());
+    Refusals.refused(ErrorCode.NO_SPACE, () -> store.extend(created.node().id(), TOKEN, 0, 100));
+    end(created.node().id(), bytes(8, 8));
+  }
+
+  @Test
+  void aValueThatGrowsMovesWhenMoreIsCommitted() throws Exception {
+    NodeInfo node = put("/t/k", bytes(40, 4));
+    store.acquire(node.id(), TOKEN);
+    Refusals.refused(ErrorCode.OUT_OF_RANGE, () -> store.extend(node.id(), TOKEN, 40, 10));
+    List<Extent> extents = store.extend(node.id(), TOKEN, 0, 5000);
+    assertEquals(0, extents.get(0).fileOffset());
+    assertSmall(bytes(40, 4), "/t/k");
+    assertArrayEquals(bytes(40, 4), store.find(node.id(), 0).value().bytes());
+    store.setSize(node.id(), TOKEN, 5000, SetSize.KEEP);
+    Lookup.Response moved = store.lookup("/t/k");
+    assertEquals(5000, moved.node().size());
+    assertEquals(SmallValue.NONE, moved.value());
+    assertEquals(0, usage().smallValueBytes());
+    store.extend(node.id(), TOKEN, extents.get(extents.size() - 1).fileEnd(), 100);
+    Refusals.refused(ErrorCode.INVALID_ARGUMENT, () -> end(node.id(), bytes(MOST, 1)));
+    store.setSize(node.id(), TOKEN, 5000, SetSize.END);
+    store.remove("/t/k", false);
+    store.passAlive(30_000, datanode);
+    assertUnused();
+  }
+
+  @Test
+  void aValueWhoseMoveWasNotCommittedStaysWhereItWas() throws Exception {
+    NodeInfo node = put("/t/k", bytes(40, 4));
+    store.acquire(node.id(), TOKEN);
+    store.extend(node.id(), TOKEN, 0, 5000);
+    store.setSize(node.id(), TOKEN, 40, SetSize.END);
+    assertSmall(bytes(40, 4), "/t/k");
+    assertEquals(0, usage().classes().get(0).usedBytes());
+    // The same for a writer that vanishes.
+    store.acquire(node.id(), TOKEN);
+    store.extend(node.id(), TOKEN, 0, 5000);
+    store.passAlive(30_000, datanode);
+    assertSmall(bytes(40, 4), "/t/k");
+    assertEquals(0, usage().classes().get(0).usedBytes());
+    // And for one whose node is removed meanwhile.
+    store.acquire(node.id(), TOKEN);
+    store.extend(node.id(), TOKEN, 0, 5000);
+    store.remove("/t/k", false);
+    store.passAlive(30_000, datanode);
+    assertUnused();
+  }
+
+  @Test
+  void aValueTakesTheMemoryThatIsCountedForIt() {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    int count = 10_000;
+    for (int length : new int[] {1, 64, 1000}) {
+      SmallBytes[] values = new SmallBytes[count];
+      long before = threads.getCurrentThreadAllocatedBytes();
+      for (int i = 0; i < count; i++) {
+        values[i] = new SmallBytes(new byte[length]);
+      }
+      long each = (threads.getCurrentThreadAllocatedBytes() - before) / count;
+      assertEquals(count * (long) length, Arrays.stream(values).mapToLong(NodeSpace::size).sum());
+      assertTrue(each >= length && each <= SmallBytes.footprint(length), length + ": " + each);
+    }
+  }
+
+  @Test
+  void isShownInADump() throws Exception {
+    put("/t/k", bytes(40, 4));
+    String text = store.call(NameNodeOperations.DUMP, new Dump.Request(0)).text().toString();
+    assertTrue(text.contains("small values " + SmallBytes.footprint(40) + " bytes"), text);
+    assertTrue(text.lines().anyMatch(line -> line.contains("/t/k") && line.endsWith(" small")));
+  }
+
+  @Test
+  void noneWhereTheyAreTurnedOff() throws Exception {
+    store = new TestStore("crail.namenode.smallvalue", "0");
+    store.create(NodeType.TABLE, "/t", 0);
+    Refusals.refused(ErrorCode.LIMIT_EXCEEDED, () -> put("/t/k", bytes(1, 1)));
+    assertEquals(0, put("/t/k", bytes(0, 0)).size());
+  }
+
+  @Test
+  void randomRequestsAddUp() throws Exception {
+    long seed = TestStore.seed();
+    Random random = new Random(seed);
+    start(String.valueOf(20 * SmallBytes.footprint(50)));
+    for (int i = 0; i < 5000; i++) {
+      String path = "/t/" + random.nextInt(8);
+      try {
+        step(random, path);
+      } catch (CrailException e) {
+        // Refused: then nothing may have changed for the accounts.
+      }
+      if (i % 50 == 0) {
+        store.namenode.verify();
+      }
+    }
+    store.remove("/t", true);
+    store.passAlive(30_000, datanode);
+    store.namenode.verify();
+    assertUnused();
+  }
+
+  private void step(Random random, String path) throws CrailException {
+    int length = random.nextInt(MOST + 10);
+    switch (random.nextInt(8)) {
+      case 0, 1 -> put(path, bytes(length, 1));
+      case 2 -> {
+        long id = store.create(NodeType.KEYVALUE, path, TOKEN).id();
+        if (random.nextBoolean()) {
+          end(id, bytes(length, 1));
+        }
+      }
+      case 3 -> store.remove(path, false);
+      case 4 -> store.renameOver(path, "/t/" + random.nextInt(8));
+      case 5 -> store.acquire(store.lookup(path).node().id(), TOKEN);
+      case 6 -> store.extend(store.lookup(path).node().id(), TOKEN, 0, random.nextInt(20_000));
+      default -> {
+        NodeInfo node = store.lookup(path).node();
+        if (random.nextBoolean()) {
+          end(node.id(), bytes(length, 1));
+        } else {
+          store.setSize(node.id(), TOKEN, random.nextInt(5000), random.nextInt(3));
+        }
+      }
+    }
+    if (random.nextInt(100) == 0) {
+      store.passAlive(30_000, datanode);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.crail.CrailKeyValue;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Values with small ones at the namenode; what they cost. */
+class SmallKeyValueTest extends KeyValueContract {
+  @Override
+  String[] settings() {
+    return new String[0];
+  }
+
+  private interface Action {
+    void run() throws Exception;
+  }
+
+  /** The requests that an action has sent, by their operations. */
+  private Map<String, Long> requests(Action action) throws Exception {
+    // So that this thread has its connections.
+    store().lookup("/counted").get();
+    Map<String, Long> before = counts();
+    action.run();
+    Map<String, Long> after = counts();
+    Map<String, Long> sent = new LinkedHashMap<>();
+    after.forEach(
+        (name, count) -> {
+          long more = count - before.get(name);
+          if (more > 0) {
+            sent.put(name, more);
+          }
+        });
+    return sent;
+  }
+
+  private Map<String, Long> counts() throws Exception {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    for (Operation<?, ?> operation :
+        new Operation<?, ?>[] {
+          NameNodeOperations.CREATE,
+          NameNodeOperations.LOOKUP,
+          NameNodeOperations.SET_SIZE,
+          NameNodeOperations.EXTEND,
+          NameNodeOperations.FIND_EXTENTS,
+          NameNodeOperations.ACQUIRE_LEASE
+        }) {
+      counts.put(operation.name(), cluster().operations(operation));
+    }
+    return counts;
+  }
+
+  @Test
+  void aSmallPutAndASmallGetAreOneRequestEach() throws Exception {
+    table("/counted");
+    byte[] value = value(100, 1);
+    assertEquals(
+        Map.of("create", 1L), requests(() -> store().put("/counted/k", Bytes.buffer(value)).get()));
+    assertEquals(
+        Map.of("lookup", 1L),
+        requests(() -> assertArrayEquals(value, get(store(), "/counted/k", 100))));
+    // As programs of Apache Crail do it.
+    assertEquals(
+        Map.of("create", 1L, "set-size", 1L), requests(() -> write(store(), "/counted/k", value)));
+    assertEquals(
+        Map.of("lookup", 1L),
+        requests(() -> assertArrayEquals(value, read(store(), "/counted/k"))));
+    assertEquals(0, cluster().usage().usedBytes());
+    // A second read asks whether the value is still there, and gets it with the answer.
+    CrailKeyValue found = store().lookup("/counted/k").get().asKeyValue();
+    assertArrayEquals(value, Bytes.read(found));
+    assertEquals(
+        Map.of("find-extents", 2L), requests(() -> assertArrayEquals(value, Bytes.read(found))));
+    store().delete("/counted", true).get();
+  }
+
+  @Test
+  void aLargerPutGetsItsSpaceWithTheCreate() throws Exception {
+    table("/counted");
+    byte[] value = value(100_000, 1);
+    assertEquals(
+        Map.of("create", 1L, "set-size", 1L),
+        requests(() -> store().put("/counted/k", Bytes.buffer(value)).get()));
+    write(store(), "/counted/k", value);
+    // The next one is expected to be as long.
+    assertEquals(
+        Map.of("create", 1L, "set-size", 1L), requests(() -> write(store(), "/counted/k", value)));
+    store().delete("/counted", true).get();
+  }
+}
