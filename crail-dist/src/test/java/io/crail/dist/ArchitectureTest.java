@@ -71,6 +71,7 @@ class ArchitectureTest {
             List.of("io.crail", "io.crail.conf..", "io.crail.memory..", "io.crail.client.."),
             List.of("common", "engine", "protocol", "storage")));
     modules.put("hadoop", new Module(List.of("io.crail.hadoop.."), List.of("common", "client")));
+    modules.put("ycsb", new Module(List.of("io.crail.ycsb.."), List.of("common", "client")));
     modules.put(
         "bench",
         new Module(
@@ -180,6 +181,17 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("org.jfree..", "org.apache.batik..", "java.awt..", "javax.imageio..")
+        .check(crail);
+  }
+
+  @Test
+  void ycsbStaysInItsRoom() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("io.crail.ycsb..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("site.ycsb..")
         .check(crail);
   }
 

@@ -79,6 +79,11 @@ final class Cluster {
     return namenodeProcess;
   }
 
+  /** Where the namenodes are, as the configuration names it. */
+  String addresses() {
+    return address;
+  }
+
   /** A command of the launcher against this cluster. */
   List<String> crail(String command) {
     return List.of(crail, command, "--set", "crail.namenode.address=" + address);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.ycsb;
+
+/**
+ * Any key as the name of a node, and back. What a path may not have, and the escape itself, is a
+ * percent sign and two digits; the empty key is a percent sign alone. No key has a name that begins
+ * with {@link #RESERVED}.
+ */
+final class KeyNames {
+  /** Begins names that are no keys. */
+  static final String RESERVED = "%-";
+
+  private static final char ESCAPE = '%';
+  private static final String EMPTY = "%";
+  private static final String DIGITS = "0123456789abcdef";
+
+  private KeyNames() {}
+
+  /** The name of a key. */
+  static String encode(String key) {
+    if (key.isEmpty()) {
+      return EMPTY;
+    }
+    boolean dots = key.equals(".") || key.equals("..");
+    if (!dots && isPlain(key)) {
+      return key;
+    }
+    StringBuilder name = new StringBuilder(key.length() + 8);
+    for (int i = 0; i < key.length(); i++) {
+      char c = key.charAt(i);
+      if (isForbidden(c) || dots) {
+        name.append(ESCAPE).append(DIGITS.charAt(c >> 4)).append(DIGITS.charAt(c & 0xf));
+      } else {
+        name.append(c);
+      }
+    }
+    return name.toString();
+  }
+
+  private static boolean isPlain(String key) {
+    for (int i = 0; i < key.length(); i++) {
+      if (isForbidden(key.charAt(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean isForbidden(char c) {
+    return c == '/' || c == ESCAPE || c < ' ';
+  }
+
+  /** The key of a name; null when it is that of none. */
+  static String decode(String name) {
+    if (name.indexOf(ESCAPE) < 0) {
+      return name;
+    }
+    if (name.equals(EMPTY)) {
+      return "";
+    }
+    StringBuilder key = new StringBuilder(name.length());
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      if (c != ESCAPE) {
+        key.append(c);
+        continue;
+      }
+      int high = i + 2 < name.length() ? DIGITS.indexOf(name.charAt(i + 1)) : -1;
+      int low = high < 0 ? -1 : DIGITS.indexOf(name.charAt(i + 2));
+      if (low < 0) {
+        return null;
+      }
+      key.append((char) (high << 4 | low));
+      i += 2;
+    }
+    return key.toString();
+  }
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.ycsb;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailInputStream;
+import io.crail.CrailKeyValue;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * The records of tables, as bytes. Whoever reads one gets all bytes of one put. Used by one thread.
+ */
+final class Records implements AutoCloseable {
+  /** A record that is put as often as this while it is read is read no more. */
+  private static final int MOST_TRIES = 1000;
+
+  private final CrailStore store;
+  private final boolean enumerable;
+  private final String temporary = KeyNames.RESERVED + UUID.randomUUID();
+  private final CrailBuffer buffer;
+  private String known = "";
+
+  /**
+   * Creates it, with a buffer of the store.
+   *
+   * @param enumerable whether listings show what is put
+   * @throws Exception as {@link CrailStore#allocateBuffer}
+   */
+  Records(CrailStore store, boolean enumerable) throws Exception {
+    this.store = store;
+    this.enumerable = enumerable;
+    this.buffer = store.allocateBuffer();
+  }
+
+  /** The path of a record. */
+  static String path(String table, String key) {
+    return table + '/' + KeyNames.encode(key);
+  }
+
+  /**
+   * Makes sure that a table is there.
+   *
+   * @throws Exception a {@code WrongTypeException} when something else is
+   */
+  void ensureTable(String table) throws Exception {
+    if (table.equals(known)) {
+      return;
+    }
+    CrailNode node = join(store.lookup(table));
+    if (node == null) {
+      try {
+        node = join(create(table, CrailNodeType.TABLE, true));
+      } catch (CrailException e) {
+        if (e.code() != ErrorCode.NODE_EXISTS) {
+          throw e;
+        }
+        node = join(store.lookup(table));
+      }
+    }
+    if (node != null) {
+      node.asTable();
+    }
+    known = table;
+  }
+
+  /**
+   * Puts a record that is not there. One that is there goes at once, and this comes in its place.
+   */
+  void insert(String path, byte[] record) throws Exception {
+    try {
+      write(path, record);
+    } catch (Exception e) {
+      // Another process has put it since: that one wins.
+      if (!isStale(e) && !isStale(e.getCause())) {
+        throw e;
+      }
+    }
+  }
+
+  /**
+   * Puts a record in the place of one. Whoever reads gets the old or the new one, for it is written
+   * under another name first.
+   */
+  void replace(String table, String path, byte[] record) throws Exception {
+    String written = table + '/' + temporary;
+    write(written, record);
+    join(store.rename(written, path, true));
+  }
+
+  private void write(String path, byte[] record) throws Exception {
+    CrailNode node = join(create(path, CrailNodeType.KEYVALUE, enumerable));
+    CrailOutputStream stream = node.asKeyValue().getDirectOutputStream(record.length);
+    try {
+      int done = 0;
+      while (done < record.length) {
+        int part = Math.min(buffer.capacity(), record.length - done);
+        buffer.clear();
+        buffer.put(record, done, part).flip();
+        stream.write(buffer).get();
+        done += part;
+      }
+    } finally {
+      stream.close();
+    }
+  }
+
+  private Upcoming<CrailNode> create(String path, CrailNodeType type, boolean listed)
+      throws Exception {
+    return store.create(path, type, CrailStorageClass.PARENT, CrailLocationClass.PARENT, listed);
+  }
+
+  /**
+   * Reads a record.
+   *
+   * @return null when there is none, or none yet: an insert's bytes are there when it ends
+   */
+  byte[] read(String path) throws Exception {
+    return read(path, join(store.lookup(path)));
+  }
+
+  /** As the other one, with what a lookup found. */
+  private byte[] read(String path, CrailNode found) throws Exception {
+    CrailNode node = found;
+    for (int i = 1; node != null && node.getCapacity() > 0; i++) {
+      try {
+        return bytes(node.asKeyValue());
+      } catch (ExecutionException e) {
+        if (!isStale(e.getCause()) || i == MOST_TRIES) {
+          throw e;
+        }
+      } catch (CrailException e) {
+        if (!isStale(e) || i == MOST_TRIES) {
+          throw e;
+        }
+      }
+      // Somebody has put the record meanwhile, or deleted it.
+      node = join(store.lookup(path));
+    }
+    return null;
+  }
+
+  private static boolean isStale(Throwable failure) {
+    return failure instanceof CrailException
+        && (((CrailException) failure).code() == ErrorCode.STALE_NODE
+            || ((CrailException) failure).code() == ErrorCode.STALE_EXTENT);
+  }
+
+  private byte[] bytes(CrailKeyValue value) throws Exception {
+    byte[] record = new byte[Math.toIntExact(value.getCapacity())];
+    CrailInputStream stream = value.getDirectInputStream(record.length);
+    try {
+      int done = 0;
+      while (done < record.length) {
+        buffer.clear();
+        buffer.limit(Math.min(buffer.capacity(), record.length - done));
+        int part = (int) stream.read(buffer).get().getLen();
+        if (part == 0) {
+          throw new CorruptRecordException(done + " of " + record.length + " bytes are there");
+        }
+        buffer.flip();
+        buffer.get(record, done, part);
+        done += part;
+      }
+    } finally {
+      stream.close();
+    }
+    return record;
+  }
+
+  /**
+   * Deletes a record.
+   *
+   * @return false when there is none
+   */
+  boolean delete(String path) throws Exception {
+    try {
+      join(store.delete(path, false));
+      return true;
+    } catch (CrailException e) {
+      if (e.code() == ErrorCode.NODE_NOT_FOUND || e.code() == ErrorCode.PARENT_NOT_FOUND) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * Reads the records of the first keys from one on, in the order of the keys. What is deleted
+   * meanwhile is left out.
+   *
+   * @param first the first key, whether it is there or not
+   * @param count most records
+   */
+  List<byte[]> scan(String table, String first, int count) throws Exception {
+    List<Upcoming<CrailNode>> lookups = new ArrayList<>();
+    List<String> paths = new ArrayList<>();
+    for (String key : keys(table, first, count)) {
+      String path = path(table, key);
+      paths.add(path);
+      lookups.add(store.lookup(path));
+    }
+    List<byte[]> records = new ArrayList<>(paths.size());
+    for (int i = 0; i < paths.size(); i++) {
+      byte[] record = read(paths.get(i), join(lookups.get(i)));
+      if (record != null) {
+        records.add(record);
+      }
+    }
+    return records;
+  }
+
+  /** The first keys from {@code first} on. The namenode lists in no order, so all are looked at. */
+  private List<String> keys(String table, String first, int count) throws Exception {
+    CrailNode node = count > 0 ? join(store.lookup(table)) : null;
+    if (node == null) {
+      return List.of();
+    }
+    PriorityQueue<String> least = new PriorityQueue<>(Collections.reverseOrder());
+    for (Iterator<String> paths = node.asTable().listEntries(); paths.hasNext(); ) {
+      String path = paths.next();
+      String key = KeyNames.decode(path.substring(path.lastIndexOf('/') + 1));
+      if (key != null && key.compareTo(first) >= 0) {
+        if (least.size() == count && key.compareTo(least.peek()) < 0) {
+          least.poll();
+        }
+        if (least.size() < count) {
+          least.add(key);
+        }
+      }
+    }
+    List<String> keys = new ArrayList<>(least);
+    Collections.sort(keys);
+    return keys;
+  }
+
+  private static CrailNode join(Upcoming<CrailNode> operation) throws Exception {
+    try {
+      return operation.get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof CrailException) {
+        throw (CrailException) e.getCause();
+      }
+      throw e;
+    }
+  }
+
+  /** Gives the buffer back. */
+  @Override
+  public void close() throws Exception {
+    store.freeBuffer(buffer);
+  }
+}
