@@ -68,6 +68,19 @@ enum BenchType implements LoadType {
       "looks the file -f up, opens it, reads -s bytes and closes it, -k times",
       "-t getKey -s 1024 -k 100000 -f /small.dat",
       KeyRead::new),
+  PUT_KEY_VALUE(
+      "putKeyValue",
+      true,
+      "puts -k values of -s bytes into the table -f, under -n keys in turn, with -b puts in flight",
+      "-t putKeyValue -s 1024 -n 10000 -k 100000 -b 16 -f /table",
+      KeyValuePut::new),
+  GET_KEY_VALUE(
+      "getKeyValue",
+      true,
+      "gets -k values of -s bytes from the table -f, under random ones of -n keys, with -b gets in"
+          + " flight; values that are missing are put first (not counted) and stay",
+      "-t getKeyValue -s 1024 -n 10000 -k 1000000 -b 128 -f /table",
+      KeyValueGet::new),
   GET_FILE(
       "getFile",
       false,

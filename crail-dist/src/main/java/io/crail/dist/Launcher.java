@@ -29,6 +29,7 @@ final class Launcher {
           new FsCommand(),
           new IobenchCommand(),
           new HdfsbenchCommand(),
+          new CompareCommand(),
           new PingCommand(),
           new UsageCommand(),
           new DatanodesCommand(),

@@ -8,20 +8,27 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Locale;
+import java.util.SplittableRandom;
 
 /**
- * Copies between one buffer and a mapped file, piece by piece, from its begin to its end: the least
- * that a client on the datanode's host must do. All memory is touched before.
+ * Copies between one buffer and a mapped file, piece by piece, from its begin to its end, or out of
+ * pieces anywhere: the least that a client on the datanode's host must do. All memory is touched
+ * before.
  *
  * <pre>
- * MemoryCopy directory regionBytes pieceBytes rounds
+ * MemoryCopy directory regionBytes pieceBytes...
  * </pre>
  *
- * Prints {@code read <MB/s> write <MB/s>}: out of the region and into it.
+ * Prints a line for each piece length: {@code piece <bytes> read <MB/s> write <MB/s> random <ns>},
+ * which is out of the region, into it, and the time of a copy out of any piece of it.
  */
 public final class MemoryCopy {
   private static final double NANOS_PER_SECOND = 1e9;
   private static final double MEGA = 1e6;
+  private static final int ROUNDS = 2;
+  private static final int MAX_RANDOM = 1_000_000;
+  private static final int MIN_RANDOM = 64;
+  private static final long SEED = 42;
 
   private final ByteBuffer region;
   private final ByteBuffer piece;
@@ -38,26 +45,45 @@ public final class MemoryCopy {
   /** Measures, as the class comment says. */
   public static void main(String[] args) throws IOException {
     int regionLength = Integer.parseInt(args[1]);
-    int pieceLength = Integer.parseInt(args[2]);
-    int rounds = Integer.parseInt(args[3]);
     Path file = Files.createTempFile(Path.of(args[0]), "crail-copy", ".tmp");
-    MemoryCopy copy;
+    ByteBuffer region;
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      copy =
-          new MemoryCopy(
-              channel.map(FileChannel.MapMode.READ_WRITE, 0, regionLength),
-              ByteBuffer.allocateDirect(pieceLength));
+      region = channel.map(FileChannel.MapMode.READ_WRITE, 0, regionLength);
     } finally {
       Files.delete(file);
     }
+    for (int i = 2; i < args.length; i++) {
+      MemoryCopy copy =
+          new MemoryCopy(region, ByteBuffer.allocateDirect(Integer.parseInt(args[i])));
+      System.out.println(copy.measure());
+    }
+  }
+
+  private String measure() {
+    int count = Math.max(MIN_RANDOM, Math.min(MAX_RANDOM, region.capacity() / piece.capacity()));
     // Touches the memory and lets the loops be compiled.
-    copy.bytesPerSecond(true, 1);
-    copy.bytesPerSecond(false, 1);
-    double write = copy.bytesPerSecond(true, rounds);
-    double read = copy.bytesPerSecond(false, rounds);
-    System.out.println(
-        String.format(Locale.ROOT, "read %.0f write %.0f", read / MEGA, write / MEGA));
+    bytesPerSecond(true, 1);
+    bytesPerSecond(false, 1);
+    randomNanos(count);
+    return String.format(
+        Locale.ROOT,
+        "piece %d read %.0f write %.0f random %.1f",
+        piece.capacity(),
+        bytesPerSecond(false, ROUNDS) / MEGA,
+        bytesPerSecond(true, ROUNDS) / MEGA,
+        randomNanos(count));
+  }
+
+  /** Copies out of some pieces anywhere; gives the time of one copy in nanoseconds. */
+  double randomNanos(int count) {
+    SplittableRandom random = new SplittableRandom(SEED);
+    int pieces = region.capacity() / piece.capacity();
+    long begin = System.nanoTime();
+    for (int i = 0; i < count; i++) {
+      piece.put(0, region, random.nextInt(pieces) * piece.capacity(), piece.capacity());
+    }
+    return (double) (System.nanoTime() - begin) / count;
   }
 
   /** Copies the whole region some times; gives bytes a second. */

@@ -8,43 +8,104 @@ import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
-/** A namenode and a datanode as processes of their own, and the commands of their client. */
+/** Namenodes and a datanode as processes of their own, and the commands of their client. */
 final class Cluster {
   private static final long START_NANOS = 30_000_000_000L;
   private static final int POLL_MILLIS = 200;
 
   private final Programs programs;
   private final String crail;
-  private final String address;
-  private long namenodeProcess;
+  private final Setup setup;
+  private final String addresses;
+  private final List<Process> namenodes = new ArrayList<>();
+  private Process datanode;
 
-  private Cluster(Programs programs, String crail, String address) {
+  private Cluster(Programs programs, String crail, Setup setup, List<Integer> ports) {
     this.programs = programs;
     this.crail = crail;
-    this.address = address;
+    this.setup = setup;
+    this.addresses =
+        String.join(",", ports.stream().map(port -> "crail://127.0.0.1:" + port).toList());
   }
 
   /**
-   * Starts both and waits until a file can be written.
+   * What a cluster is like.
+   *
+   * @param namenodes how many
+   * @param settings options of all commands, of servers and clients
+   * @param namenodeJvm options of the JVM of each namenode
+   * @param datanodeJvm options of the JVM of the datanode
+   */
+  record Setup(int namenodes, List<String> settings, String namenodeJvm, String datanodeJvm) {
+    /** One namenode, and nothing set. */
+    static final Setup PLAIN = new Setup(1, List.of(), "", "");
+
+    /** The same with more options. */
+    Setup with(String... more) {
+      List<String> all = new ArrayList<>(settings);
+      all.addAll(List.of(more));
+      return new Setup(namenodes, List.copyOf(all), namenodeJvm, datanodeJvm);
+    }
+
+    /** The same with options of the servers' JVMs. */
+    Setup withJvms(String namenode, String datanode) {
+      return new Setup(namenodes, settings, namenode, datanode);
+    }
+
+    /** The same with another number of namenodes. */
+    Setup of(int count) {
+      return new Setup(count, settings, namenodeJvm, datanodeJvm);
+    }
+  }
+
+  /** Starts a cluster with one namenode and without settings. */
+  static Cluster start(Programs programs, String crail, Path regions, long bytes)
+      throws IOException, InterruptedException {
+    return start(programs, crail, regions, bytes, Setup.PLAIN);
+  }
+
+  /**
+   * Starts all of it and waits until a file can be written.
    *
    * @param crail the launcher
    * @param regions directory of the datanode's memory
    * @param bytes how much it lends
    */
-  static Cluster start(Programs programs, String crail, Path regions, long bytes)
+  static Cluster start(Programs programs, String crail, Path regions, long bytes, Setup setup)
       throws IOException, InterruptedException {
-    int port = freePort();
-    Cluster cluster = new Cluster(programs, crail, "crail://127.0.0.1:" + port);
-    programs.start("namenode", cluster.crail("namenode"));
-    cluster.namenodeProcess = programs.last().pid();
+    List<Integer> ports = new ArrayList<>();
+    for (int i = 0; i < setup.namenodes; i++) {
+      ports.add(freePort());
+    }
+    Cluster cluster = new Cluster(programs, crail, setup, ports);
+    for (int i = 0; i < setup.namenodes; i++) {
+      List<String> namenode = new ArrayList<>(cluster.crail("namenode"));
+      namenode.addAll(List.of("-i", String.valueOf(i)));
+      cluster.namenodes.add(
+          programs.start("namenode-" + ports.get(i), namenode, environment(setup.namenodeJvm)));
+    }
     List<String> datanode = new ArrayList<>(cluster.crail("datanode"));
     datanode.addAll(
         List.of(
             "-t", "tcp", "--", "-p", "0", "-d", regions.toString(), "-s", String.valueOf(bytes)));
-    programs.start("datanode", datanode);
+    cluster.datanode =
+        programs.start("datanode-" + ports.get(0), datanode, environment(setup.datanodeJvm));
     cluster.awaitReady();
     return cluster;
+  }
+
+  private static Map<String, String> environment(String jvm) {
+    return jvm.isEmpty() ? Map.of() : Map.of("JDK_JAVA_OPTIONS", jvm);
+  }
+
+  /** Ends its processes. */
+  void stop() throws InterruptedException {
+    programs.stop(datanode);
+    for (Process namenode : namenodes) {
+      programs.stop(namenode);
+    }
   }
 
   /** What the launcher says that it is. */
@@ -74,19 +135,27 @@ final class Cluster {
     }
   }
 
-  /** The process id of the namenode. */
-  long namenodeProcess() {
-    return namenodeProcess;
+  /** The processes of the namenodes. */
+  List<Process> namenodes() {
+    return List.copyOf(namenodes);
+  }
+
+  /** The process of the datanode. */
+  Process datanode() {
+    return datanode;
   }
 
   /** Where the namenodes are, as the configuration names it. */
   String addresses() {
-    return address;
+    return addresses;
   }
 
   /** A command of the launcher against this cluster. */
   List<String> crail(String command) {
-    return List.of(crail, command, "--set", "crail.namenode.address=" + address);
+    List<String> words =
+        new ArrayList<>(List.of(crail, command, "--set", "crail.namenode.address=" + addresses));
+    words.addAll(setup.settings);
+    return words;
   }
 
   /** An iobench command; see {@link #bench}. */

@@ -2,14 +2,23 @@
 package io.crail.bench.measure;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.StringJoiner;
 
-/** Medians beside those of their limits, and whether they are what they should be. */
+/**
+ * Medians beside those of what they are compared with, their ratios and the ratios of the single
+ * runs, and whether they are what they should be. Not thread-safe.
+ */
 final class Goals {
+  private static final String[] HEAD = {
+    "Crail", "compared with", "ratio", "ratios of the runs", "goal", "", "why"
+  };
+
   private final Samples samples;
-  private final List<String> lines = new ArrayList<>();
+  private final List<Goal> goals = new ArrayList<>();
 
   Goals(Samples samples) {
     this.samples = samples;
@@ -22,12 +31,118 @@ final class Goals {
    */
   record Limit(String name, int times) {}
 
+  /**
+   * A comparison.
+   *
+   * @param figure what, for people
+   * @param unit of it and of what it is compared with
+   * @param median of the figure
+   * @param limit what it is compared with, with its median; empty when that is the factor
+   * @param ratio of the medians
+   * @param ratios of the single runs; empty when they are no pairs
+   * @param factor what the ratio, or the median when there is no limit, must be; 0 for no goal
+   */
+  record Goal(
+      String figure,
+      String unit,
+      double median,
+      String limit,
+      double ratio,
+      List<Double> ratios,
+      double factor) {
+    /** Whether less is better: for all but rates. */
+    boolean less() {
+      return !unit.contains("/");
+    }
+
+    /** Whether something is demanded. */
+    boolean isDemanded() {
+      return factor > 0;
+    }
+
+    /** Whether it is what it should be. */
+    boolean isMet() {
+      double value = limit.isEmpty() ? median : ratio;
+      return less() ? value <= factor : value >= factor;
+    }
+
+    /** What is demanded, in words. */
+    String demand() {
+      if (!isDemanded()) {
+        return "";
+      }
+      String number =
+          factor == Math.rint(factor) ? String.valueOf((long) factor) : String.valueOf(factor);
+      return (less() ? "at most " : "at least ") + number + (limit.isEmpty() ? " " + unit : "");
+    }
+
+    /** "met", "missed", or nothing. */
+    String outcome() {
+      return isDemanded() ? isMet() ? "met" : "missed" : "";
+    }
+
+    /** What came out, in a line. */
+    String sentence() {
+      return figure
+          + ": "
+          + Samples.format(median)
+          + " "
+          + unit
+          + (limit.isEmpty() ? "" : ", " + two(ratio) + " x " + limit)
+          + "; "
+          + demand()
+          + ": "
+          + outcome();
+    }
+
+    /** All of it by name. */
+    Map<String, Object> fields() {
+      Map<String, Object> fields = new LinkedHashMap<>();
+      fields.put("figure", figure);
+      fields.put("unit", unit);
+      fields.put("median", median);
+      if (!limit.isEmpty()) {
+        fields.put("comparedWith", limit);
+        fields.put("ratio", ratio);
+        fields.put("ratios", ratios);
+      }
+      if (isDemanded()) {
+        fields.put("goal", demand());
+        fields.put("met", isMet());
+      }
+      return fields;
+    }
+
+    private String[] cells() {
+      String range =
+          ratios.isEmpty()
+              ? ""
+              : two(ratios.stream().mapToDouble(Double::doubleValue).min().orElseThrow())
+                  + " - "
+                  + two(ratios.stream().mapToDouble(Double::doubleValue).max().orElseThrow());
+      return new String[] {
+        figure + ": " + Samples.format(median) + " " + unit,
+        limit,
+        limit.isEmpty() ? "" : two(ratio),
+        range,
+        demand(),
+        outcome(),
+        // Whoever publishes a miss says here what a profile showed.
+        ""
+      };
+    }
+
+    private static String two(double value) {
+      return String.format(Locale.ROOT, "%.2f", value);
+    }
+  }
+
   /** Compares two medians: latencies must be at most, rates at least the factor. */
   void add(String crail, String limit, String unit, double factor) {
     add(crail, unit, factor, new Limit(limit, 1));
   }
 
-  /** Compares a median with the sum of others. */
+  /** Compares a median with the sum of others; a factor of 0 demands nothing. */
   void add(String crail, String unit, double factor, Limit... limits) {
     double sum = 0;
     StringJoiner text = new StringJoiner(" + ");
@@ -42,25 +157,48 @@ final class Goals {
               + " "
               + unit);
     }
-    double ratio = samples.median(crail, unit) / sum;
-    boolean less = unit.startsWith("us");
-    boolean met = less ? ratio <= factor : ratio >= factor;
-    lines.add(
-        String.format(
-            Locale.ROOT,
-            "| %s: %s %s | %s | %.2f | %s %s | %s |%n",
+    double median = samples.median(crail, unit);
+    goals.add(
+        new Goal(
             crail,
-            Samples.format(samples.median(crail, unit)),
             unit,
-            text,
-            ratio,
-            less ? "at most" : "at least",
-            factor,
-            met ? "met" : "missed"));
+            median,
+            text.toString(),
+            median / sum,
+            ratios(samples.values(crail, unit), unit, limits),
+            factor));
+  }
+
+  /** Demands that a median is at most this, or at least for rates. */
+  void addAlone(String crail, String unit, double factor) {
+    double median = samples.median(crail, unit);
+    goals.add(new Goal(crail, unit, median, "", 1, List.of(), factor));
+  }
+
+  /** The ratio of each run; none when something was not measured in each. */
+  private List<Double> ratios(List<Double> values, String unit, Limit... limits) {
+    List<Double> ratios = new ArrayList<>();
+    for (int run = 0; run < values.size(); run++) {
+      double sum = 0;
+      for (Limit limit : limits) {
+        List<Double> others = samples.values(limit.name, unit);
+        if (others.size() != values.size()) {
+          return List.of();
+        }
+        sum += limit.times * others.get(run);
+      }
+      ratios.add(values.get(run) / sum);
+    }
+    return ratios;
+  }
+
+  /** All comparisons. */
+  List<Goal> all() {
+    return List.copyOf(goals);
   }
 
   /** A table in Markdown. */
   String table() {
-    return "| Crail | limit | ratio | goal | |\n|---|---|---|---|---|\n" + String.join("", lines);
+    return Markdown.table(HEAD, goals.stream().map(Goal::cells).toList());
   }
 }

@@ -11,10 +11,15 @@ final class Hdfs {
   private static final long START_NANOS = 90_000_000_000L;
   private static final int POLL_MILLIS = 200;
 
-  private final String root;
+  /** One datanode has one copy of each block; so has Crail. */
+  static final String SETTING = "dfs.replication=1";
 
-  private Hdfs(String root) {
+  private final String root;
+  private final Process process;
+
+  private Hdfs(String root, Process process) {
     this.root = root;
+    this.process = process;
   }
 
   /**
@@ -27,23 +32,24 @@ final class Hdfs {
       throws IOException, InterruptedException {
     int port = Cluster.freePort();
     Path ready = data.resolve("hdfs-is-ready");
-    programs.start(
-        "hdfs",
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Dtest.build.data=" + data.resolve("hdfs"),
-            "-Djava.io.tmpdir=" + data,
-            "-cp",
-            jars + "/*",
-            "org.apache.hadoop.test.MiniDFSClusterManager",
-            "-nnport",
-            String.valueOf(port),
-            "-datanodes",
-            "1",
-            "-format",
-            "-writeDetails",
-            ready.toString()));
-    Process process = programs.last();
+    Files.deleteIfExists(ready);
+    Process process =
+        programs.start(
+            "hdfs",
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Dtest.build.data=" + data.resolve("hdfs"),
+                "-Djava.io.tmpdir=" + data,
+                "-cp",
+                jars + "/*",
+                "org.apache.hadoop.test.MiniDFSClusterManager",
+                "-nnport",
+                String.valueOf(port),
+                "-datanodes",
+                "1",
+                "-format",
+                "-writeDetails",
+                ready.toString()));
     long deadline = System.nanoTime() + START_NANOS;
     // It is written when everything is up.
     while (!Files.exists(ready)) {
@@ -52,7 +58,12 @@ final class Hdfs {
       }
       Thread.sleep(POLL_MILLIS);
     }
-    return new Hdfs("hdfs://127.0.0.1:" + port);
+    return new Hdfs("hdfs://127.0.0.1:" + port, process);
+  }
+
+  /** Its process. */
+  Process process() {
+    return process;
   }
 
   /** The URI of a path. */

@@ -2,6 +2,7 @@
 package io.crail.bench.measure;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -9,6 +10,9 @@ import java.util.Locale;
 
 /** What the figures were measured on, and how busy it was with something else. */
 final class Machine {
+  /** As Linux shows it to programs, whatever it counts with. */
+  private static final double TICKS_PER_SECOND = 100;
+
   private static final double KIB_PER_GIB = 1024 * 1024;
 
   private Machine() {}
@@ -50,6 +54,14 @@ final class Machine {
       total += Long.parseLong(fields[i]);
     }
     return new long[] {total, Long.parseLong(fields[4]) + Long.parseLong(fields[5])};
+  }
+
+  /** Processor time of a process so far, in user and in system mode. */
+  static double processorSeconds(long pid) throws IOException {
+    String stat = Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.US_ASCII);
+    // Behind the name, which may hold blanks: state is field 3, user time 14, system time 15.
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+    return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_PER_SECOND;
   }
 
   private static String field(String file, String name) throws IOException {

@@ -29,8 +29,7 @@ public final class MeasureHadoop {
 
   private static final double MOST_LATENCY = 1.15;
 
-  /** HDFS with one datanode has one copy of each block; so has Crail. */
-  private static final String HDFS_SETTING = " --set dfs.replication=1";
+  private static final String HDFS_SETTING = " --set " + Hdfs.SETTING;
 
   /** How Crail moves bytes. */
   private static final List<String> MOVED = List.of(", Crail mapped", ", Crail TCP");

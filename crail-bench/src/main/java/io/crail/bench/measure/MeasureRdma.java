@@ -2,8 +2,6 @@
 package io.crail.bench.measure;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -52,7 +50,6 @@ public final class MeasureRdma {
   private static final long STREAM_WARM_UP_BYTES = 200L << 20;
 
   private static final int POLL_MILLIS = 200;
-  private static final int TICKS_PER_SECOND = 100;
 
   private final Programs programs;
   private final String crail;
@@ -210,7 +207,7 @@ public final class MeasureRdma {
 
   private void measureReads() throws IOException, InterruptedException {
     for (int size : SIZES) {
-      String name = name(size);
+      String name = Samples.bytes(size);
       perfTestLatency("ib_read_lat", size);
       String rest = " -s " + size + " -k " + count(size) + " -w " + warmUp(size) + " -f /data.dat";
       latency("read, " + name, "-t readRandom -m false" + rest);
@@ -226,7 +223,7 @@ public final class MeasureRdma {
     for (int size : SIZES) {
       perfTestLatency("ib_write_lat", size);
       String rest = " -s " + size + " -k " + count(size) + " -w " + warmUp(size);
-      latency("write, " + name(size), "-t write -m false" + rest + " -f /written.dat");
+      latency("write, " + Samples.bytes(size), "-t write -m false" + rest + " -f /written.dat");
       perfTestLatency("ib_write_lat", size);
     }
   }
@@ -234,7 +231,7 @@ public final class MeasureRdma {
   private void perfTestLatency(String program, int size) throws IOException, InterruptedException {
     String arguments = "-s " + size + " -n " + count(size);
     samples.add(
-        program + ", " + name(size),
+        program + ", " + Samples.bytes(size),
         "us p50",
         PerfTest.shown(program, arguments),
         perfTest.run(program, arguments).typicalMicros());
@@ -254,7 +251,7 @@ public final class MeasureRdma {
 
   private void measureStreams() throws IOException, InterruptedException {
     for (int size : new int[] {64 << 10, 1 << 20}) {
-      String name = name(size);
+      String name = Samples.bytes(size);
       int count = (int) (REGION_BYTES / 4 / size);
       String test = "-s " + size + " -n " + Math.max(count, 100);
       samples.add(
@@ -264,11 +261,11 @@ public final class MeasureRdma {
           perfTest.run("ib_read_bw", test).megabytes());
       int warmUp = (int) (STREAM_WARM_UP_BYTES / size);
       String rest = " -s " + size + " -k " + count + " -w " + warmUp + " -f /stream.dat";
-      long before = processorTicks(datanode.pid());
+      double before = Machine.processorSeconds(datanode.pid());
       stream("write, " + name + ", stream", "-t writeAsync -b 8" + rest, size);
       stream("read, " + name + ", stream", "-t readSequentialAsync -b 8" + rest, size);
       stream("read, " + name + ", buffered", "-t readSequential" + rest, size);
-      double seconds = (double) (processorTicks(datanode.pid()) - before) / TICKS_PER_SECOND;
+      double seconds = Machine.processorSeconds(datanode.pid()) - before;
       // All of the file is touched once, before the warm-up.
       double gibibytes = 3.0 * (2 * count + warmUp) * size / (1L << 30);
       samples.add(
@@ -298,10 +295,10 @@ public final class MeasureRdma {
       for (int size : SIZES) {
         // There and back, for a write is not done before it is acknowledged.
         goals.add(
-            "write, " + name(size),
+            "write, " + Samples.bytes(size),
             "us p50",
             1.3,
-            new Goals.Limit("ib_write_lat, " + name(size), 2));
+            new Goals.Limit("ib_write_lat, " + Samples.bytes(size), 2));
       }
     }
     if (sections.contains("stream")) {
@@ -316,31 +313,18 @@ public final class MeasureRdma {
 
   private void compareReads(Goals.Limit roundTrip) {
     for (int size : SIZES) {
-      goals.add("read, " + name(size), "ib_read_lat, " + name(size), "us p50", 1.3);
+      goals.add(
+          "read, " + Samples.bytes(size), "ib_read_lat, " + Samples.bytes(size), "us p50", 1.3);
     }
     if (sections.contains("lookup")) {
       for (int size : LOOKED_UP) {
         goals.add(
-            "lookup and read, " + name(size),
+            "lookup and read, " + Samples.bytes(size),
             "us p50",
             1.3,
             roundTrip,
-            new Goals.Limit("ib_read_lat, " + name(size), 1));
+            new Goals.Limit("ib_read_lat, " + Samples.bytes(size), 1));
       }
     }
-  }
-
-  private static String name(int size) {
-    return size < 1 << 10
-        ? size + " B"
-        : size < 1 << 20 ? (size >> 10) + " KiB" : (size >> 20) + " MiB";
-  }
-
-  /** Processor time of a process so far. */
-  private static long processorTicks(long pid) throws IOException {
-    String stat = Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.US_ASCII);
-    // Behind the name, which may hold blanks: state is field 3, user time 14, system time 15.
-    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-    return Long.parseLong(fields[11]) + Long.parseLong(fields[12]);
   }
 }

@@ -2,6 +2,7 @@
 package io.crail.bench.measure;
 
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -25,6 +26,12 @@ final class Measurement {
 
   /** Measures, prints the report and writes it to the file that {@code --out} names. */
   static void run(String[] args, Body body) throws IOException, InterruptedException {
+    String file = option(args, "--out", "");
+    run(System.out, file.isEmpty() ? null : Path.of(file), body);
+  }
+
+  /** Measures, prints the report and writes it to a file too, unless that is null. */
+  static void run(PrintStream out, Path file, Body body) throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory("crail-measure");
     Path regions = Files.createTempDirectory(Path.of("/dev/shm"), "crail-measure");
     Programs programs = new Programs(directory);
@@ -33,10 +40,9 @@ final class Measurement {
         .addShutdownHook(new Thread(() -> cleanUp(programs, directory, regions), "cleanup"));
     try {
       String report = body.report(programs, regions);
-      System.out.print(report);
-      String out = option(args, "--out", "");
-      if (!out.isEmpty()) {
-        Files.writeString(Path.of(out), report);
+      out.print(report);
+      if (file != null) {
+        Files.writeString(file, report);
       }
     } catch (IOException e) {
       // A program that was ended by the clean-up is no news.

@@ -2,14 +2,17 @@
 package io.crail.bench.measure;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -76,10 +79,24 @@ final class Programs implements AutoCloseable {
 
   /** Starts a program that serves; its output goes to a file that the directory names. */
   Process start(String name, List<String> command) throws IOException {
-    return start(
+    return start(name, command, Map.of());
+  }
+
+  /** Starts a program that serves, with more in its environment. */
+  Process start(String name, List<String> command, Map<String, String> environment)
+      throws IOException {
+    ProcessBuilder builder =
         new ProcessBuilder(command)
             .redirectErrorStream(true)
-            .redirectOutput(directory.resolve(name + ".log").toFile()));
+            .redirectOutput(directory.resolve(name + ".log").toFile());
+    builder.environment().putAll(environment);
+    return start(builder);
+  }
+
+  /** Whether a program of this name can be started. */
+  static boolean isInstalled(String name) {
+    return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
+        .anyMatch(path -> !path.isEmpty() && Files.isExecutable(Path.of(path, name)));
   }
 
   /** What a program that serves has written so far. */
@@ -121,7 +138,8 @@ final class Programs implements AutoCloseable {
     return process;
   }
 
-  private void stop(Process process) throws InterruptedException {
+  /** Ends a server. */
+  void stop(Process process) throws InterruptedException {
     process.destroy();
     if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
       process.destroyForcibly().waitFor(END_SECONDS, TimeUnit.SECONDS);

@@ -8,58 +8,97 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** A Redis server with all the keys that redis-benchmark asks for. */
+/** A Redis server, and the commands of redis-benchmark that measure it. */
 final class Redis {
   private static final int BATCH = 1000;
   private static final int TIMEOUT_MILLIS = 10_000;
   private static final String OK = "+OK\r\n";
+  private static final double MICROS_PER_MILLI = 1e3;
+
+  /** What redis-benchmark takes for a key that is always the same. */
+  private static final String HOT_KEY = "key:__rand_int__";
 
   private final int port;
+  private final Process process;
 
-  private Redis(int port) {
+  private Redis(int port, Process process) {
     this.port = port;
+    this.process = process;
   }
 
-  /** Starts a server and fills it with {@code keys} values of {@code valueLength} bytes. */
-  static Redis start(Programs programs, int port, int keys, int valueLength)
-      throws IOException, InterruptedException {
-    programs.start(
-        "redis",
-        List.of(
-            "redis-server",
-            "--port",
-            String.valueOf(port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--appendonly",
-            "no"));
-    Redis redis = new Redis(port);
-    redis.fill(keys, valueLength);
+  /**
+   * What is asked.
+   *
+   * @param test "get" or "set"
+   * @param keys that are chosen from at random; 0 for the same one each time
+   * @param valueLength bytes of a value
+   * @param clients connections
+   * @param pipeline commands in flight on each
+   * @param count commands in all
+   */
+  record Load(String test, int keys, int valueLength, int clients, int pipeline, long count) {
+    /** The command as a user would write it. */
+    String shown() {
+      return "redis-benchmark " + String.join(" ", arguments());
+    }
+
+    private List<String> arguments() {
+      List<String> words = new ArrayList<>();
+      words.addAll(List.of("-c", String.valueOf(clients), "-P", String.valueOf(pipeline)));
+      if (keys > 0) {
+        words.addAll(List.of("-r", String.valueOf(keys)));
+      }
+      words.addAll(List.of("-d", String.valueOf(valueLength), "-n", String.valueOf(count)));
+      words.addAll(List.of("-t", test, "--csv"));
+      return words;
+    }
+  }
+
+  /** Starts a server that keeps everything in memory only, as Crail does. */
+  static Redis start(Programs programs, int port) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of("redis-server", "--port", "" + port));
+    command.addAll(List.of("--bind", "127.0.0.1", "--save", "", "--appendonly", "no"));
+    Redis redis = new Redis(port, programs.start("redis", command));
+    redis.connect().close();
     return redis;
   }
 
-  private void fill(int keys, int valueLength) throws IOException, InterruptedException {
+  /** Its process. */
+  Process process() {
+    return process;
+  }
+
+  /** Sets the key that is always the same, and all those that are chosen from at random. */
+  void fill(int keys, int valueLength) throws IOException, InterruptedException {
     String value = "x".repeat(valueLength);
     try (Socket socket = connect()) {
       socket.setSoTimeout(TIMEOUT_MILLIS);
       OutputStream out = new BufferedOutputStream(socket.getOutputStream());
       InputStream in = socket.getInputStream();
-      for (int from = 0; from < keys; from += BATCH) {
-        int to = Math.min(keys, from + BATCH);
-        for (int i = from; i < to; i++) {
-          out.write(set(String.format(Locale.ROOT, "key:%012d", i), value));
-        }
-        out.flush();
-        byte[] answers = in.readNBytes((to - from) * OK.length());
-        if (!new String(answers, StandardCharsets.US_ASCII).equals(OK.repeat(to - from))) {
-          throw new IOException("redis refused a key");
+      out.write(set(HOT_KEY, value));
+      int expected = 1;
+      for (int i = 0; i < keys; i++) {
+        out.write(set(String.format(Locale.ROOT, "key:%012d", i), value));
+        if (++expected == BATCH) {
+          out.flush();
+          check(in, expected);
+          expected = 0;
         }
       }
+      out.flush();
+      check(in, expected);
+    }
+  }
+
+  private static void check(InputStream in, int expected) throws IOException {
+    byte[] answers = in.readNBytes(expected * OK.length());
+    if (!new String(answers, StandardCharsets.US_ASCII).equals(OK.repeat(expected))) {
+      throw new IOException("redis refused a key");
     }
   }
 
@@ -92,34 +131,44 @@ final class Redis {
     return text.getBytes(StandardCharsets.US_ASCII);
   }
 
-  /** The command that measures GETs of random keys. */
-  List<String> getCommand(int keys, int pipeline, long count) {
-    return List.of(
-        "redis-benchmark",
-        "-p",
-        String.valueOf(port),
-        "-c",
-        "1",
-        "-P",
-        String.valueOf(pipeline),
-        "-r",
-        String.valueOf(keys),
-        "-d",
-        "64",
-        "-n",
-        String.valueOf(count),
-        "-t",
-        "get",
-        "--csv");
+  /** The command that measures a load. */
+  List<String> command(Load load) {
+    List<String> command = new ArrayList<>(List.of("redis-benchmark", "-p", "" + port));
+    command.addAll(load.arguments());
+    return command;
   }
 
-  /** Operations a second in what that command printed. */
-  static double rate(String csv) {
+  /**
+   * What that command printed.
+   *
+   * @param perSecond operations a second
+   * @param p50Micros median latency
+   * @param p99Micros what one in a hundred exceeds
+   */
+  record Result(double perSecond, double p50Micros, double p99Micros) {}
+
+  /** Reads what that command printed; its columns have names. */
+  static Result parse(String csv) {
+    List<String> head = List.of();
     for (String line : csv.split("\n")) {
-      if (line.startsWith("\"GET\"")) {
-        return Double.parseDouble(line.split(",")[1].replace("\"", ""));
+      List<String> cells = Arrays.asList(line.replace("\"", "").split(","));
+      if (cells.contains("rps")) {
+        head = cells;
+      } else if (cells.size() == head.size() && head.size() > 1) {
+        return new Result(
+            number(head, cells, "rps"),
+            number(head, cells, "p50_latency_ms") * MICROS_PER_MILLI,
+            number(head, cells, "p99_latency_ms") * MICROS_PER_MILLI);
       }
     }
-    throw new IllegalArgumentException("no GET in: " + csv);
+    throw new IllegalArgumentException("no results in: " + csv);
+  }
+
+  private static double number(List<String> head, List<String> cells, String name) {
+    int at = head.indexOf(name);
+    if (at < 0) {
+      throw new IllegalArgumentException("no column " + name + " in: " + head);
+    }
+    return Double.parseDouble(cells.get(at));
   }
 }

@@ -19,6 +19,8 @@ final class Samples {
    */
   record Metric(String name, String unit, String command) {}
 
+  private static final String[] HEAD = {"what", "median", "range", "runs", "command"};
+
   private final Map<Metric, List<Double>> values = new LinkedHashMap<>();
 
   /** Adds a value. */
@@ -32,12 +34,37 @@ final class Samples {
    * @throws IllegalArgumentException when nothing was
    */
   double median(String name, String unit) {
+    return median(values(name, unit));
+  }
+
+  /**
+   * What was measured under a name, in the order of the runs.
+   *
+   * @throws IllegalArgumentException when nothing was
+   */
+  List<Double> values(String name, String unit) {
     for (Map.Entry<Metric, List<Double>> entry : values.entrySet()) {
       if (entry.getKey().name.equals(name) && entry.getKey().unit.equals(unit)) {
-        return median(entry.getValue());
+        return entry.getValue();
       }
     }
     throw new IllegalArgumentException("nothing measured: " + name + " in " + unit);
+  }
+
+  /** Everything by name, in the order in which it was first measured. */
+  List<Map<String, Object>> fields() {
+    List<Map<String, Object>> all = new ArrayList<>();
+    values.forEach(
+        (metric, list) -> {
+          Map<String, Object> fields = new LinkedHashMap<>();
+          fields.put("what", metric.name);
+          fields.put("unit", metric.unit);
+          fields.put("median", median(list));
+          fields.put("values", list);
+          fields.put("command", metric.command);
+          all.add(fields);
+        });
+    return all;
   }
 
   /** The median. */
@@ -47,30 +74,27 @@ final class Samples {
     return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
+  /** Whether nothing was measured. */
+  boolean isEmpty() {
+    return values.isEmpty();
+  }
+
   /** A table in Markdown of all medians, with their ranges and commands. */
   String table() {
-    StringBuilder text = new StringBuilder();
-    text.append("| what | median | range | runs | command |\n|---|---|---|---|---|\n");
+    List<String[]> rows = new ArrayList<>();
     values.forEach(
         (metric, list) -> {
           double[] sorted = list.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-          text.append("| ")
-              .append(metric.name)
-              .append(" | ")
-              .append(format(median(list)))
-              .append(' ')
-              .append(metric.unit)
-              .append(" | ")
-              .append(format(sorted[0]))
-              .append(" - ")
-              .append(format(sorted[sorted.length - 1]))
-              .append(" | ")
-              .append(list.size())
-              .append(" | `")
-              .append(metric.command)
-              .append("` |\n");
+          rows.add(
+              new String[] {
+                metric.name,
+                format(median(list)) + " " + metric.unit,
+                format(sorted[0]) + " - " + format(sorted[sorted.length - 1]),
+                String.valueOf(list.size()),
+                "`" + metric.command + "`"
+              });
         });
-    return text.toString();
+    return Markdown.table(HEAD, rows);
   }
 
   /** A value with three or more digits, and no more decimals than it needs for that. */
@@ -78,6 +102,13 @@ final class Samples {
     double size = Math.abs(value);
     String pattern = size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : "%.2f";
     return String.format(Locale.ROOT, pattern, value);
+  }
+
+  /** A number of bytes for people: 4 B, 64 KiB, 1 MiB. */
+  static String bytes(int size) {
+    return size < 1 << 10
+        ? size + " B"
+        : size < 1 << 20 ? (size >> 10) + " KiB" : (size >> 20) + " MiB";
   }
 
   /** A number in a text, behind a word: {@code number("p50 7.5 us", "p50")} is 7.5. */

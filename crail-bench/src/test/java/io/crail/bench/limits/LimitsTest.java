@@ -67,6 +67,9 @@ class LimitsTest {
     region.put(63, (byte) 99);
     copy.bytesPerSecond(false, 1);
     assertEquals(99, piece.get(15));
+    piece.put(0, (byte) 0);
+    assertTrue(copy.randomNanos(1) > 0);
+    assertEquals(1, piece.get(0));
     assertThrows(
         IllegalArgumentException.class, () -> new MemoryCopy(region, ByteBuffer.allocate(24)));
   }

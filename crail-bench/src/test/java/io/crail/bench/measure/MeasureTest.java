@@ -87,28 +87,77 @@ class MeasureTest {
         new Goals.Limit("one way", 2),
         new Goals.Limit("round trip", 1));
     assertTrue(
-        goals.table().contains("| 2 x one way: 10.0 us p50 | 1.50 | at most 1.4 | missed |"),
+        goals
+            .table()
+            .contains("| 2 x one way: 10.0 us p50 | 1.50 | 1.50 - 1.50 | at most 1.4 | missed | |"),
         goals.table());
     assertTrue(
         goals
             .table()
             .contains(
-                "| 2 x one way: 10.0 us p50 + round trip: 30.0 us p50 | 0.60 | at most 1.0 | met |"),
+                "| 2 x one way: 10.0 us p50 + round trip: 30.0 us p50 | 0.60 | 0.60 - 0.60 |"
+                    + " at most 1 | met | |"),
+        goals.table());
+  }
+
+  @Test
+  void ratiosOfSingleRunsAreTheirSpread() {
+    Samples samples = new Samples();
+    for (double[] run : new double[][] {{30, 10}, {40, 10}, {60, 30}}) {
+      samples.add("fast", "/s", "x", run[0]);
+      samples.add("slow", "/s", "x", run[1]);
+    }
+    samples.add("once", "/s", "x", 5);
+    Goals goals = new Goals(samples);
+    goals.add("fast", "slow", "/s", 4);
+    goals.add("fast", "once", "/s", 0);
+    assertEquals(List.of(3.0, 4.0, 2.0), goals.all().get(0).ratios());
+    assertEquals(4, goals.all().get(0).ratio());
+    assertTrue(goals.all().get(0).isMet());
+    assertEquals(List.of(), goals.all().get(1).ratios(), "they are no pairs");
+    assertTrue(
+        goals.table().contains("| slow: 10.0 /s | 4.00 | 2.00 - 4.00 | at least 4 | met | |"),
+        goals.table());
+    assertTrue(goals.table().contains("| once: 5.00 /s | 8.00 | | | | |"), goals.table());
+    assertThrows(IllegalArgumentException.class, () -> goals.add("fast", "other", "/s", 1));
+  }
+
+  @Test
+  void whatIsComparedWithNothingHasALimitOfItsOwn() {
+    Samples samples = new Samples();
+    samples.add("a file", "bytes", "x", 135);
+    samples.add("a lookup", "bytes", "x", 0.7);
+    Goals goals = new Goals(samples);
+    goals.addAlone("a file", "bytes", 200);
+    goals.addAlone("a lookup", "bytes", 0.5);
+    assertTrue(
+        goals.table().contains("| a file: 135 bytes | | | | at most 200 bytes | met | |"),
+        goals.table());
+    assertTrue(
+        goals.table().contains("| a lookup: 0.70 bytes | | | | at most 0.5 bytes | missed | |"),
         goals.table());
   }
 
   @Test
   void outputOfOtherProgramsIsUnderstood() {
-    assertEquals(
-        1802378.38,
-        Redis.rate("\"test\",\"rps\",\"avg_latency_ms\"\n\"GET\",\"1802378.38\",\"0.066\"\n"));
-    assertThrows(IllegalArgumentException.class, () -> Redis.rate("\"SET\",\"1\"\n"));
+    Redis.Result redis =
+        Redis.parse(
+            """
+            "test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms","max_latency_ms"
+            "GET","1802378.38","0.066","0.008","0.055","0.111","0.159","1.215"
+            """);
+    assertEquals(1802378.38, redis.perSecond());
+    assertEquals(55, redis.p50Micros(), 0.001);
+    assertEquals(159, redis.p99Micros(), 0.001);
+    assertThrows(IllegalArgumentException.class, () -> Redis.parse("\"SET\",\"1\"\n"));
+    assertThrows(
+        IllegalArgumentException.class, () -> Redis.parse("\"test\",\"rps\"\n\"GET\",\"1\"\n"));
     assertEquals(
         3305.375,
-        Measure.iperfMegabytes(
+        Iperf.parse(
             "[  5]   0.00-2.00   sec  6.17 GBytes  26489 Mbits/sec   91             sender\n"
                 + "[  5]   0.00-2.00   sec  6.17 GBytes  26443 Mbits/sec            receiver\n"));
-    assertThrows(IllegalArgumentException.class, () -> Measure.iperfMegabytes("connect failed"));
+    assertThrows(IllegalArgumentException.class, () -> Iperf.parse("connect failed"));
     assertEquals(
         "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nvv\r\n",
         new String(Redis.set("k", "vv"), StandardCharsets.US_ASCII));
@@ -167,6 +216,15 @@ class MeasureTest {
     assertTrue(Machine.describe().contains("Linux"), Machine.describe());
     double busy = Machine.busyProcessors(50);
     assertTrue(busy >= 0 && busy <= Runtime.getRuntime().availableProcessors(), "busy " + busy);
+  }
+
+  @Test
+  void theTimeOfAProcessIsFound() throws Exception {
+    double before = Machine.processorSeconds(ProcessHandle.current().pid());
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (Machine.processorSeconds(ProcessHandle.current().pid()) < before + 0.05) {
+      assertTrue(System.nanoTime() - deadline < 0, "it does not grow");
+    }
   }
 
   @Test

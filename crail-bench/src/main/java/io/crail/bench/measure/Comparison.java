@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.measure;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the sections of a comparison share: the servers, each started when it is first needed, and
+ * the ways to load them. Used by one thread.
+ */
+final class Comparison {
+  private static final long DATANODE_BYTES = 4L << 30;
+
+  private final Programs programs;
+  private final Surroundings surroundings;
+  private final CompareOptions options;
+  private final Path regions;
+  private final PrintStream err;
+  private final Map<Peer, String> lacks;
+  private final Cluster.Setup setup;
+  private Cluster cluster;
+  private Redis redis;
+  private Hdfs hdfs;
+
+  /** What Crail is compared with, and what may not be there. */
+  enum Peer {
+    REDIS("Redis"),
+    HDFS("HDFS"),
+    IPERF("iperf3"),
+    TASKSET("placing on processors");
+
+    private final String label;
+
+    Peer(String label) {
+      this.label = label;
+    }
+
+    /** What people call it. */
+    String label() {
+      return label;
+    }
+  }
+
+  /**
+   * Where a comparison takes place.
+   *
+   * @param launcher of Crail's processes
+   * @param settings {@code key=value} for all of them
+   * @param hdfs directory of HDFS's jars, whose name ends in their version; null when there is none
+   */
+  record Surroundings(String launcher, List<String> settings, Path hdfs) {
+    /** Why something cannot be compared with, by what it is. */
+    Map<Peer, String> lacks() {
+      Map<Peer, String> lacks = new EnumMap<>(Peer.class);
+      if (!Programs.isInstalled("redis-server") || !Programs.isInstalled("redis-benchmark")) {
+        lacks.put(Peer.REDIS, "redis-server is not installed (Debian: apt-get install redis)");
+      }
+      if (!Programs.isInstalled("iperf3")) {
+        lacks.put(Peer.IPERF, "iperf3 is not installed (Debian: apt-get install iperf3)");
+      }
+      if (!Programs.isInstalled("taskset") || Runtime.getRuntime().availableProcessors() < 2) {
+        lacks.put(
+            Peer.TASKSET, "needs taskset (Debian: apt-get install util-linux) and two processors");
+      }
+      if (hdfs == null) {
+        lacks.put(Peer.HDFS, "its jars are not here; bin/crail compare of a clone fetches them");
+      }
+      return lacks;
+    }
+  }
+
+  /**
+   * Starts nothing.
+   *
+   * @param regions a directory in memory
+   * @param err where it tells what it does
+   */
+  Comparison(
+      Programs programs,
+      Surroundings surroundings,
+      CompareOptions options,
+      Path regions,
+      PrintStream err)
+      throws IOException {
+    this.programs = programs;
+    this.surroundings = surroundings;
+    this.options = options;
+    this.regions = regions;
+    this.err = err;
+    this.lacks = surroundings.lacks();
+    // Whatever is configured here for another cluster stays out of the figures.
+    Path nothing = Files.createFile(regions.resolve("crail-site.conf"));
+    Cluster.Setup own = Cluster.Setup.PLAIN.with("--conf", nothing.toString());
+    for (String setting : surroundings.settings) {
+      own = own.with("--set", setting);
+    }
+    this.setup = own;
+  }
+
+  /** Its programs. */
+  Programs programs() {
+    return programs;
+  }
+
+  /** What was asked for. */
+  CompareOptions options() {
+    return options;
+  }
+
+  /** A directory in memory. */
+  Path regions() {
+    return regions;
+  }
+
+  /** Tells what it does. */
+  void say(String text) {
+    err.println(text);
+  }
+
+  /** Whether something is there. */
+  boolean has(Peer peer) {
+    return !lacks.containsKey(peer);
+  }
+
+  /** What is not there, with the reason. */
+  Map<Peer, String> lacks() {
+    return lacks;
+  }
+
+  /** What a cluster of Crail is like here. */
+  Cluster.Setup setup() {
+    return setup;
+  }
+
+  /** The cluster that most sections measure. */
+  Cluster cluster() throws IOException, InterruptedException {
+    if (cluster == null) {
+      cluster = newCluster(setup, DATANODE_BYTES);
+    }
+    return cluster;
+  }
+
+  /** Another cluster, whose datanode lends so many bytes. */
+  Cluster newCluster(Cluster.Setup like, long bytes) throws IOException, InterruptedException {
+    return Cluster.start(programs, surroundings.launcher, regions, bytes, like);
+  }
+
+  /** The Redis server. */
+  Redis redis() throws IOException, InterruptedException {
+    if (redis == null) {
+      redis = Redis.start(programs, Cluster.freePort());
+    }
+    return redis;
+  }
+
+  /** HDFS. */
+  Hdfs hdfs() throws IOException, InterruptedException {
+    if (hdfs == null) {
+      say("  starting HDFS ...");
+      hdfs = Hdfs.start(programs, surroundings.hdfs, regions);
+    }
+    return hdfs;
+  }
+
+  /** Ends HDFS, whose threads are busy now and then; it starts anew when it is needed again. */
+  void stopHdfs() throws InterruptedException {
+    if (hdfs != null) {
+      programs.stop(hdfs.process());
+      hdfs = null;
+    }
+  }
+
+  /** Runs iobench against the cluster; gives what it printed. */
+  String iobench(String arguments, boolean mapped) throws IOException, InterruptedException {
+    return programs.run(cluster().iobench(arguments, mapped));
+  }
+
+  /** Runs hdfsbench against HDFS; gives what it printed. */
+  String hdfsbench(String arguments, String path) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(cluster().crail("hdfsbench"));
+    command.addAll(List.of(arguments.split(" ")));
+    command.addAll(List.of("-f", hdfs().uri(path), "--set", Hdfs.SETTING));
+    return programs.run(command);
+  }
+
+  /** The same as a user would write it. */
+  static String shownHdfs(String arguments, String path) {
+    return "crail hdfsbench " + arguments + " -f hdfs://..." + path + " --set " + Hdfs.SETTING;
+  }
+
+  /** Runs redis-benchmark. */
+  Redis.Result redis(Redis.Load load) throws IOException, InterruptedException {
+    return Redis.parse(programs.run(redis().command(load)));
+  }
+
+  /** A command that runs a class of this program. */
+  static List<String> java(String main, Object... arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));
+    for (Object argument : arguments) {
+      command.add(argument.toString());
+    }
+    return command;
+  }
+
+  /** What every program was started with that takes part. */
+  List<String> settings() {
+    List<String> texts = new ArrayList<>();
+    texts.add(
+        "Crail: namenode, datanode (bytes in /dev/shm) and each client are processes of their own; "
+            + (surroundings.settings.isEmpty()
+                ? "defaults"
+                : "--set " + String.join(" --set ", surroundings.settings))
+            + ", so a thread sleeps when there is nothing to do, but where \"spinning\" is said");
+    if (has(Peer.REDIS)) {
+      texts.add(
+          "Redis: redis-server --save \"\" --appendonly no, so in memory only, else defaults;"
+              + " redis-benchmark with the options shown");
+    }
+    if (has(Peer.HDFS)) {
+      texts.add(
+          "HDFS: namenode and one datanode of Hadoop's own test cluster in a process of their own,"
+              + " bytes in /dev/shm, "
+              + Hdfs.SETTING
+              + ", no short-circuit reads, no wait for a disk at its edit log; else defaults");
+    }
+    texts.add("Limits: Java programs of io.crail.bench.limits with the same sizes; iperf3 -l 1M");
+    return texts;
+  }
+
+  /** The versions of all that takes part. */
+  List<String> versions() throws IOException, InterruptedException {
+    List<String> versions = new ArrayList<>();
+    versions.add(Cluster.version(programs, surroundings.launcher));
+    if (has(Peer.REDIS)) {
+      String text = programs.run(List.of("redis-server", "--version")).split(" ")[2];
+      versions.add("redis " + text.replace("v=", ""));
+    }
+    if (has(Peer.HDFS)) {
+      versions.add("Hadoop " + surroundings.hdfs.getFileName().toString().replace("hdfs-", ""));
+    }
+    if (has(Peer.IPERF)) {
+      versions.add(programs.run(List.of("iperf3", "--version")).split("\n")[0]);
+    }
+    return versions;
+  }
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.measure;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One lookup in flight beside a bare ping-pong of the same sizes, with the same way to wait and on
+ * the same processors: both ends on one, both on one of their own, and both spinning there.
+ */
+final class LatencySection extends Section {
+  private static final String FILE = "/ready.dat";
+  private static final String LOAD = "-t getFile -f " + FILE + " -k 40000 -w 80000";
+  private static final long PINGS = 40_000;
+  private static final String SERVER = "0";
+  private static final String SPINNING = "two processors, spinning";
+  private static final String[] SLEEPING = {"one processor", "two processors"};
+
+  /** Creates the section. */
+  LatencySection(Comparison with) {
+    super(with);
+  }
+
+  @Override
+  protected void run() throws IOException, InterruptedException {
+    if (!has(Comparison.Peer.TASKSET)) {
+      return;
+    }
+    for (String place : SLEEPING) {
+      String client = place.startsWith("one") ? SERVER : "1";
+      Process namenode = with.cluster().namenodes().get(0);
+      pin(SERVER, namenode);
+      try {
+        ping("blocking", place, client);
+        ping("selector", place, client);
+        lookup(with.cluster(), place, client, "");
+      } finally {
+        unpin(namenode);
+      }
+    }
+    // Only now: a namenode that spins takes a processor from all others.
+    Cluster spinning =
+        with.newCluster(
+            with.setup()
+                .with(
+                    "--set",
+                    "crail.tcp.server.polling=spin",
+                    "--set",
+                    "crail.namenode.tcp.cores=1",
+                    "--set",
+                    "crail.storage.tcp.cores=1"),
+            64 << 20);
+    try {
+      // The datanode has nothing to do, and is not to spin beside the client.
+      with.programs().stop(spinning.datanode());
+      pin(SERVER, spinning.namenodes().get(0));
+      lookup(spinning, SPINNING, "1", " --set crail.tcp.client.polling=spin");
+    } finally {
+      spinning.stop();
+    }
+    ping("spin", SPINNING, "1");
+  }
+
+  private void ping(String mode, String place, String client)
+      throws IOException, InterruptedException {
+    Echo echo = Echo.lookup(mode, FILE);
+    String text = echo.run(with.programs(), 1, PINGS, taskset(SERVER), taskset(client));
+    latency(pingName(mode, place), echo.shown(), text);
+  }
+
+  private static String pingName(String mode, String place) {
+    return "ping-pong, " + mode + ", " + place;
+  }
+
+  private static String crailName(String place) {
+    return "getFile, one in flight, " + place;
+  }
+
+  private void lookup(Cluster cluster, String place, String client, String more)
+      throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(taskset(client));
+    command.addAll(cluster.iobench(LOAD + more, true));
+    latency(
+        crailName(place),
+        "taskset -c " + client + " " + Cluster.shown("iobench", LOAD + more, true),
+        with.programs().run(command));
+  }
+
+  private static List<String> taskset(String processors) {
+    return List.of("taskset", "-c", processors);
+  }
+
+  private void pin(String processors, Process process) throws IOException, InterruptedException {
+    with.programs()
+        .run(List.of("taskset", "-a", "-c", "-p", processors, String.valueOf(process.pid())));
+  }
+
+  private void unpin(Process process) throws IOException, InterruptedException {
+    pin("0-" + (Runtime.getRuntime().availableProcessors() - 1), process);
+  }
+
+  @Override
+  protected void compare() {
+    if (!has(Comparison.Peer.TASKSET)) {
+      return;
+    }
+    Map<String, String> crail = new LinkedHashMap<>();
+    Map<String, String> bare = new LinkedHashMap<>();
+    for (String place : SLEEPING) {
+      goals.add(crailName(place), pingName("blocking", place), "us p50", 1.4);
+      goals.add(crailName(place), pingName("selector", place), "us p50", 1.4);
+      crail.put(place, crailName(place));
+      bare.put(place, pingName("blocking", place));
+    }
+    goals.add(crailName(SPINNING), pingName("spin", SPINNING), "us p50", 1.4);
+    crail.put(SPINNING, crailName(SPINNING));
+    bare.put(SPINNING, pingName("spin", SPINNING));
+    plot(
+        new Plot(
+            "lookup-latency",
+            "One lookup in flight",
+            "median latency [us]",
+            "us p50",
+            false,
+            List.of(
+                new Plot.Series("Crail, getFile", crail),
+                new Plot.Series("bare ping-pong", bare))));
+  }
+}

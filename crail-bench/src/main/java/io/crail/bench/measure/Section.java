@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.measure;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A part of a comparison: what belongs together, measured alternately. Used by one thread, once.
+ */
+abstract class Section {
+  /** One operation at a time, and as many as Redis' users put into a pipeline. */
+  static final int DEPTH = 128;
+
+  /** What all sections share. */
+  protected final Comparison with;
+
+  /** What was measured. */
+  protected final Samples samples = new Samples();
+
+  /** What it is compared with. */
+  protected final Goals goals = new Goals(samples);
+
+  private final List<Plot> plots = new ArrayList<>();
+
+  /** Creates a section that has not measured anything. */
+  Section(Comparison with) {
+    this.with = with;
+  }
+
+  /** Measures everything as often as is wanted. */
+  final void measure() throws IOException, InterruptedException {
+    try {
+      prepare();
+      for (int run = 1; run <= runs(); run++) {
+        with.say("  run " + run + " of " + runs() + " ...");
+        run();
+      }
+    } finally {
+      end();
+    }
+    compare();
+  }
+
+  /** How often each figure is taken. */
+  protected int runs() {
+    return with.options().runs();
+  }
+
+  /** Starts and fills what it measures; {@link #end} is called however it ends. */
+  protected void prepare() throws IOException, InterruptedException {}
+
+  /** Measures each figure once, those that are compared right behind each other. */
+  protected abstract void run() throws IOException, InterruptedException;
+
+  /** Ends what only it uses. */
+  protected void end() throws IOException, InterruptedException {}
+
+  /** Says what is compared with what. */
+  protected abstract void compare();
+
+  /** What was measured. */
+  final Samples samples() {
+    return samples;
+  }
+
+  /** What it was compared with. */
+  final Goals goals() {
+    return goals;
+  }
+
+  /** The charts. */
+  final List<Plot> plots() {
+    return plots;
+  }
+
+  /** Adds a chart. */
+  protected final void plot(Plot plot) {
+    plots.add(plot);
+  }
+
+  /** Whether there is something to compare with. */
+  protected final boolean has(Comparison.Peer peer) {
+    return with.has(peer);
+  }
+
+  /** Operations a second of an iobench command. */
+  protected final void rate(String name, String arguments, boolean mapped)
+      throws IOException, InterruptedException {
+    String text = with.iobench(arguments, mapped);
+    samples.add(
+        name,
+        "/s",
+        Cluster.shown("iobench", arguments, mapped),
+        Samples.number(text, "throughput"));
+  }
+
+  /** Latencies of an iobench command. */
+  protected final void latency(String name, String arguments, boolean mapped)
+      throws IOException, InterruptedException {
+    latency(name, Cluster.shown("iobench", arguments, mapped), with.iobench(arguments, mapped));
+  }
+
+  /** Latencies that a benchmark has printed. */
+  protected final void latency(String name, String shown, String text) {
+    samples.add(name, "us p50", shown, Samples.number(text, "p50"));
+    samples.add(name, "us p99", shown, Samples.number(text, "p99"));
+  }
+
+  /** Bytes a second of an iobench command with several experiments, of which the median counts. */
+  protected final void bytes(String name, String arguments, boolean mapped)
+      throws IOException, InterruptedException {
+    bytes(name, Cluster.shown("iobench", arguments, mapped), with.iobench(arguments, mapped));
+  }
+
+  /** Bytes a second that a benchmark with several experiments has printed. */
+  protected final void bytes(String name, String shown, String text) {
+    String summary = text.substring(text.indexOf("throughput MB/s"));
+    samples.add(name, "MB/s", shown, Samples.number(summary, "median"));
+  }
+
+  /**
+   * Runs iobench for several sizes, one after the other in one process.
+   *
+   * @return what it printed for each size
+   */
+  protected final Map<Integer, String> sweep(String arguments, int[] sizes, boolean mapped)
+      throws IOException, InterruptedException {
+    String text = with.iobench(arguments + sizesOf(sizes), mapped);
+    Map<Integer, String> parts = new LinkedHashMap<>();
+    for (int size : sizes) {
+      parts.put(size, sizes.length == 1 ? text : part(text, size));
+    }
+    return parts;
+  }
+
+  /** The option of some sizes. */
+  protected static String sizesOf(int... sizes) {
+    return " -s " + String.join(",", Arrays.stream(sizes).mapToObj(String::valueOf).toList());
+  }
+
+  /** What iobench has printed for one of several sizes. */
+  static String part(String text, int size) {
+    String begin = "\nsize " + size + "\n";
+    int at = text.indexOf(begin);
+    if (at < 0) {
+      throw new IllegalArgumentException("no size " + size + " in: " + text);
+    }
+    int next = text.indexOf("\nsize ", at + begin.length() - 1);
+    return text.substring(at + begin.length(), next < 0 ? text.length() : next + 1);
+  }
+
+  /** Operations a second of Redis, where there is one. */
+  protected final void redisRate(String name, Redis.Load load)
+      throws IOException, InterruptedException {
+    if (has(Comparison.Peer.REDIS)) {
+      samples.add(name, "/s", load.shown(), with.redis(load).perSecond());
+    }
+  }
+
+  /** Latencies of Redis, where there is one. */
+  protected final void redisLatency(String name, Redis.Load load)
+      throws IOException, InterruptedException {
+    if (has(Comparison.Peer.REDIS)) {
+      Redis.Result result = with.redis(load);
+      samples.add(name, "us p50", load.shown(), result.p50Micros());
+      samples.add(name, "us p99", load.shown(), result.p99Micros());
+    }
+  }
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.measure;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.bench.Json;
+import io.crail.bench.UsageException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a comparison is asked for, and how it tells what it found. */
+class CompareTest {
+  @TempDir Path directory;
+
+  private static CompareOptions parse(String line) throws UsageException {
+    return CompareOptions.parse(line.isEmpty() ? new String[0] : line.split(" "));
+  }
+
+  @Test
+  void everythingIsMeasuredThreeTimesUnlessSaidOtherwise() throws Exception {
+    CompareOptions options = parse("");
+    assertEquals(3, options.runs());
+    assertEquals(Part.words(), List.copyOf(options.only()));
+    CompareOptions some = parse("--runs 1 --only mapped,lookup --json /x --plots /y --out /z");
+    assertEquals(1, some.runs());
+    assertEquals(List.of("lookup", "mapped"), List.copyOf(some.only()), "the order is ours");
+    assertEquals(Path.of("/x"), some.json());
+    assertEquals(Path.of("/y"), some.plots());
+    assertEquals(Path.of("/z"), some.out());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--runs 0, --runs 0: expected a whole number from 1 to 1000",
+    "--runs x, --runs x: expected a whole number",
+    "--files 10, --files 10: expected",
+    "--only lookup;redis, there is no section 'lookup;redis'",
+    "--only ., there is no section '.'",
+    "--run 1, run",
+    "more, 'more' belongs to no option"
+  })
+  void aBadCommandLineIsNamed(String line, String message) {
+    UsageException thrown = assertThrows(UsageException.class, () -> parse(line));
+    assertTrue(thrown.getMessage().contains(message), thrown.getMessage());
+  }
+
+  @Test
+  void theHelpNamesEverySection() {
+    for (Part part : Part.values()) {
+      assertTrue(Compare.help().contains(part.word() + " "), part.word());
+      assertTrue(Compare.help().contains(part.title()), part.title());
+    }
+    assertTrue(
+        Arrays.stream(Compare.help().split("\n")).allMatch(line -> line.length() <= 100),
+        Compare::help);
+  }
+
+  @Test
+  void jsonHasAllKindsOfValues() {
+    Map<String, Object> value = new LinkedHashMap<>();
+    value.put("text", "a \"b\" \\ \n");
+    value.put("numbers", List.of(1, 2.5));
+    value.put("none", null);
+    value.put("nothing", Double.NaN);
+    value.put("list", List.of(Map.of("yes", true)));
+    value.put("empty", List.of());
+    assertEquals(
+        """
+        {
+          "text": "a \\"b\\" \\\\ \\u000a",
+          "numbers": [1, 2.5],
+          "none": null,
+          "nothing": null,
+          "list": [
+            {
+              "yes": true
+            }
+          ],
+          "empty": []
+        }
+        """,
+        Json.of(value));
+  }
+
+  @Test
+  void figuresAndGoalsAreInTheJson() {
+    Samples samples = new Samples();
+    samples.add("thing", "us p50", "do it", 3);
+    samples.add("limit", "us p50", "do less", 2);
+    Goals goals = new Goals(samples);
+    goals.add("thing", "limit", "us p50", 1.4);
+    goals.add("thing", "limit", "us p50", 0);
+    Map<String, Object> goal = goals.all().get(0).fields();
+    assertEquals(1.5, goal.get("ratio"));
+    assertEquals("at most 1.4", goal.get("goal"));
+    assertEquals(false, goal.get("met"));
+    assertFalse(goals.all().get(1).fields().containsKey("goal"), "nothing is demanded");
+    assertEquals(List.of(3.0), samples.fields().get(0).get("values"));
+    assertEquals("do it", samples.fields().get(0).get("command"));
+  }
+
+  @Test
+  void chartsShowWhatWasMeasured() throws Exception {
+    Section section =
+        new Section(null) {
+          @Override
+          protected void run() {}
+
+          @Override
+          protected void compare() {}
+        };
+    Plot.Series series = Plot.Series.overSizes("TCP", new int[] {4, 1024}, "read %s");
+    assertEquals(Map.of("4", "read 4 B", "1024", "read 1 KiB"), series.points());
+    for (double value : new double[] {5, 6, 9}) {
+      section.samples().add("read 4 B", "us p50", "x", value);
+      section.samples().add("read 1 KiB", "us p50", "x", 2 * value);
+    }
+    section.plot(new Plot("lines", "Reads", "latency [us]", "us p50", true, List.of(series)));
+    section.plot(new Plot("bars", "Reads", "latency [us]", "us p50", false, List.of(series)));
+    Plots.write(directory, List.of(section));
+    for (String file : new String[] {"lines.svg", "bars.svg"}) {
+      String svg = Files.readString(directory.resolve(file));
+      assertTrue(svg.contains(">Reads<") && svg.contains(">TCP<"), svg);
+    }
+    for (String file : new String[] {"lines.png", "bars.png"}) {
+      assertTrue(Files.size(directory.resolve(file)) > 1000, file);
+    }
+  }
+
+  @Test
+  void whatIsNotHereIsNamed() {
+    Map<Comparison.Peer, String> lacks =
+        new Comparison.Surroundings("crail", List.of(), null).lacks();
+    assertTrue(lacks.get(Comparison.Peer.HDFS).contains("jars"), lacks::toString);
+    assertFalse(
+        new Comparison.Surroundings("crail", List.of(), directory)
+            .lacks()
+            .containsKey(Comparison.Peer.HDFS));
+    assertTrue(Programs.isInstalled("sh"));
+    assertFalse(Programs.isInstalled("no-such-program"));
+  }
+
+  @Test
+  void figuresOfSeveralSizesAreTakenApart() {
+    String text = "readRandom, size 4,1024\nsize 4\np50 1\nsize 1024\np50 2\n";
+    assertEquals("p50 1\n", Section.part(text, 4));
+    assertEquals("p50 2\n", Section.part(text, 1024));
+    assertThrows(IllegalArgumentException.class, () -> Section.part(text, 102));
+  }
+
+  @Test
+  void copiesAreReadByTheirSize() throws Exception {
+    try (Programs programs = new Programs(directory)) {
+      String text =
+          programs.run(
+              Comparison.java("io.crail.bench.limits.MemoryCopy", directory, 1 << 20, 4, 4096));
+      for (int size : new int[] {4, 4096}) {
+        String line = MemoryCopies.line(text, size);
+        assertTrue(Samples.number(line, "read") > 0, text);
+        assertTrue(Samples.number(line, "write") > 0, text);
+        assertTrue(Samples.number(line, "random") > 0, text);
+      }
+      assertThrows(IllegalArgumentException.class, () -> MemoryCopies.line(text, 409));
+    }
+  }
+
+  @Test
+  void anotherJvmTellsOfItsMemory() throws Exception {
+    int port = Cluster.freePort();
+    try (Programs programs = new Programs(directory)) {
+      List<String> command = Comparison.java("io.crail.bench.limits.LoopbackEcho");
+      command.addAll(1, List.of(Jvm.options(port).split(" ")));
+      command.addAll(List.of("server", "blocking", "8", "8"));
+      assertTrue(programs.startAndReadLine(command).startsWith("port "));
+      try (Jvm jvm = Jvm.connect(port)) {
+        long used = jvm.usedHeapBytes();
+        assertTrue(used > 0 && used < 1L << 30, "used " + used);
+        long before = jvm.allocatedBytes();
+        assertTrue(before > 0, "allocated " + before);
+        assertTrue(jvm.allocatedBytes() >= before);
+      }
+    }
+  }
+}
