@@ -5,9 +5,7 @@ import io.crail.common.Printable;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /**
@@ -76,12 +74,7 @@ public final class BenchClient {
     orders.configuration().forEach((key, text) -> builder.set(key, text, "the first process"));
     Configuration configuration = builder.build();
     BenchContext context =
-        new BenchContext(
-            () -> configuration,
-            orders.embedded(),
-            new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8),
-            System.err,
-            false);
+        new BenchContext(() -> configuration, orders.embedded(), System.err, System.err, false);
     Bench<T, S> bench = factory.create(context, orders.more());
     BenchOptions<T> options =
         bench.begin(bench.syntax().parse(orders.arguments().toArray(new String[0])).orElseThrow());

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench;
 
-import io.crail.bench.chart.Chart;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -26,11 +23,11 @@ public final class BenchSyntax<T extends LoadType> {
   /** The most operations in flight. */
   static final int MAX_BATCH = 65_536;
 
-  private static final int MAX_THREADS = 1024;
-  private static final int MAX_CLIENTS = 256;
-  private static final double MAX_RATE = 1e9;
+  private static final String HELP = "h";
   private static final int HELP_WIDTH = 100;
-  private static final int MAX_SIZE = 1 << 30;
+
+  /** The most bytes of an operation. */
+  static final int MAX_SIZE = 1 << 30;
 
   /** The most files of a directory: eight digits in a name. */
   private static final int MAX_NAMES = 100_000_000;
@@ -85,35 +82,8 @@ public final class BenchSyntax<T extends LoadType> {
         "touch",
         "true|false",
         "move all bytes once before the figures, so that no first use of memory is in them (true)");
-    with(
-        null,
-        "threads",
-        "count",
-        "workers in a process, each with streams and buffers of its own and one store for all; they"
-            + " start together, and their figures are one; those that write use files of their own"
-            + " beside -f (1)");
-    with(
-        null,
-        "clients",
-        "count",
-        "processes with --threads workers each, started by this one, which then does nothing itself"
-            + " (1, this process)");
-    with(
-        null,
-        "rate",
-        "number",
-        "operations a second of all workers together. They start at their time, up to -b in flight,"
-            + " and latencies count from that time: an operation that takes long makes those behind"
-            + " it late, and that shows. When twice the time is over and five seconds, the rest is"
-            + " given up (as fast as operations end)");
-    with(null, "json", "file", "settings and figures as JSON; - is standard output (none)");
-    with(
-        null,
-        "plot",
-        "file",
-        "a chart that ends in .svg or .png: how latencies are distributed, or with several sizes the"
-            + " throughput of each (none)");
-    options.addOption(Option.builder("h").longOpt("help").desc("explains all this").get());
+    FrameSyntax.declare(this);
+    options.addOption(Option.builder(HELP).longOpt("help").desc("explains all this").get());
   }
 
   /** Declares an option, or declares it anew with another description. */
@@ -140,7 +110,7 @@ public final class BenchSyntax<T extends LoadType> {
     } catch (ParseException e) {
       throw new UsageException(e.getMessage());
     }
-    if (line.hasOption("h")) {
+    if (line.hasOption(HELP)) {
       return Optional.empty();
     }
     if (!line.getArgList().isEmpty()) {
@@ -150,8 +120,7 @@ public final class BenchSyntax<T extends LoadType> {
     String path = line.getOptionValue("f", "/tmp.dat");
     check(path);
     OptionValues values = new OptionValues(line);
-    Frame frame = frame(values, line);
-    checkTogether(type, frame);
+    Frame frame = new FrameSyntax(type, line).read();
     return Optional.of(
         new BenchOptions<>(
             type,
@@ -173,62 +142,6 @@ public final class BenchSyntax<T extends LoadType> {
             values.flag("touch", true),
             frame,
             0));
-  }
-
-  private static Frame frame(OptionValues values, CommandLine line) throws UsageException {
-    return new Frame(
-        values.sizes("s", MAX_SIZE),
-        (int) values.number("threads", 1, 1, MAX_THREADS),
-        (int) values.number("clients", 1, 1, MAX_CLIENTS),
-        values.rate("rate", MAX_RATE),
-        line.getOptionValue("json"),
-        line.hasOption("plot") ? path("plot", line.getOptionValue("plot")) : null);
-  }
-
-  /** Says what has no meaning together, and whether what is to be written can be. */
-  private static void checkTogether(LoadType type, Frame frame) throws UsageException {
-    boolean sweep = frame.sizes().size() > 1;
-    if (sweep && !type.usesSize()) {
-      throw new UsageException("-s: " + type.label() + " has no size, so a list means nothing");
-    }
-    if (sweep && frame.isPaced() && frame.plot() != null) {
-      throw new UsageException(
-          "--plot: the throughput of several sizes with --rate is what --rate says; leave one out");
-    }
-    if (frame.plot() != null) {
-      try {
-        Chart.check(frame.plot());
-      } catch (IOException e) {
-        throw new UsageException("--plot: " + e.getMessage());
-      }
-    }
-    if (frame.json() != null && !frame.printsJson()) {
-      checkJson(path("json", frame.json()), frame.plot());
-    }
-  }
-
-  private static void checkJson(Path json, Path plot) throws UsageException {
-    if (json.equals(plot)) {
-      throw new UsageException("--json: " + json + " is what --plot writes");
-    }
-    Path directory = json.toAbsolutePath().getParent();
-    if (directory == null || !Files.isDirectory(directory)) {
-      throw new UsageException("--json: " + json + ": there is no directory " + directory);
-    }
-    if (Files.isDirectory(json) || !Files.isWritable(Files.exists(json) ? json : directory)) {
-      throw new UsageException("--json: " + json + ": cannot be written");
-    }
-  }
-
-  private static Path path(String option, String text) throws UsageException {
-    if (text.isBlank()) {
-      throw new UsageException("--" + option + ": a file is expected");
-    }
-    try {
-      return Path.of(text);
-    } catch (InvalidPathException e) {
-      throw new UsageException("--" + option + ": " + e.getMessage());
-    }
   }
 
   private T type(String name) throws UsageException {
@@ -258,7 +171,11 @@ public final class BenchSyntax<T extends LoadType> {
     StringBuilder text = new StringBuilder("Usage: crail " + command + " -t <type> [options]\n\n");
     wrap(text, purpose, 0);
     text.append("\nOptions (and what they are when absent):\n");
-    for (Option option : options.getOptions()) {
+    // Those with a letter first: they are what most commands need.
+    List<Option> sorted = new ArrayList<>(options.getOptions());
+    sorted.sort(
+        Comparator.comparing(option -> option.getOpt() == null || option.getOpt().equals(HELP)));
+    for (Option option : sorted) {
       String letter = option.getOpt() == null ? "    " : "-" + option.getOpt() + ", ";
       String argument = option.hasArg() ? " <" + option.getArgName() + ">" : "";
       String name = "  " + letter + "--" + option.getLongOpt() + argument;

@@ -177,6 +177,11 @@ enum BenchType implements LoadType {
     return text;
   }
 
+  @Override
+  public boolean measures() {
+    return this != PRINT_LOCATION_CLASS;
+  }
+
   /** Makes its workload. */
   Workload workload(BenchRun run) {
     return factory.create(run);

@@ -16,7 +16,7 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
   static final BenchSyntax<BenchType> SYNTAX =
       new BenchSyntax<>(
               "iobench",
-              "Measures a cluster from one client.",
+              "Measures a cluster, from one client or several.",
               List.of(BenchType.values()),
               NodePath::parse,
               1_000_000)

@@ -30,6 +30,11 @@ public interface LoadType {
     return text().usesSize();
   }
 
+  /** Whether there are figures. */
+  default boolean measures() {
+    return true;
+  }
+
   /** The type with a name in any letter case. */
   static <T extends LoadType> Optional<T> find(List<T> types, String name) {
     return types.stream().filter(type -> type.label().equalsIgnoreCase(name)).findFirst();

@@ -43,7 +43,7 @@ final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Lo
               return null;
             })) {
       if (options.warmUp() > 0) {
-        context.out().println("warm-up, operations " + options.warmUp());
+        say("warm-up, operations " + options.warmUp());
       }
       int threads = options.frame().threads();
       for (int i = 0; i < threads; i++) {
@@ -51,11 +51,18 @@ final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Lo
         crew.add(bench.workload(options.forWorker(worker), opened), worker);
       }
       cues.await(Cues.Cue.RUN);
-      context.out().println("starting benchmark...");
+      say("starting benchmark...");
       Figures figures = run(crew, options);
       cues.tell(figures);
       cues.await(Cues.Cue.CLOSE);
       return figures;
+    }
+  }
+
+  /** Says how far it is, when nobody else does. */
+  private void say(String text) {
+    if (cues == Cues.ALONE) {
+      context.out().println(text);
     }
   }
 

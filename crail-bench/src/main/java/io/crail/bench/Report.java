@@ -16,7 +16,7 @@ final class Report {
   /** By how much a run may take longer than its rate says before the rate counts as missed. */
   private static final double TOLERANCE = 0.02;
 
-  private static final long LEAST_LATE_NANOS = 100_000_000;
+  private static final long LEAST_LATE_NANOS = 10_000_000;
 
   private final PrintStream out;
 

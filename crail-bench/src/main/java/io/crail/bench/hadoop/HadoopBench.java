@@ -32,7 +32,7 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
   static final BenchSyntax<HadoopType> SYNTAX =
       new BenchSyntax<>(
               "hdfsbench",
-              "Measures a file system through Hadoop's interface, from one client: the cluster, or"
+              "Measures a file system through Hadoop's interface: the cluster, or"
                   + " with a whole URI any other that Hadoop knows. Apache Crail's arguments are"
                   + " understood too: crail hdfsbench <type> <size> <loop> <path>.",
               List.of(HadoopType.values()),
