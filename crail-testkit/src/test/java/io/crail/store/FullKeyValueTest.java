@@ -5,7 +5,7 @@ package io.crail.store;
 class FullKeyValueTest extends KeyValueContract {
   @Override
   String[] settings() {
-    return new String[] {"crail.namenode.smallvalues=60"};
+    return new String[] {"crail.namenode.smallvalue=1k", "crail.namenode.smallvalues=60"};
   }
 
   @Override

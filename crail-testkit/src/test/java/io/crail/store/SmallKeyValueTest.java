@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class SmallKeyValueTest extends KeyValueContract {
   @Override
   String[] settings() {
-    return new String[0];
+    return new String[] {"crail.namenode.smallvalue=1k"};
   }
 
   private interface Action {
