@@ -96,7 +96,7 @@ record YcsbStore(String name, String binding, Map<String, String> properties, Cl
     }
     return new YcsbStore(
         name,
-        "site.ycsb.db.RedisClient",
+        "io.crail.ycsb.redis.RedisClient",
         Map.of("redis.host", "127.0.0.1", "redis.port", String.valueOf(port)),
         () -> flush(port));
   }
