@@ -88,8 +88,15 @@ public final class CrailClient extends DB {
   public Status read(
       String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
     try {
-      byte[] record = records.read(Records.path(table, key));
-      if (record == null) {
+      String path = Records.path(table, key);
+      byte[] record = records.read(path);
+      if (record != null && record.length == 0) {
+        // Somebody is putting it; if a thread of this process is, it will be there then.
+        synchronized (shared.changes(path)) {
+          record = records.read(path);
+        }
+      }
+      if (record == null || record.length == 0) {
         return Status.NOT_FOUND;
       }
       Record.decode(record, fields, result);
@@ -120,7 +127,7 @@ public final class CrailClient extends DB {
       String path = Records.path(table, key);
       synchronized (shared.changes(path)) {
         byte[] record = records.read(path);
-        if (record == null) {
+        if (record == null || record.length == 0) {
           return Status.NOT_FOUND;
         }
         Map<String, ByteIterator> fields = new LinkedHashMap<>();

@@ -7,12 +7,14 @@ import io.crail.CrailKeyValue;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
-import io.crail.CrailOutputStream;
+import io.crail.CrailResult;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.memory.OffHeapBuffer;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
@@ -27,6 +29,9 @@ import java.util.concurrent.ExecutionException;
 final class Records implements AutoCloseable {
   /** A record that is put as often as this while it is read is read no more. */
   private static final int MOST_TRIES = 1000;
+
+  /** The largest value that a namenode takes in one step, unless it is told otherwise. */
+  private static final int MOST_AT_ONCE = 1024;
 
   private final CrailStore store;
   private final boolean enumerable;
@@ -63,7 +68,14 @@ final class Records implements AutoCloseable {
     CrailNode node = join(store.lookup(table));
     if (node == null) {
       try {
-        node = join(create(table, CrailNodeType.TABLE, true));
+        node =
+            join(
+                store.create(
+                    table,
+                    CrailNodeType.TABLE,
+                    CrailStorageClass.PARENT,
+                    CrailLocationClass.PARENT,
+                    true));
       } catch (CrailException e) {
         if (e.code() != ErrorCode.NODE_EXISTS) {
           throw e;
@@ -77,65 +89,72 @@ final class Records implements AutoCloseable {
     known = table;
   }
 
-  /**
-   * Puts a record that is not there. One that is there goes at once, and this comes in its place.
-   */
+  /** Puts a record. One that is there goes at once, and this comes in its place. */
   void insert(String path, byte[] record) throws Exception {
     try {
-      write(path, record);
-    } catch (Exception e) {
+      put(path, record);
+    } catch (CrailException e) {
       // Another process has put it since: that one wins.
-      if (!isStale(e) && !isStale(e.getCause())) {
+      if (!isStale(e)) {
         throw e;
       }
     }
   }
 
   /**
-   * Puts a record in the place of one. Whoever reads gets the old or the new one, for it is written
-   * under another name first.
+   * Puts a record in the place of one. Whoever reads gets the old or the new one: a small value
+   * comes in one step, and a larger one is written under another name first.
    */
   void replace(String table, String path, byte[] record) throws Exception {
+    if (record.length <= MOST_AT_ONCE) {
+      insert(path, record);
+      return;
+    }
     String written = table + '/' + temporary;
-    write(written, record);
+    put(written, record);
     join(store.rename(written, path, true));
   }
 
-  private void write(String path, byte[] record) throws Exception {
-    CrailNode node = join(create(path, CrailNodeType.KEYVALUE, enumerable));
-    CrailOutputStream stream = node.asKeyValue().getDirectOutputStream(record.length);
-    try {
-      int done = 0;
-      while (done < record.length) {
-        int part = Math.min(buffer.capacity(), record.length - done);
-        buffer.clear();
-        buffer.put(record, done, part).flip();
-        stream.write(buffer).get();
-        done += part;
-      }
-    } finally {
-      stream.close();
-    }
-  }
-
-  private Upcoming<CrailNode> create(String path, CrailNodeType type, boolean listed)
-      throws Exception {
-    return store.create(path, type, CrailStorageClass.PARENT, CrailLocationClass.PARENT, listed);
+  private void put(String path, byte[] record) throws Exception {
+    CrailBuffer value =
+        record.length <= buffer.capacity()
+            ? buffer
+            : OffHeapBuffer.wrap(ByteBuffer.allocateDirect(record.length));
+    value.clear();
+    value.put(record).flip();
+    join(store.put(path, value, CrailStorageClass.PARENT, CrailLocationClass.PARENT, enumerable));
   }
 
   /**
    * Reads a record.
    *
-   * @return null when there is none, or none yet: an insert's bytes are there when it ends
+   * @return null when there is none; no bytes when they are not there yet: that put goes on, or its
+   *     process has ended
    */
   byte[] read(String path) throws Exception {
-    return read(path, join(store.lookup(path)));
+    buffer.clear();
+    CrailResult found;
+    try {
+      found = join(store.get(path, buffer));
+    } catch (CrailException e) {
+      if (e.code() == ErrorCode.INVALID_ARGUMENT) {
+        // Larger than the buffer.
+        return read(path, join(store.lookup(path)));
+      }
+      throw e;
+    }
+    if (found == null) {
+      return null;
+    }
+    byte[] record = new byte[(int) found.getLen()];
+    buffer.get(record);
+    return record;
   }
 
   /** As the other one, with what a lookup found. */
   private byte[] read(String path, CrailNode found) throws Exception {
     CrailNode node = found;
-    for (int i = 1; node != null && node.getCapacity() > 0; i++) {
+    for (int i = 1; node != null; i++) {
       try {
         return bytes(node.asKeyValue());
       } catch (ExecutionException e) {
@@ -216,7 +235,7 @@ final class Records implements AutoCloseable {
     List<byte[]> records = new ArrayList<>(paths.size());
     for (int i = 0; i < paths.size(); i++) {
       byte[] record = read(paths.get(i), join(lookups.get(i)));
-      if (record != null) {
+      if (record != null && record.length > 0) {
         records.add(record);
       }
     }
@@ -247,7 +266,7 @@ final class Records implements AutoCloseable {
     return keys;
   }
 
-  private static CrailNode join(Upcoming<CrailNode> operation) throws Exception {
+  private static <T> T join(Upcoming<T> operation) throws Exception {
     try {
       return operation.get();
     } catch (ExecutionException e) {

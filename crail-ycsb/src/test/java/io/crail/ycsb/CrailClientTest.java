@@ -309,6 +309,8 @@ class CrailClientTest {
     for (int i = 0; i < writers; i++) {
       insert("user" + i, "w0", text(0), "w1", text(0), "w2", text(0));
     }
+    // With a store of its own, as in another process.
+    CrailClient reader = open(Map.of("crail.rpctimeout", "30s"));
     AtomicInteger running = new AtomicInteger(writers);
     ExecutorService threads = Executors.newFixedThreadPool(writers + 1);
     try {
@@ -335,7 +337,7 @@ class CrailClientTest {
           threads.submit(
               () -> {
                 for (int i = 0; running.get() > 0; i++) {
-                  Map<String, String> record = read("user" + i % writers, null);
+                  Map<String, String> record = read(reader, "user" + i % writers, null);
                   assertEquals(Set.of("w0", "w1", "w2"), record.keySet());
                   record.values().forEach(CrailClientTest::requireWhole);
                 }

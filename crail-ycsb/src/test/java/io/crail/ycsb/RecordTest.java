@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.ycsb;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -23,10 +25,7 @@ class RecordTest {
     Map<String, ByteIterator> fields = new LinkedHashMap<>();
     for (int i = 0; i < namesAndValues.length; i += 2) {
       Object value = namesAndValues[i + 1];
-      byte[] bytes =
-          value instanceof byte[]
-              ? (byte[]) value
-              : value.toString().getBytes(StandardCharsets.UTF_8);
+      byte[] bytes = value instanceof byte[] ? (byte[]) value : value.toString().getBytes(UTF_8);
       fields.put((String) namesAndValues[i], new ByteArrayByteIterator(bytes));
     }
     return fields;
@@ -41,9 +40,37 @@ class RecordTest {
 
   @Test
   void theBytesStayWhatTheyAre() {
+    Map<String, ByteIterator> fields =
+        fields("a10", "", "a9", new byte[] {4, 5, 6}, "a8", new byte[] {1, 2, 3});
     assertEquals(
-        "01" + "02" + "01" + "61" + "03" + "010203" + "00" + "00" + "fa2dc303",
-        HexFormat.of().formatHex(Record.encode(fields("a", new byte[] {1, 2, 3}, "", ""))));
+        "0103" + "03026138" + "02030100" + "010203040506" + "73fcceae",
+        HexFormat.of().formatHex(Record.encode(fields)));
+  }
+
+  /** A namenode holds a value of 1 KiB, so that it travels with the metadata. */
+  @Test
+  void theUsualRecordOfYcsbIsASmallValue() {
+    Map<String, ByteIterator> fields = new HashMap<>();
+    for (int i = 0; i < 10; i++) {
+      fields.put("field" + i, new ByteArrayByteIterator(new byte[100]));
+    }
+    assertEquals(1016, Record.encode(fields).length);
+  }
+
+  @Test
+  void namesCountUpOrNot() throws Exception {
+    List<String> names =
+        List.of(
+            "", "0", "9", "10", "a", "a9", "a10", "a19", "a20", "a099", "a100", "99", "100",
+            "\u00fc9");
+    Map<String, ByteIterator> fields = new HashMap<>();
+    names.forEach(name -> fields.put(name, new ByteArrayByteIterator(name.getBytes(UTF_8))));
+    for (int i = 0; i < 1200; i++) {
+      fields.put("field" + i, new ByteArrayByteIterator(("field" + i).getBytes(UTF_8)));
+    }
+    Map<String, ByteIterator> result = decode(Record.encode(fields), null);
+    assertEquals(fields.keySet(), result.keySet());
+    result.forEach((name, value) -> assertEquals(name, value.toString()));
   }
 
   @Test

@@ -45,8 +45,7 @@ public final class RedisClient extends DB {
   private static void fill(Map<byte[], byte[]> hash, Map<String, ByteIterator> result) {
     hash.forEach(
         (name, value) ->
-            result.put(
-                new String(name, StandardCharsets.UTF_8), new ByteArrayByteIterator(value)));
+            result.put(new String(name, StandardCharsets.UTF_8), new ByteArrayByteIterator(value)));
   }
 
   @Override
@@ -118,8 +117,7 @@ public final class RedisClient extends DB {
       Set<String> fields,
       Vector<HashMap<String, ByteIterator>> result) {
     // All have the same score, so they are in the order of the keys.
-    Set<byte[]> keys =
-        redis.zrangeByLex(INDEX, bytes("[" + startkey), WITHOUT_END, 0, recordcount);
+    Set<byte[]> keys = redis.zrangeByLex(INDEX, bytes("[" + startkey), WITHOUT_END, 0, recordcount);
     Pipeline pipeline = redis.pipelined();
     List<Response<Map<byte[], byte[]>>> records = new ArrayList<>();
     for (byte[] key : keys) {
