@@ -52,4 +52,11 @@ final class KeyValuePut extends KeyValues {
     pipeline.run(operations, recorder);
     recorder.end();
   }
+
+  @Override
+  public void close() throws Exception {
+    if (run.worker() > 0) {
+      run.deleteIfPresent(run.ownPath(), true);
+    }
+  }
 }

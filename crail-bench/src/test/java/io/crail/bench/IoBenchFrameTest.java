@@ -15,6 +15,7 @@ import io.crail.embedded.EmbeddedCrail;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Threads, processes, rates, JSON and charts, on a cluster within this process. */
 @Timeout(120)
@@ -97,6 +99,29 @@ class IoBenchFrameTest {
     assertNull(store.lookup(path + ".warmup").get());
     assertNull(store.lookup(path + ".1.warmup").get());
     assertEquals(line.contains("--rate"), output.text().contains("rate asked"), output.text());
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = BenchType.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = "PRINT_LOCATION_CLASS")
+  void everyTypeHasSeveralWorkersAndARate(BenchType type) throws Exception {
+    String label = type.label();
+    String path = "/several-" + label;
+    // Large enough that those who read a whole file some times do not do so many operations.
+    String line = " -s 64k -k 12 -b 3 -n 20 -w 2 --threads 3 -f " + path;
+    assertEquals(BenchRunner.OK, run("-t " + label + line), output::errors);
+    double operations = output.lines("ops ").get(0)[0];
+    assertTrue(operations >= 36, output.text());
+    output.forget();
+    assertEquals(BenchRunner.OK, run("-t " + label + line + " --rate 20000"), output::errors);
+    assertEquals(operations, output.lines("ops ").get(0)[0]);
+    assertTrue(output.text().contains("rate asked 20000 ops/s"), output.text());
+    List<String> left = new ArrayList<>();
+    store.lookup("/").get().asDirectory().listEntries().forEachRemaining(left::add);
+    left.removeIf(name -> !name.contains(path) || name.endsWith(path));
+    assertEquals(List.of(), left, "what others than the first have made");
   }
 
   @Test
