@@ -14,7 +14,8 @@ import java.util.TreeMap;
 
 /**
  * Runs a benchmark's command: its experiments, their report, and an exit code. Each operation's
- * latency is taken from its issue to its completion; warm-up is not in the figures.
+ * latency is taken from its issue to its completion, or with a rate from when it was to start;
+ * warm-up is not in the figures.
  *
  * @param <T> what it measures
  * @param <S> through what it measures

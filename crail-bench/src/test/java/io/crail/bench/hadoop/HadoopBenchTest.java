@@ -94,6 +94,17 @@ class HadoopBenchTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(HadoopType.class)
+  void everyTypeHasSeveralWorkersAndARate(HadoopType type) throws Exception {
+    String path = "/several-" + type.label();
+    String line = "-t " + type.label() + " -s 4k -k 12 -n 20 -w 2 --threads 3 -f " + path;
+    assertEquals(BenchRunner.OK, run(line + " --rate 20000", true), output::errors);
+    output.assertPlausible(36, type.usesSize() ? 36 * 4096 : 0);
+    assertTrue(output.text().contains("rate asked 20000 ops/s"), output.text());
+    assertEquals(null, node(path + ".1"), "what others than the first have made");
+  }
+
   @Test
   void workersOfSeveralProcessesMeasureTogether() throws Exception {
     String line = "-t writeSequentialHeap -s 1000 -k 20 --threads 2 --clients 2 -f /together.dat";
