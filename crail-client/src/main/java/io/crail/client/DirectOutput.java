@@ -479,7 +479,8 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       awaitOperations();
       cause = giveLeaseBack();
       if (isFull(cause)) {
-        // The namenode has no memory for more small values.
+        // The namenode has no memory for it.
+        context().smallValuesFull(id);
         writeHeld(context().nanoTime());
         awaitOperations();
         synchronized (this) {

@@ -6,6 +6,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
 import io.crail.rpc.ClientLoop;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -16,11 +17,17 @@ final class LoopContext {
   private static final int USUAL_BLOCK_BYTES = 1 << 20;
   private static final long THROTTLE_PAUSE_NANOS = 20_000;
 
+  /** How long a namenode that has no memory for small values is not asked for any. */
+  private static final long FULL_NANOS = 1_000_000_000L;
+
   private final ClientLoop loop;
   private final NameNodeClient namenodes;
   private final Endpoints endpoints;
   private final int maxOutstanding;
   private final long rpcTimeoutNanos;
+
+  /** By namenode, until when it is taken to have no memory for small values; 0 if it has some. */
+  private final AtomicLongArray fullUntilNanos;
 
   LoopContext(
       ClientLoop loop,
@@ -33,6 +40,7 @@ final class LoopContext {
     this.endpoints = endpoints;
     this.maxOutstanding = maxOutstanding;
     this.rpcTimeoutNanos = rpcTimeoutNanos;
+    this.fullUntilNanos = new AtomicLongArray(namenodes.count());
   }
 
   ClientLoop loop() {
@@ -82,7 +90,10 @@ final class LoopContext {
     return hello == null ? USUAL_BLOCK_BYTES : hello.blockSize();
   }
 
-  /** Most bytes of a value that the namenode of a node holds itself; 0 when it is not known. */
+  /**
+   * Most bytes of a value that the namenode of a node holds itself; 0 when it is not known, or has
+   * no memory.
+   */
   int smallValue(long id) {
     return smallValueAt((int) Long.remainderUnsigned(id, namenodes.count()));
   }
@@ -90,7 +101,18 @@ final class LoopContext {
   /** As {@link #smallValue}, for a namenode by its index. */
   int smallValueAt(int namenode) {
     Hello.Response hello = namenodes.hello(namenode);
-    return hello == null ? 0 : hello.smallValue();
+    long full = fullUntilNanos.get(namenode);
+    return hello == null || (full != 0 && full - nanoTime() > 0) ? 0 : hello.smallValue();
+  }
+
+  /** The namenode of a node has no memory for more small values. */
+  void smallValuesFull(long id) {
+    smallValuesFullAt((int) Long.remainderUnsigned(id, namenodes.count()));
+  }
+
+  /** As {@link #smallValuesFull}, for a namenode by its index. */
+  void smallValuesFullAt(int namenode) {
+    fullUntilNanos.set(namenode, nanoTime() + FULL_NANOS | 1);
   }
 
   /**

@@ -7,6 +7,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Create;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeInfo;
+import io.crail.protocol.NodePath;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.SmallValue;
 import io.crail.rpc.ClientLoop;
@@ -79,12 +80,12 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
 
   /** The one request of a small value. */
   private final class SmallPut extends OperationCall<Create.Request, Create.Response> {
+    private final int namenode;
+
     SmallPut(Create.Request request) {
       super(NameNodeOperations.CREATE);
-      prepare(
-          context.namenodes().route(NameNodeOperations.CREATE, request),
-          request,
-          context.namenodes().newDeadlineNanos());
+      this.namenode = NodePath.namenodeOf(request.path(), context.namenodes().count());
+      prepare(context.namenodes().peer(namenode), request, context.namenodes().newDeadlineNanos());
     }
 
     @Override
@@ -95,6 +96,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
         PutCall.this.succeed();
       } else if (failure().code() == ErrorCode.NO_SPACE) {
         // The namenode has no memory for it, and has done nothing.
+        context.smallValuesFullAt(namenode);
         beginLarge();
       } else {
         PutCall.this.fail(failure());

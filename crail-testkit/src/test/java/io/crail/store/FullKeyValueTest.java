@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.store;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailTable;
+import io.crail.protocol.NameNodeOperations;
+import org.junit.jupiter.api.Test;
+
 /** Values that would be small, but for the namenode, which has memory for next to none. */
 class FullKeyValueTest extends KeyValueContract {
   @Override
@@ -11,5 +17,19 @@ class FullKeyValueTest extends KeyValueContract {
   @Override
   boolean lostWithItsStore() {
     return true;
+  }
+
+  @Test
+  void aFullNamenodeIsNotAskedWithEachPut() throws Exception {
+    CrailTable table = table("/full");
+    table.put("k", Bytes.buffer(value(100, 1))).get();
+    long before = cluster().operations(NameNodeOperations.CREATE);
+    for (int i = 0; i < 20; i++) {
+      table.put("k", Bytes.buffer(value(100, i))).get();
+    }
+    // It is asked again after a second, of which there may be some.
+    long creates = cluster().operations(NameNodeOperations.CREATE) - before;
+    assertTrue(creates < 30, creates + " creates");
+    store().delete("/full", true).get();
   }
 }
