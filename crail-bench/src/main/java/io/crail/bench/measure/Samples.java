@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /** Measured values by what they are of, and their table. Not thread-safe. */
 final class Samples {
@@ -22,9 +23,21 @@ final class Samples {
   private static final String[] HEAD = {"what", "median", "range", "runs", "command"};
 
   private final Map<Metric, List<Double>> values = new LinkedHashMap<>();
+  private final Consumer<String> progress;
+
+  /** Creates samples that tell nobody. */
+  Samples() {
+    this(line -> {});
+  }
+
+  /** Creates samples that tell each value as it comes. */
+  Samples(Consumer<String> progress) {
+    this.progress = progress;
+  }
 
   /** Adds a value. */
   void add(String name, String unit, String command, double value) {
+    progress.accept(name + ": " + format(value) + " " + unit);
     values.computeIfAbsent(new Metric(name, unit, command), metric -> new ArrayList<>()).add(value);
   }
 

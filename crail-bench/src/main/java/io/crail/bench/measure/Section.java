@@ -19,16 +19,23 @@ abstract class Section {
   protected final Comparison with;
 
   /** What was measured. */
-  protected final Samples samples = new Samples();
+  protected final Samples samples;
 
   /** What it is compared with. */
-  protected final Goals goals = new Goals(samples);
+  protected final Goals goals;
 
   private final List<Plot> plots = new ArrayList<>();
 
   /** Creates a section that has not measured anything. */
   Section(Comparison with) {
+    this(with, new Samples(line -> with.say("    " + line)));
+  }
+
+  /** Creates a section that puts what it measures there. */
+  Section(Comparison with, Samples samples) {
     this.with = with;
+    this.samples = samples;
+    this.goals = new Goals(samples);
   }
 
   /** Measures everything as often as is wanted. */

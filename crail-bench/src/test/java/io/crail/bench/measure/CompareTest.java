@@ -113,7 +113,7 @@ class CompareTest {
   @Test
   void chartsShowWhatWasMeasured() throws Exception {
     Section section =
-        new Section(null) {
+        new Section(null, new Samples()) {
           @Override
           protected void run() {}
 
