@@ -5,7 +5,7 @@ import java.io.IOException;
 
 /** Small files and streams beside HDFS, each through its own interface. */
 final class HdfsSection extends Section {
-  private static final String SMALL = " -s 1024 -k 4000 -w 4000";
+  private static final String SMALL = " -s 1024 -k 2000 -w 2000";
   private static final String CREATE = "-t createFile -k 1500 -w 1500";
   private static final String STREAM = " -s 1048576 -k 256 -e 3 -o true";
 

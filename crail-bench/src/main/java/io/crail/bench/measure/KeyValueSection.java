@@ -20,7 +20,7 @@ final class KeyValueSection extends Section {
 
   private static final String[] WAYS = {"TCP", "mapped"};
   private static final int KEYS = 2_000;
-  private static final int COPY_REGION = 256 << 20;
+  private static final int COPY_REGION = 64 << 20;
   private static final long MAX_KEPT_BYTES = 128 << 20;
   private static final long MAX_MOVED_BYTES = 256 << 20;
   private static final int OPERATIONS = 10_000;

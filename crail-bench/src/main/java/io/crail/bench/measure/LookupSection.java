@@ -17,13 +17,13 @@ final class LookupSection extends Section {
   /** Bytes of a value of Redis: about what an answer to a lookup has. */
   static final int REDIS_VALUE = 64;
 
-  private static final long LOOKUPS = 4_000_000;
+  private static final long LOOKUPS = 3_000_000;
   private static final int HDFS_THREADS = 32;
   private static final String RANDOM =
       "-t getMultiFileAsync -f " + DIRECTORY + " -n " + NAMES + " -b " + DEPTH;
   private static final String HOT = "-t getFileAsync -f /ready.dat -b " + DEPTH;
-  private static final String COUNT = " -k " + LOOKUPS + " -w 2000000";
-  private static final String HDFS_LOAD = "-t getFile -k 60000 -w 30000 --threads " + HDFS_THREADS;
+  private static final String COUNT = " -k " + LOOKUPS + " -w 1000000";
+  private static final String HDFS_LOAD = "-t getFile -k 3000 -w 1500 --threads " + HDFS_THREADS;
 
   private static final String CRAIL_RANDOM = "getFile, 128 in flight, random names";
   private static final String CRAIL_HOT = "getFile, 128 in flight, the same name";

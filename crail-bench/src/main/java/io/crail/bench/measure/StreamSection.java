@@ -25,7 +25,7 @@ final class StreamSection extends Section {
 
   // Several experiments in one process: the median is of those after the code was compiled.
   private static final String WHOLE =
-      " -s " + PIECE + " -k " + REGION / PIECE + " -e 8 -o true" + FILE;
+      " -s " + PIECE + " -k " + REGION / PIECE + " -e 5 -o true" + FILE;
 
   private static final String SWEEP = " -k 8192 -e 3 -o true" + FILE;
 
