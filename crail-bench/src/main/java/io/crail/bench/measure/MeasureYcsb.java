@@ -21,7 +21,7 @@ import java.util.TreeMap;
  *
  * <pre>
  * MeasureYcsb launcher binding ycsb-jars [--records 2000] [--operations 20000] [--threads 4]
- *     [--field-length 100] [--workloads a,b,c,d,e,f] [--runs 3] [--out directory]
+ *     [--field-length 100] [--workloads a,b,c,d,e,f] [--runs 2] [--out directory]
  * </pre>
  *
  * {@code binding} is a directory with the jar of the binding and the workloads. {@code bin/ycsb}
@@ -84,7 +84,7 @@ public final class MeasureYcsb {
           number(args, "--threads", "4"),
           number(args, "--field-length", "100"),
           List.of(Measurement.option(args, "--workloads", "a,b,c,d,e,f").split(",")),
-          Measurement.runs(args),
+          number(args, "--runs", "2"),
           out.isEmpty() ? null : Path.of(out));
     }
 
