@@ -38,7 +38,8 @@ public abstract class CrailBufferedInputStream extends InputStream {
   }
 
   /**
-   * Reads without a slice between, where the bytes can be copied at once.
+   * Reads what is in no slice yet without one between; with what is in slices before that. Called
+   * when {@link #slice} is empty.
    *
    * @return bytes read; 0 when they are to come through {@link #nextSlice}
    * @throws IOException the error of the read

@@ -37,8 +37,8 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
   }
 
   /**
-   * Writes without a slice between, where the bytes can be copied at once; advances the position of
-   * {@code source} by what was written.
+   * Writes without a slice between; advances the position of {@code source} by what was taken. Its
+   * memory may be in use until {@link #awaitStraight}.
    *
    * @return false when the bytes are to go through {@link #room}
    * @throws IOException the error of this or an earlier write, or that the stream is closed
@@ -46,6 +46,14 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
   protected boolean writeStraight(ByteBuffer source) throws IOException {
     return false;
   }
+
+  /**
+   * Waits until the memory of {@link #writeStraight} is the caller's again.
+   *
+   * @param written false when another error is being thrown
+   * @throws IOException the error of the write
+   */
+  protected void awaitStraight(boolean written) throws IOException {}
 
   @Override
   public final void write(int value) throws IOException {
@@ -98,16 +106,22 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
 
   /** Writes all that remains in {@code source}. */
   public final void write(ByteBuffer source) throws IOException {
-    while (source.hasRemaining()) {
-      if (source.remaining() >= leastStraight() && writeStraight(source)) {
-        continue;
+    boolean written = false;
+    try {
+      while (source.hasRemaining()) {
+        if (source.remaining() >= leastStraight() && writeStraight(source)) {
+          continue;
+        }
+        ByteBuffer slice = room();
+        int count = Math.min(source.remaining(), slice.remaining());
+        slice.put(slice.position(), source, source.position(), count);
+        slice.position(slice.position() + count);
+        source.position(source.position() + count);
+        filled();
       }
-      ByteBuffer slice = room();
-      int count = Math.min(source.remaining(), slice.remaining());
-      slice.put(slice.position(), source, source.position(), count);
-      slice.position(slice.position() + count);
-      source.position(source.position() + count);
-      filled();
+      written = true;
+    } finally {
+      awaitStraight(written);
     }
   }
 

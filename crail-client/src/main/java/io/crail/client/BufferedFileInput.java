@@ -12,6 +12,9 @@ final class BufferedFileInput extends SlicedInput {
   /** Bytes of the first read after a jump; whoever jumps often reads little at each place. */
   private static final int FIRST_AFTER_SEEK = 64 << 10;
 
+  /** Slices that are read ahead behind bytes that go straight to the caller's memory. */
+  private static final int AHEAD_OF_STRAIGHT = 2;
+
   private final DirectInput input;
   private final int slices;
 
@@ -67,14 +70,11 @@ final class BufferedFileInput extends SlicedInput {
 
   @Override
   protected int readStraight(ByteBuffer target) throws IOException {
-    if (!ahead().isEmpty()) {
-      return 0;
-    }
     checkOpen();
     // With nothing ahead, the next read begins where the reader is.
-    long local = input.localBytes(nextRead);
+    long local = ahead().isEmpty() ? input.localBytes(nextRead) : 0;
     if (local == 0) {
-      return 0;
+      return target.isDirect() ? Waiting.of(() -> readAround(target)) : 0;
     }
     releaseCurrent();
     int wanted = (int) Math.min(local, target.remaining());
@@ -94,6 +94,59 @@ final class BufferedFileInput extends SlicedInput {
     jumped &= length == 0;
     input.issuedUpTo(nextRead);
     return length;
+  }
+
+  /**
+   * Reads into the caller's memory what is not ahead, and into slices what comes behind that, so
+   * that the network has something to do until the next call. Gives 0 when that does not pay.
+   */
+  private int readAround(ByteBuffer target) throws CrailException, InterruptedException {
+    releaseCurrent();
+    long begin = nextByte;
+    long end = Math.min(begin + target.remaining(), input.file().size());
+    int inSlices = (int) (nextRead - begin);
+    // So that the slices behind begin at multiples of their size in the file, if there are any.
+    long behind = jumped ? 0 : end % store().sliceBytes();
+    int length = (int) (end - behind - nextRead);
+    if (length < store().sliceBytes() || !input.takesAnyMemory(nextRead)) {
+      return 0;
+    }
+    StreamOperation straight =
+        input.readAt(nextRead, target, target, target.position() + inSlices, length);
+    countStraight(straight);
+    nextRead += length;
+    int ahead = jumped ? 0 : AHEAD_OF_STRAIGHT;
+    jumped = false;
+    boolean copied = false;
+    try {
+      int slices = ahead().size();
+      readAhead(slices + ahead);
+      input.issuedUpTo(nextRead);
+      for (; slices > 0; slices--) {
+        copyNext(target);
+      }
+      copied = true;
+    } finally {
+      awaitStraight(straight, copied);
+    }
+    target.position(target.position() + length);
+    nextByte = straight.end();
+    return inSlices + length;
+  }
+
+  /** Waits until the caller's memory is not in use any more; a later read tries again. */
+  private void awaitStraight(StreamOperation straight, boolean wanted) throws CrailException {
+    try {
+      straight.awaitEnd();
+    } catch (CrailException e) {
+      if (wanted) {
+        restartAt(nextByte);
+        throw e;
+      }
+    }
+    if (!wanted) {
+      restartAt(nextByte);
+    }
   }
 
   @Override

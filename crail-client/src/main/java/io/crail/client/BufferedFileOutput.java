@@ -23,6 +23,10 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
   private final ArrayDeque<Slice> sent = new ArrayDeque<>();
 
   private ByteBuffer current;
+
+  /** A write on its way from the memory of the caller, who waits for its end; or null. */
+  private StreamOperation straight;
+
   private boolean closed;
 
   /** A slice and the write that empties it. */
@@ -72,7 +76,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
     checkOpen();
     int length = (int) Math.min(output.localBytes(output.position()), source.remaining());
     if (length == 0) {
-      return false;
+      return sendStraight(source);
     }
     if (current != null) {
       // Its limit belongs to the position before this write.
@@ -85,6 +89,47 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
     counters.operation(length, operation.isComplete());
     operation.awaitEnd();
     return true;
+  }
+
+  /**
+   * Sends all but the end of the caller's bytes from where they are. The end goes through a slice,
+   * so that the network has something to do until the next call.
+   */
+  private boolean sendStraight(ByteBuffer source) throws IOException {
+    long begin = output.position();
+    // So that the slice behind begins at a multiple of its size in the file.
+    long last = begin + source.remaining() - 1;
+    int length = (int) (last - last % store.sliceBytes() - begin);
+    if (length < store.sliceBytes()
+        || straight != null
+        || !source.isDirect()
+        || !output.takesAnyMemory(begin)) {
+      return false;
+    }
+    if (current != null) {
+      memory.release(current);
+      current = null;
+    }
+    straight = Waiting.of(() -> output.write(source, source, source.position(), length));
+    source.position(source.position() + length);
+    counters.operation(length, straight.isComplete());
+    return true;
+  }
+
+  @Override
+  protected void awaitStraight(boolean written) throws IOException {
+    StreamOperation operation = straight;
+    straight = null;
+    if (operation == null) {
+      return;
+    }
+    try {
+      operation.awaitEnd();
+    } catch (CrailException e) {
+      if (written) {
+        throw e;
+      }
+    }
   }
 
   private ByteBuffer freeSlice() throws CrailException, InterruptedException {

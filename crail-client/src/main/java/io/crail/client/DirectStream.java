@@ -82,6 +82,13 @@ abstract class DirectStream {
     return endpoint == null || !endpoint.isLocal() ? 0 : located.extent().fileEnd() - position;
   }
 
+  /** True when bytes at a position move to and from any direct memory at the same price. */
+  final boolean takesAnyMemory(long position) {
+    Located located = locator.find(position, context.nanoTime());
+    StorageEndpoint endpoint = located == null ? null : located.endpoint(context.endpoints());
+    return endpoint != null && endpoint.takesAnyMemory();
+  }
+
   /** Creates an operation and remembers it until it has ended. */
   final StreamOperation newOperation(
       ByteBuffer memory, ByteBuffer root, int offset, long start, int length, long nowNanos) {

@@ -102,6 +102,12 @@ final class LateEndpoint implements StorageEndpoint {
   }
 
   @Override
+  public boolean takesAnyMemory() {
+    StorageEndpoint endpoint = made;
+    return endpoint != null && endpoint.takesAnyMemory();
+  }
+
+  @Override
   public boolean isLost() {
     StorageEndpoint endpoint = made;
     return endpoint != null && endpoint.isLost();

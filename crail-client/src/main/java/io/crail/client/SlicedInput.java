@@ -205,20 +205,57 @@ abstract class SlicedInput extends CrailBufferedInputStream {
       if (free == null) {
         return false;
       }
-      Slice slice;
-      try {
-        slice = issue(free);
-      } catch (CrailException | InterruptedException | RuntimeException e) {
-        memory.release(free);
-        throw e;
-      }
-      if (slice == null) {
-        memory.release(free);
+      if (!issueInto(free)) {
         return true;
       }
-      ahead.addLast(slice);
     }
     return true;
+  }
+
+  /** Issues slices until there are so many ahead, as far as there is memory. */
+  final void readAhead(int count) throws CrailException, InterruptedException {
+    while (ahead.size() < count) {
+      ByteBuffer free;
+      try {
+        free = memory.take();
+      } catch (LimitExceededException e) {
+        return;
+      }
+      if (free == null || !issueInto(free)) {
+        return;
+      }
+    }
+  }
+
+  /** Issues the next read; false when there is nothing more to read. */
+  private boolean issueInto(ByteBuffer free) throws CrailException, InterruptedException {
+    Slice slice;
+    try {
+      slice = issue(free);
+    } catch (CrailException | InterruptedException | RuntimeException e) {
+      memory.release(free);
+      throw e;
+    }
+    if (slice == null) {
+      memory.release(free);
+      return false;
+    }
+    ahead.addLast(slice);
+    return true;
+  }
+
+  /** Copies the next slice, which begins where the stream is, to where there is room for it. */
+  final void copyNext(ByteBuffer target) throws CrailException, InterruptedException {
+    Slice head = ahead.peekFirst();
+    boolean ready = head.operation.isComplete();
+    head.operation.await();
+    ahead.pollFirst();
+    int length = (int) head.operation.getLen();
+    counters.operation(length, ready);
+    target.put(target.position(), head.memory, 0, length);
+    target.position(target.position() + length);
+    memory.release(head.memory);
+    consumedFrom(head);
   }
 
   /** A slice to fill; null when none is to be had, but some are being filled. */

@@ -126,6 +126,12 @@ public final class MappedEndpoint implements StorageEndpoint {
   }
 
   @Override
+  public boolean takesAnyMemory() {
+    StorageEndpoint way = network;
+    return way == null || way.takesAnyMemory();
+  }
+
+  @Override
   public void read(Transfer transfer) {
     StorageEndpoint way = network;
     if (way != null) {

@@ -336,6 +336,35 @@ class BufferedStreamTest {
     }
   }
 
+  /** They are copied neither into slices nor out of them, but for what keeps the network busy. */
+  @Test
+  void largeDirectBuffersTravelAsTheyAreOverANetwork() throws Exception {
+    CrailStore counted = cluster.newStore("crail.storage.localmap=false");
+    byte[] bytes = Bytes.random(new Random(Bytes.seed("straight")), 16 * SLICE);
+    ByteBuffer direct = ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
+    CrailFile file = createFile(counted, "/straight");
+    try (CrailBufferedOutputStream output = file.getBufferedOutputStream(bytes.length)) {
+      // Then it is known where the rest goes.
+      output.write(direct.slice(0, SLICE));
+      output.purge().get();
+      output.write(direct.position(SLICE));
+      assertEquals(bytes.length, direct.position());
+    }
+    String written = counted.getStatistics().describe("buffered/out");
+    assertTrue(written.contains("totalOps 3, "), written);
+    ByteBuffer got = ByteBuffer.allocateDirect(bytes.length);
+    // A lookup tells where it lies.
+    CrailFile found = counted.lookup("/straight").get().asFile();
+    try (CrailBufferedInputStream input = found.getBufferedInputStream(bytes.length)) {
+      assertEquals(bytes.length, input.read(got));
+      assertEquals(bytes.length, input.position());
+    }
+    assertEquals(got.flip(), ByteBuffer.wrap(bytes));
+    String read = counted.getStatistics().describe("buffered/in");
+    assertTrue(read.contains("totalOps 1, "), read);
+    counted.close();
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void availableComesTrueWithoutARead(boolean isMapped) throws Exception {

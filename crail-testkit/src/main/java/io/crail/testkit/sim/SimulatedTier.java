@@ -318,6 +318,11 @@ public final class SimulatedTier implements StorageTier {
     }
 
     @Override
+    public boolean takesAnyMemory() {
+      return true;
+    }
+
+    @Override
     public boolean isLocal() {
       return local;
     }
