@@ -27,6 +27,7 @@ import io.crail.protocol.Rename;
 import io.crail.protocol.RenewLeases;
 import io.crail.protocol.SetAttributes;
 import io.crail.protocol.SetSize;
+import io.crail.protocol.SmallValue;
 import io.crail.protocol.Usage;
 import io.crail.rpc.Frame;
 import java.io.DataInputStream;
@@ -160,6 +161,12 @@ final class Lies {
       return name.equals("path") || name.equals("source") || name.equals("target")
           ? path()
           : text(name.equals("tier") ? 32 : 255);
+    }
+    if (type == SmallValue.class) {
+      // Shorter and longer than the namenode takes.
+      byte[] bytes = new byte[random.nextInt(3) == 0 ? random.nextInt(4000) : random.nextInt(8)];
+      random.nextBytes(bytes);
+      return SmallValue.of(bytes);
     }
     if (type == boolean.class) {
       return random.nextBoolean();
