@@ -3,7 +3,6 @@ package io.crail.rpc.netty;
 
 import io.crail.common.config.ConfigException;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.DefaultSelectStrategyFactory;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.SelectStrategyFactory;
 import io.netty.channel.ServerChannel;
@@ -135,12 +134,8 @@ enum IoBackend {
     }
   }
 
-  IoHandlerFactory newFactory(boolean spin) {
-    // Asking without ever waiting, but between two questions the event loop runs its tasks.
-    SelectStrategyFactory strategy =
-        spin
-            ? () -> (selectNow, hasTasks) -> selectNow.get()
-            : DefaultSelectStrategyFactory.INSTANCE;
+  /** Makes handlers that wait in their own way; io_uring has but one. */
+  IoHandlerFactory newFactory(SelectStrategyFactory strategy) {
     switch (this) {
       case EPOLL:
         return EpollIoHandler.newFactory(0, strategy);

@@ -18,6 +18,7 @@ import java.net.InetSocketAddress;
  */
 public final class NettyClientLoop extends ClientLoop {
   private final NettyTransport transport;
+  private final BriefPolling polling;
   private final DrivenEventLoop eventLoop;
   private final Chunk.Pool pool = new Chunk.Pool();
   private final Task runEventLoopTasks;
@@ -25,9 +26,13 @@ public final class NettyClientLoop extends ClientLoop {
   NettyClientLoop(NettyTransport transport, String name, boolean spin) {
     super(name, Clock.SYSTEM, transport.callersDrive(), spin, true);
     this.transport = transport;
+    this.polling = transport.newPolling();
     this.eventLoop =
         new DrivenEventLoop(
-            transport.backend().newFactory(false), this::isDriver, this::mayWait, this::tasksAdded);
+            transport.backend().newFactory(() -> polling),
+            this::isDriver,
+            this::mayWait,
+            this::tasksAdded);
     this.runEventLoopTasks = eventLoop::runTasks;
     start();
   }
@@ -90,6 +95,9 @@ public final class NettyClientLoop extends ClientLoop {
 
   @Override
   protected void poll(long waitNanos) {
+    if (waitNanos >= 0 && outstanding() >= BriefPolling.MANY) {
+      polling.expect();
+    }
     eventLoop.poll(waitNanos);
   }
 

@@ -73,6 +73,16 @@ public final class NettyKeys implements ConfigKeys {
           "What a server's event loop does while there is no request; spin needs a core of its own"
               + " for each loop, and is not possible with io_uring.");
 
+  /** How long to ask before sleeping. */
+  public static final ConfigKey<Integer> SPIN_MICROS =
+      ConfigKey.of(
+              "crail.tcp.spintime",
+              ConfigType.INT,
+              "0",
+              "Microseconds that a client or a namenode that parks asks for the next message before"
+                  + " it sleeps, while there are many at once; 0 never asks.")
+          .between(0, 1_000_000);
+
   /** The event loops of a namenode. */
   public static final ConfigKey<Integer> CORES =
       ConfigKey.of(
@@ -150,6 +160,7 @@ public final class NettyKeys implements ConfigKeys {
         IO,
         CLIENT_POLLING,
         SERVER_POLLING,
+        SPIN_MICROS,
         CORES,
         CONNECTION_LIMIT,
         HANDSHAKE_TIMEOUT,

@@ -23,6 +23,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -55,7 +56,12 @@ final class NettyServer implements Transport.ServerEndpoint {
   private Channel listener;
 
   NettyServer(
-      String name, Service service, Clock clock, EventLoopGroup group, Configuration values) {
+      String name,
+      Service service,
+      Clock clock,
+      EventLoopGroup group,
+      Map<Executor, BriefPolling> pollings,
+      Configuration values) {
     this.name = name;
     this.service = service;
     this.clock = clock;
@@ -65,7 +71,7 @@ final class NettyServer implements Transport.ServerEndpoint {
     this.outputLimit = values.get(NettyKeys.OUTPUT_LIMIT);
     this.handshakeTimeoutNanos = values.get(NettyKeys.HANDSHAKE_TIMEOUT).toNanos();
     this.stallTimeoutNanos = values.get(NettyKeys.STALL_TIMEOUT).toNanos();
-    group.forEach(executor -> loops.put(executor, new ServerLoop()));
+    group.forEach(executor -> loops.put(executor, new ServerLoop(pollings.get(executor))));
   }
 
   /** Binds and begins to serve. */

@@ -13,11 +13,17 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandler;
+import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SelectStrategy;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.concurrent.FastThreadLocalThread;
+import io.netty.util.concurrent.ThreadAwareExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.IdentityHashMap;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -78,9 +84,18 @@ public final class NettyTransport implements Transport {
       throw new IOException("cannot listen on " + Addresses.text(address) + ": unknown host");
     }
     int cores = configuration.get(NettyKeys.CORES);
+    Map<Executor, BriefPolling> pollings = new IdentityHashMap<>();
     EventLoopGroup group =
-        newEventLoops(name, cores == 0 ? Runtime.getRuntime().availableProcessors() : cores);
-    NettyServer server = new NettyServer(name, service, Clock.SYSTEM, group, configuration);
+        newEventLoops(
+            name,
+            cores == 0 ? Runtime.getRuntime().availableProcessors() : cores,
+            executor -> {
+              BriefPolling polling = newPolling();
+              pollings.put(executor, polling);
+              return newHandler(executor, polling);
+            });
+    NettyServer server =
+        new NettyServer(name, service, Clock.SYSTEM, group, pollings, configuration);
     try {
       server.listen(newServerBootstrap(group), resolved);
     } catch (IOException | RuntimeException e) {
@@ -113,6 +128,10 @@ public final class NettyTransport implements Transport {
    * @param name names the threads, {@code crail-<name>-<number>}
    */
   public EventLoopGroup newEventLoops(String name, int count) {
+    return newEventLoops(name, count, executor -> newHandler(executor, new BriefPolling(0)));
+  }
+
+  private static EventLoopGroup newEventLoops(String name, int count, IoHandlerFactory handlers) {
     AtomicInteger number = new AtomicInteger();
     String prefix = name.startsWith("crail-") ? name : "crail-" + name;
     return new MultiThreadIoEventLoopGroup(
@@ -123,7 +142,19 @@ public final class NettyTransport implements Transport {
           thread.setDaemon(true);
           return thread;
         },
-        backend.newFactory(isServerSpinning()));
+        handlers);
+  }
+
+  private IoHandler newHandler(ThreadAwareExecutor executor, SelectStrategy parking) {
+    // Asking without ever waiting, but between two questions the event loop runs its tasks.
+    SelectStrategy spinning = (selectNow, hasTasks) -> selectNow.get();
+    SelectStrategy strategy = isServerSpinning() ? spinning : parking;
+    return backend.newFactory(() -> strategy).newHandler(executor);
+  }
+
+  /** How one loop waits that is not to spin for ever. */
+  BriefPolling newPolling() {
+    return new BriefPolling(configuration.get(NettyKeys.SPIN_MICROS) * 1_000L);
   }
 
   /** A bootstrap for a server on these event loops; the child handler is missing. */

@@ -146,10 +146,12 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
     ByteBuffer bytes = input.view();
     int end = input.length();
     int offset = 0;
+    int requests = 0;
     batch.reset(bytes);
     int length = Frame.check(bytes, 0, end, Frame.KIND_REQUEST, Frame.MAX_LENGTH);
     while (length >= 0) {
       batch.add(offset, length);
+      requests++;
       offset += length;
       if (batch.isFull()) {
         server.service().serve(batch, responses);
@@ -167,6 +169,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
         pause();
       }
     }
+    loop.served(requests);
     servedBytes += offset;
     return offset;
   }

@@ -7,9 +7,21 @@ import java.util.ArrayList;
 final class ServerLoop {
   private final Chunk.Pool pool = new Chunk.Pool();
   private final ArrayList<ServerConnection> connections = new ArrayList<>();
+  private final BriefPolling polling;
+
+  ServerLoop(BriefPolling polling) {
+    this.polling = polling;
+  }
 
   Chunk.Pool pool() {
     return pool;
+  }
+
+  /** Takes note of the number of requests that came at once. */
+  void served(int requests) {
+    if (requests >= BriefPolling.MANY) {
+      polling.expect();
+    }
   }
 
   void add(ServerConnection connection) {
