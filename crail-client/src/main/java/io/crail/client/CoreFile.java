@@ -38,7 +38,7 @@ class CoreFile extends CoreNode implements CrailFile {
   private final long extentsValidUntilNanos;
 
   /** Bytes that this handle knows of; -1 until the namenode has told. */
-  private volatile long size = -1;
+  private volatile long size;
 
   /** Made with the handle of a create, else with the first stream. */
   private volatile HandleLease lease;
@@ -74,7 +74,8 @@ class CoreFile extends CoreNode implements CrailFile {
     super(store, path, type, null, info);
     this.firstExtents = firstExtents;
     this.extentsValidUntilNanos = extentsValidUntilNanos;
-    this.size = info.size();
+    // Without the fence of a volatile write: nobody else has the handle yet.
+    SIZE.set(this, info.size());
   }
 
   /** A handle of a node that is being created, with the write lease {@code token}. */
@@ -82,6 +83,7 @@ class CoreFile extends CoreNode implements CrailFile {
     super(store, path, type, create, null);
     this.firstExtents = List.of();
     this.extentsValidUntilNanos = 0;
+    this.size = -1;
     this.lease = new HandleLease(this, create, token);
   }
 

@@ -20,10 +20,22 @@ import io.crail.protocol.NodeType;
 import io.crail.protocol.SmallValue;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /** A handle of a node. Thread-safe. */
 abstract class CoreNode implements CrailNode {
+  private static final VarHandle INFO;
+
+  static {
+    try {
+      INFO = MethodHandles.lookup().findVarHandle(CoreNode.class, "info", NodeInfo.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
   private final CoreStore store;
   private final String path;
   private final CrailNodeType type;
@@ -41,7 +53,8 @@ abstract class CoreNode implements CrailNode {
     this.path = path;
     this.type = type;
     this.create = create;
-    this.info = info;
+    // Without the fence of a volatile write: nobody else has the handle yet.
+    INFO.set(this, info);
   }
 
   /** The handle of a node that the namenode has described. */

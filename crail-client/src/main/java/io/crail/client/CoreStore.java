@@ -349,10 +349,12 @@ public final class CoreStore extends CrailStore {
     checkOpen();
     LoopContext context = context();
     context.throttle();
-    Utf8 wirePath = NodePath.parse(path);
+    Utf8 plain = NodePath.parsePlain(path);
+    Utf8 wirePath = plain != null ? plain : NodePath.parse(path);
+    String name = plain != null ? path : wirePath.toString();
     NameNodeClient namenodes = context.namenodes();
     RpcPeer peer = namenodes.peer(NodePath.namenodeOf(wirePath, namenodes.count()));
-    LookupCall call = new LookupCall(this, context, peer, wirePath);
+    LookupCall call = new LookupCall(this, context, peer, name, wirePath);
     call.submit();
     return call;
   }

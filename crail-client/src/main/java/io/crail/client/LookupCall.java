@@ -18,15 +18,22 @@ import java.nio.ByteBuffer;
 final class LookupCall extends Lookup.Call implements Awaitable<CrailNode> {
   private final CoreStore store;
   private final LoopContext context;
-  private final long sentNanos;
-  private Lookup.Response response;
-  private volatile CoreNode node;
+  private final String name;
 
-  LookupCall(CoreStore store, LoopContext context, RpcPeer peer, Utf8 path) {
+  // Written before the end of this call, read after it.
+  private CoreNode node;
+
+  /**
+   * Creates the call.
+   *
+   * @param name the path as the handle tells it
+   * @param path the same as it travels
+   */
+  LookupCall(CoreStore store, LoopContext context, RpcPeer peer, String name, Utf8 path) {
     this.store = store;
     this.context = context;
-    this.sentNanos = context.nanoTime();
-    prepare(peer, path, sentNanos + context.rpcTimeoutNanos());
+    this.name = name;
+    prepare(peer, path, context.roughNanos() + context.rpcTimeoutNanos());
   }
 
   @Override
@@ -47,21 +54,7 @@ final class LookupCall extends Lookup.Call implements Awaitable<CrailNode> {
       }
       throw failure;
     }
-    CoreNode made = node;
-    if (made == null) {
-      // Two threads that ask at once get equal handles.
-      long leaseNanos = context.leaseNanos(response.node().id());
-      made =
-          CoreNode.of(
-              store,
-              path().toString(),
-              response.node(),
-              response.extents(),
-              response.value(),
-              sentNanos + leaseNanos);
-      node = made;
-    }
-    return made;
+    return node;
   }
 
   /** True for the answers that say: there is no node of this path. */
@@ -73,6 +66,17 @@ final class LookupCall extends Lookup.Call implements Awaitable<CrailNode> {
 
   @Override
   protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
-    response = Lookup.Response.CODEC.decode(in, offset, length);
+    Lookup.Response response = Lookup.Response.CODEC.decode(in, offset, length);
+    long sentNanos = deadlineNanos() - context.rpcTimeoutNanos();
+    long leaseNanos = context.leaseNanos(response.node().id());
+    // Here, so that the answer itself is gone before anybody could hold on to it.
+    node =
+        CoreNode.of(
+            store,
+            name,
+            response.node(),
+            response.extents(),
+            response.value(),
+            sentNanos + leaseNanos);
   }
 }

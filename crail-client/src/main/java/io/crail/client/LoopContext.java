@@ -59,6 +59,10 @@ final class LoopContext {
     return loop.clock().nanoTime();
   }
 
+  long roughNanos() {
+    return loop.roughNanos();
+  }
+
   long rpcTimeoutNanos() {
     return rpcTimeoutNanos;
   }
@@ -69,7 +73,7 @@ final class LoopContext {
    * @param id a node of a namenode that has answered on this loop
    */
   long leaseNanos(long id) {
-    Hello.Response hello = namenodes.hello((int) Long.remainderUnsigned(id, namenodes.count()));
+    Hello.Response hello = namenodes.hello(owner(id));
     // None yet on this loop: the answer came over another one. Ask again rather than guess.
     return hello == null ? 0 : hello.leaseMillis() * 1_000_000L;
   }
@@ -81,12 +85,18 @@ final class LoopContext {
    * @param id a node of a namenode that has answered on this loop
    */
   long incarnation(long id) {
-    return namenodes.hello((int) Long.remainderUnsigned(id, namenodes.count())).incarnation();
+    return namenodes.hello(owner(id)).incarnation();
+  }
+
+  private int owner(long id) {
+    // Nearly always one, and a division for each lookup is dear.
+    int count = namenodes.count();
+    return count == 1 ? 0 : (int) Long.remainderUnsigned(id, count);
   }
 
   /** Bytes of a block at the namenode of a node. */
   int blockBytes(long id) {
-    Hello.Response hello = namenodes.hello((int) Long.remainderUnsigned(id, namenodes.count()));
+    Hello.Response hello = namenodes.hello(owner(id));
     return hello == null ? USUAL_BLOCK_BYTES : hello.blockSize();
   }
 

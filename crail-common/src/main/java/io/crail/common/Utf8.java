@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -12,6 +15,9 @@ import java.util.Arrays;
 public final class Utf8 implements Comparable<Utf8> {
   /** The empty text. */
   public static final Utf8 EMPTY = new Utf8(new byte[0]);
+
+  private static final VarHandle WORDS =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
   private final byte[] bytes;
 
@@ -47,6 +53,11 @@ public final class Utf8 implements Comparable<Utf8> {
   /** The byte at {@code index}. */
   public byte byteAt(int index) {
     return bytes[index];
+  }
+
+  /** The eight bytes from {@code index} on as a word, the first one lowest. */
+  public long wordAt(int index) {
+    return (long) WORDS.get(bytes, index);
   }
 
   /** Copies all bytes into a buffer, at an absolute offset. */

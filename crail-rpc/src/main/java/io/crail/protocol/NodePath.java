@@ -25,6 +25,11 @@ public final class NodePath {
   public static final Utf8 ROOT = Utf8.of("/");
 
   private static final byte SLASH = '/';
+  private static final long LOW_BITS = 0x0101010101010101L;
+  private static final long HIGH_BITS = 0x8080808080808080L;
+  private static final long QUESTION_MARKS = 0x3f3f3f3f3f3f3f3fL;
+  private static final long SLASH_TO_QUESTION_MARK = 0x1010101010101010L;
+  private static final long ORDINARY = 0x6161616161616161L;
   private static final long FNV_BASIS = 0xcbf29ce484222325L;
   private static final long FNV_PRIME = 0x100000001b3L;
 
@@ -37,8 +42,17 @@ public final class NodePath {
    * @throws CrailException with {@link ErrorCode#INVALID_PATH} that names path and rule
    */
   public static Utf8 parse(String path) throws CrailException {
+    Utf8 plain = parsePlain(path);
+    return plain != null ? plain : parseAnyForm(path);
+  }
+
+  /**
+   * A path of ASCII that already has the form of the wire, as nearly all have; so its text is the
+   * same in both. Null for any other, be it right or wrong.
+   */
+  public static Utf8 parsePlain(String path) {
     Utf8 asWritten = Utf8.of(path);
-    return isPlain(asWritten) ? asWritten : parseAnyForm(path);
+    return isPlain(asWritten) ? asWritten : null;
   }
 
   /**
@@ -52,18 +66,50 @@ public final class NodePath {
       return false;
     }
     int start = 1;
-    for (int i = 1; i < length; i++) {
-      byte value = path.byteAt(i);
-      if (value == SLASH) {
-        if (i == start || i - start > MAX_COMPONENT_LENGTH) {
-          return false;
-        }
-        start = i + 1;
-      } else if (value <= 0 || value == '?' || (value == '.' && i == start)) {
+    int i = 1;
+    while (i < length) {
+      // Eight bytes at a time, as far as nothing is special about them.
+      long special = special(word(path, i, length));
+      if (special == 0) {
+        i += Long.BYTES;
+        continue;
+      }
+      i += Long.numberOfTrailingZeros(special) / Byte.SIZE;
+      if (path.byteAt(i) != SLASH || !isPlainComponent(path, start, i)) {
         return false;
       }
+      i++;
+      start = i;
     }
-    return start < length && length - start <= MAX_COMPONENT_LENGTH;
+    return isPlainComponent(path, start, length);
+  }
+
+  /** The eight bytes from {@code i} on, with ordinary ones for those behind the end. */
+  private static long word(Utf8 path, int i, int length) {
+    int left = length - i;
+    if (left >= Long.BYTES) {
+      return path.wordAt(i);
+    }
+    if (length >= Long.BYTES) {
+      return path.wordAt(length - Long.BYTES) >>> (Long.SIZE - left * Byte.SIZE)
+          | ORDINARY << (left * Byte.SIZE);
+    }
+    long word = ORDINARY;
+    for (int j = length - 1; j >= i; j--) {
+      word = word << Byte.SIZE | path.byteAt(j) & 0xff;
+    }
+    return word;
+  }
+
+  /** Has the high bit of the first byte that is a slash, a question mark, 0 or not ASCII. */
+  private static long special(long word) {
+    // Slash and question mark differ in one bit.
+    long either = (word | SLASH_TO_QUESTION_MARK) ^ QUESTION_MARKS;
+    return ((either - LOW_BITS) & ~either | (word - LOW_BITS) & ~word | word) & HIGH_BITS;
+  }
+
+  private static boolean isPlainComponent(Utf8 path, int start, int end) {
+    return end > start && end - start <= MAX_COMPONENT_LENGTH && path.byteAt(start) != '.';
   }
 
   private static Utf8 parseAnyForm(String path) throws CrailException {

@@ -61,6 +61,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClientLoop.class);
   private static final VarHandle DRIVER;
+  private static final VarHandle CALLS;
+  private static final VarHandle ROUGH_TIME;
   private static final long HELPER_TICK_NANOS = 1_000_000;
   private static final long HELPER_IDLE_TICKS = 500;
   private static final long HELPER_IDLE_WAIT_NANOS = 1_000_000_000;
@@ -76,6 +78,9 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   /** Tasks that can wait for the driver without an allocation. */
   private static final int TASK_RING = 1024;
 
+  /** Low bits of a time that count how often it was told; they cost it nanoseconds. */
+  private static final long TELLINGS = 15;
+
   /** Questions between two looks at the clock. */
   private static final int SPINS = 32;
 
@@ -84,7 +89,10 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
 
   static {
     try {
-      DRIVER = MethodHandles.lookup().findVarHandle(ClientLoop.class, "driver", Thread.class);
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      DRIVER = lookup.findVarHandle(ClientLoop.class, "driver", Thread.class);
+      CALLS = lookup.findVarHandle(ClientLoop.class, "calls", long.class);
+      ROUGH_TIME = lookup.findVarHandle(ClientLoop.class, "roughTime", long.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -112,6 +120,12 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   private volatile boolean helperIdle;
   private volatile boolean closed;
   private volatile boolean ended;
+
+  // Calls that have begun and not ended; written by the driver, read by anybody.
+  private long calls;
+
+  // The time of the last look at the clock and how often it was told since; 0 after a round.
+  private long roughTime;
 
   // Written by the driver, read by the helper without need of order.
   private volatile long drives;
@@ -163,6 +177,23 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   /** The clock of this loop's deadlines. */
   public final Clock clock() {
     return clock;
+  }
+
+  /**
+   * The time, or that of a moment ago: reading the clock costs a tenth of a short call, so it is
+   * read once for some that are issued back to back. A time is told on only while operations are
+   * outstanding, and until the next round, which is then at most some 20 ms away.
+   */
+  public final long roughNanos() {
+    long told = (long) ROUGH_TIME.getOpaque(this);
+    // Without a helper nobody makes sure of that round.
+    if (told != 0 && (told & TELLINGS) < TELLINGS && helper != null && outstanding() > 0) {
+      ROUGH_TIME.setOpaque(this, told + 1);
+      return told & ~TELLINGS;
+    }
+    long now = clock.nanoTime();
+    ROUGH_TIME.setOpaque(this, now & ~TELLINGS);
+    return now;
   }
 
   /** True in the thread that drives the loop now. */
@@ -222,9 +253,22 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     outstanding.decrementAndGet();
   }
 
+  /**
+   * Counts a call, as {@link #operationBegun}, but where one thread counts at a time that costs
+   * nothing. In the loop.
+   */
+  final void callBegun() {
+    CALLS.setOpaque(this, calls + 1);
+  }
+
+  /** Counts the end of a call. In the loop. */
+  final void callEnded() {
+    CALLS.setOpaque(this, calls - 1);
+  }
+
   /** Operations that have begun and not ended. */
   public final long outstanding() {
-    return outstanding.get();
+    return outstanding.get() + (long) CALLS.getOpaque(this);
   }
 
   /**
@@ -483,12 +527,20 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   }
 
   private void release() {
-    driver = null;
+    leave();
     if (!tasks.isEmpty()) {
       serveLeftTasks();
     }
     if (waiterCount.get() > 0) {
       wakeNextWaiter();
+    }
+  }
+
+  private void leave() {
+    driver = null;
+    // Calls that were begun here are the helper's from now on.
+    if (helperIdle && outstanding() > 0) {
+      LockSupport.unpark(helper);
     }
   }
 
@@ -505,7 +557,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
         flushDirty();
       } finally {
         stepping = false;
-        driver = null;
+        leave();
       }
       if (waiterCount.get() > 0) {
         wakeNextWaiter();
@@ -577,6 +629,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
         flushDirty();
       }
       pollOrWait(waitNanos, awaited, startNanos);
+      ROUGH_TIME.setOpaque(this, 0L);
       if (!tasks.isEmpty()) {
         runTasks();
       }
@@ -709,14 +762,14 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     long idleTicks = 0;
     long seen = -1;
     while (!closed) {
-      if (outstanding.get() == 0 && tasks.isEmpty()) {
+      if (outstanding() == 0 && tasks.isEmpty()) {
         if (++idleTicks > HELPER_IDLE_TICKS) {
           helperIdle = true;
-          if (outstanding.get() == 0 && tasks.isEmpty() && !closed) {
+          if (outstanding() == 0 && tasks.isEmpty() && !closed) {
             LockSupport.parkNanos(this, HELPER_IDLE_WAIT_NANOS);
           }
           helperIdle = false;
-          if (outstanding.get() == 0 && tasks.isEmpty() && !closed) {
+          if (outstanding() == 0 && tasks.isEmpty() && !closed) {
             idleTicks = HELPER_IDLE_TICKS;
             lookAround(self);
           } else {
@@ -756,7 +809,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     }
     helperDrives = true;
     try {
-      while (!closed && (outstanding.get() > 0 || !tasks.isEmpty()) && waiterCount.get() == 0) {
+      while (!closed && (outstanding() > 0 || !tasks.isEmpty()) && waiterCount.get() == 0) {
         step(SWEEP_INTERVAL_NANOS);
       }
     } catch (RuntimeException | AssertionError e) {
@@ -772,7 +825,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     driver = Thread.currentThread();
     while (!closed) {
       try {
-        boolean busy = outstanding.get() > 0;
+        boolean busy = outstanding() > 0;
         step(busy && spin ? -1 : busy ? SWEEP_INTERVAL_NANOS : HELPER_IDLE_WAIT_NANOS);
       } catch (RuntimeException | AssertionError e) {
         LOG.error("loop {} failed", name, e);

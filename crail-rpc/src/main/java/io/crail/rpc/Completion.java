@@ -18,35 +18,38 @@ import org.slf4j.LoggerFactory;
 public abstract class Completion {
   private static final Logger LOG = LoggerFactory.getLogger(Completion.class);
   private static final VarHandle STATE;
-  private static final VarHandle LISTENER;
-  private static final VarHandle WAITER;
+  private static final VarHandle HOOK;
 
   private static final int PENDING = 0;
-  private static final int COMPLETING = 1;
-  private static final int SUCCEEDED = 2;
-  private static final int FAILED = 3;
+  private static final int SUCCEEDED = 1;
+  private static final int FAILED = 2;
 
+  /** The hook of what has ended, or is about to. */
   private static final Runnable FIRED = () -> {};
 
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       STATE = lookup.findVarHandle(Completion.class, "state", int.class);
-      LISTENER = lookup.findVarHandle(Completion.class, "listener", Runnable.class);
-      WAITER = lookup.findVarHandle(Completion.class, "waiter", Thread.class);
+      HOOK = lookup.findVarHandle(Completion.class, "hook", Runnable.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
   }
 
   private volatile int state;
-  private volatile Thread waiter;
-  private volatile Runnable listener;
+
+  /**
+   * What the end is to set off: nothing, the one thread to wake, or a callback. Whoever puts {@link
+   * #FIRED} here is the one who ends this, so an end costs a single atomic instruction.
+   */
+  private volatile Runnable hook;
+
   private CrailException failure;
 
   /** True once this ended, in whichever way. */
   public final boolean isComplete() {
-    return state >= SUCCEEDED;
+    return state != PENDING;
   }
 
   /** True once this ended with an error. */
@@ -61,17 +64,19 @@ public abstract class Completion {
 
   /** Ends this with success; false when it had ended before. */
   protected final boolean succeed() {
-    return STATE.compareAndSet(this, PENDING, COMPLETING) && finish(SUCCEEDED);
+    Runnable set = (Runnable) HOOK.getAndSet(this, FIRED);
+    return set != FIRED && finish(SUCCEEDED, set);
   }
 
   /** Ends this with an error; false when it had ended before. */
   protected final boolean fail(CrailException cause) {
     Objects.requireNonNull(cause, "cause");
-    if (!STATE.compareAndSet(this, PENDING, COMPLETING)) {
+    Runnable set = (Runnable) HOOK.getAndSet(this, FIRED);
+    if (set == FIRED) {
       return false;
     }
     failure = cause;
-    return finish(FAILED);
+    return finish(FAILED, set);
   }
 
   /** Ends this with the exception of {@code code}. */
@@ -79,18 +84,16 @@ public abstract class Completion {
     return fail(code.exception(detail));
   }
 
-  private boolean finish(int end) {
-    // The callback is taken before the end is visible: whoever sees the end may use this again.
-    Runnable callback = (Runnable) LISTENER.getAndSet(this, FIRED);
-    state = end;
-    Thread thread = waiter;
-    if (thread != null) {
+  private boolean finish(int end, Runnable set) {
+    // What is set off was taken before the end is visible: whoever sees it may use this again.
+    STATE.setRelease(this, end);
+    if (set instanceof Thread thread) {
       LockSupport.unpark(thread);
     }
     try {
       completed();
-      if (callback != null) {
-        callback.run();
+      if (set != null && !(set instanceof Thread)) {
+        set.run();
       }
     } catch (RuntimeException | AssertionError e) {
       // A faulty callback is its owner's bug; the loop and its other operations go on.
@@ -115,8 +118,7 @@ public abstract class Completion {
       return;
     }
     failure = null;
-    waiter = null;
-    listener = null;
+    hook = null;
     state = PENDING;
   }
 
@@ -126,39 +128,55 @@ public abstract class Completion {
    */
   public final void whenComplete(Runnable callback) {
     Objects.requireNonNull(callback, "callback");
-    while (true) {
-      Runnable present = listener;
-      if (present == FIRED) {
-        while (!isComplete()) {
-          // Another thread is between two instructions of finish().
-          Thread.onSpinWait();
-        }
-        callback.run();
-        return;
+    // A thread as the hook means: wake it.
+    if (!add(callback instanceof Thread ? callback::run : callback)) {
+      while (!isComplete()) {
+        // Another thread is between two instructions of ending this.
+        Thread.onSpinWait();
       }
-      if (LISTENER.compareAndSet(this, present, both(present, callback))) {
-        return;
+      callback.run();
+    }
+  }
+
+  /** Adds to the hook; false when this ends. */
+  private boolean add(Runnable another) {
+    while (true) {
+      Runnable present = hook;
+      if (present == FIRED) {
+        return false;
+      }
+      if (HOOK.compareAndSet(this, present, both(present, another))) {
+        return true;
       }
     }
   }
 
   private static Runnable both(Runnable first, Runnable second) {
-    return first == null
-        ? second
-        : () -> {
-          try {
-            first.run();
-          } finally {
-            second.run();
-          }
-        };
+    if (first == null) {
+      return second;
+    }
+    Runnable one = callback(first);
+    Runnable other = callback(second);
+    return () -> {
+      try {
+        one.run();
+      } finally {
+        other.run();
+      }
+    };
   }
 
-  /** Names a thread to wake at the end; used by the loop. */
+  private static Runnable callback(Runnable hook) {
+    return hook instanceof Thread thread ? () -> LockSupport.unpark(thread) : hook;
+  }
+
+  /** Names a thread to wake at the end, if there is one to come; used by the loop. */
   final void waiter(Thread thread) {
-    if (!WAITER.compareAndSet(this, null, thread) && waiter != thread) {
-      // More than one thread waits for the same end, which is rare.
-      whenComplete(() -> LockSupport.unpark(thread));
+    if (hook != thread && !add(thread)) {
+      while (!isComplete()) {
+        // As in whenComplete: whoever looks for the end after this finds it.
+        Thread.yield();
+      }
     }
   }
 }

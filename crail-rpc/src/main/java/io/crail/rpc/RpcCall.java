@@ -65,20 +65,20 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
 
   /** Sends the call, from any thread. */
   public final void submit() {
-    peer.loop().operationBegun();
     peer.loop().submit(this);
   }
 
   /** For the loop: hands the call to its peer. */
   @Override
   public final void runInLoop() {
+    peer.loop().callBegun();
     peer.send(this);
   }
 
   /** For the loop: it was closed before the call could be sent. */
   @Override
   public final void rejected() {
-    end(ErrorCode.CLOSED.exception("connection to " + Addresses.text(peer.address())));
+    fail(ErrorCode.CLOSED.exception("connection to " + Addresses.text(peer.address())));
   }
 
   /** Ends the call with the answer's bytes. In the loop. */
@@ -95,14 +95,14 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
       end(malformed);
       return false;
     }
-    peer.loop().operationEnded();
+    peer.loop().callEnded();
     succeed();
     return true;
   }
 
   /** Ends the call with an error. In the loop. */
   final void end(CrailException cause) {
-    peer.loop().operationEnded();
+    peer.loop().callEnded();
     fail(cause);
   }
 }

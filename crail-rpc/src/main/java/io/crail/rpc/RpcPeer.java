@@ -290,7 +290,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       state = State.HANDSHAKING;
       RpcCall call = handshake.apply(RpcPeer.this);
       call.whenComplete(() -> handshakeEnded(this, call));
-      loop.operationBegun();
+      loop.callBegun();
       if (write(call, HANDSHAKE_SLOT) == Sent.NO_ROOM) {
         call.end(ErrorCode.UNAVAILABLE.exception(addressText + ": no room for a handshake"));
       }

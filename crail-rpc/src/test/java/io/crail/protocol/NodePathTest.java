@@ -10,6 +10,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.InvalidPathException;
 import java.nio.ByteBuffer;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,6 +44,35 @@ class NodePathTest {
       strings = {"/a/../b", "..", "/.", "/a/.", "/a\0b", "/\uD800", "/a?/b\uD800c", "/a/.b/.."})
   void parseRefuses(String path) {
     assertThrows(InvalidPathException.class, () -> NodePath.parse(path));
+  }
+
+  @Test
+  void whatIsPlainIsTakenAsItIs() throws CrailException {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    String alphabet = "//aZ~.?\0\u007fé";
+    int plain = 0;
+    for (int i = 0; i < 50_000; i++) {
+      StringBuilder text = new StringBuilder("/");
+      int length = random.nextInt(30);
+      // Mostly ordinary, so that many are plain.
+      int ordinary = random.nextInt(4);
+      for (int j = 0; j < length; j++) {
+        boolean any = random.nextInt(8) >= 2 * ordinary;
+        text.append(any ? alphabet.charAt(random.nextInt(alphabet.length())) : 'b');
+      }
+      String path = text.toString();
+      boolean expected = path.matches("(/[\\x01-\\x7f&&[^/?.]][\\x01-\\x7f&&[^/?]]*)+");
+      Utf8 parsed = NodePath.parsePlain(path);
+      assertEquals(expected, parsed != null, () -> "seed " + seed + ": " + path);
+      if (expected) {
+        plain++;
+        assertEquals(path, parsed.toString());
+        assertEquals(parsed, NodePath.parse(path));
+        check(parsed.toByteArray());
+      }
+    }
+    assertTrue(plain > 1_000, plain + " are plain");
   }
 
   @Test

@@ -7,10 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.error.ErrorCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -67,6 +71,76 @@ class CompletionTest {
     assertEquals("abc", runs.toString());
     plain.whenComplete(() -> runs.append('d'));
     assertEquals("abcd", runs.toString(), "after the end it runs at once");
+  }
+
+  @Test
+  void runsACallbackThatIsAThread() {
+    Plain plain = new Plain();
+    AtomicInteger runs = new AtomicInteger();
+    plain.whenComplete(new Thread(runs::incrementAndGet));
+    plain.succeed();
+    assertEquals(1, runs.get());
+  }
+
+  @Test
+  void wakesItsWaitersAndRunsItsCallbacks() throws Exception {
+    for (int callbacks = 0; callbacks < 3; callbacks++) {
+      Plain plain = new Plain();
+      AtomicInteger runs = new AtomicInteger();
+      CountDownLatch listed = new CountDownLatch(2);
+      List<Thread> waiters = new ArrayList<>();
+      if (callbacks == 1) {
+        plain.whenComplete(runs::incrementAndGet);
+      }
+      for (int i = 0; i < 2; i++) {
+        Thread waiter =
+            new Thread(
+                () -> {
+                  plain.waiter(Thread.currentThread());
+                  plain.waiter(Thread.currentThread());
+                  listed.countDown();
+                  while (!plain.isComplete()) {
+                    LockSupport.park(plain);
+                  }
+                });
+        waiter.start();
+        waiters.add(waiter);
+      }
+      listed.await();
+      if (callbacks == 2) {
+        plain.whenComplete(runs::incrementAndGet);
+        plain.whenComplete(runs::incrementAndGet);
+      }
+      plain.succeed();
+      for (Thread waiter : waiters) {
+        waiter.join();
+      }
+      assertEquals(callbacks, runs.get());
+      plain.waiter(Thread.currentThread());
+      assertTrue(plain.isComplete(), "whoever comes late need not wait");
+    }
+  }
+
+  /** Who names itself while this ends is woken, or sees the end before it sleeps. */
+  @Test
+  void losesNoWaiterThatComesWithTheEnd() throws Exception {
+    for (int round = 0; round < 1_000; round++) {
+      Plain plain = new Plain();
+      CyclicBarrier start = new CyclicBarrier(2);
+      Thread waiter =
+          new Thread(
+              () -> {
+                pass(start);
+                plain.waiter(Thread.currentThread());
+                while (!plain.isComplete()) {
+                  LockSupport.park(plain);
+                }
+              });
+      waiter.start();
+      pass(start);
+      plain.succeed();
+      waiter.join();
+    }
   }
 
   @Test
