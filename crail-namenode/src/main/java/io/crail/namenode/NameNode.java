@@ -120,14 +120,18 @@ final class NameNode {
     return new Create.Response(info, wanted ? firstExtent(info.id(), request) : List.of());
   }
 
-  /** The first extent of a new node; none when there is no space, which its writer will learn. */
+  /**
+   * The first extent of a new node, which is shorter than wanted where no piece of that length is
+   * free; none when there is no space. Its writer asks for what is missing.
+   */
   private List<Extent> firstExtent(long id, Create.Request request) {
     Node node = tree.find(id);
     try {
       long wanted = Math.min(request.wanted(), options.blockSize());
       return node == null
           ? List.of()
-          : writer.extend(node, new Extend.Request(id, request.token(), 0, wanted, -1));
+          : writer.extend(
+              node, new Extend.Request(id, request.token(), 0, wanted, -1), Create.MAX_EXTENTS);
     } catch (CrailException e) {
       return List.of();
     }
@@ -160,7 +164,8 @@ final class NameNode {
   }
 
   Extend.Response extend(Extend.Request request) throws CrailException {
-    return new Extend.Response(writer.extend(tree.require(request.id()), request));
+    return new Extend.Response(
+        writer.extend(tree.require(request.id()), request, Extend.MAX_EXTENTS));
   }
 
   AcquireLease.Response acquire(AcquireLease.Request request, long clientId) throws CrailException {

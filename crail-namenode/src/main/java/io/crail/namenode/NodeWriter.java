@@ -126,20 +126,24 @@ final class NodeWriter {
     }
   }
 
-  /** Answers with the extents from a position on, allocating those that the writer wants. */
-  List<Extent> extend(Node node, Extend.Request request) throws CrailException {
+  /**
+   * Answers with the extents from a position on, allocating those that the writer wants.
+   *
+   * @param most most extents of the answer; no more are allocated either
+   */
+  List<Extent> extend(Node node, Extend.Request request, int most) throws CrailException {
     requireBytes(node);
     if (request.wanted() < 0 || request.size() < -1) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": " + request.wanted() + " bytes wanted, size " + request.size());
     }
-    List<Extent> extents = tryExtend(node, request);
+    List<Extent> extents = tryExtend(node, request, most);
     // Space is made without the node's monitor, for that takes the monitors of other nodes. When
     // nothing is left to be done, another thread may just have done it: hence one more try.
     boolean more = true;
     for (int i = 0; extents.isEmpty() && more && i < MAX_SPACE_ROUNDS; i++) {
       more = spaceMaker.makeSpace();
-      extents = tryExtend(node, request);
+      extents = tryExtend(node, request, most);
     }
     if (extents.isEmpty()) {
       throw ErrorCode.NO_SPACE.exception(
@@ -152,7 +156,8 @@ final class NodeWriter {
   }
 
   /** As {@link #extend}; empty when there is no space at all. */
-  private List<Extent> tryExtend(Node node, Extend.Request request) throws CrailException {
+  private List<Extent> tryExtend(Node node, Extend.Request request, int most)
+      throws CrailException {
     synchronized (node) {
       requirePresent(node);
       requireLease(node, request.token());
@@ -167,7 +172,7 @@ final class NodeWriter {
       space = node.space();
       int first = space == null ? 0 : space.indexOf(request.position());
       long target = saturatedSum(request.position(), Math.max(request.wanted(), 1));
-      while (end < target && (space == null ? 0 : space.count()) - first < Extend.MAX_EXTENTS) {
+      while (end < target && (space == null ? 0 : space.count()) - first < most) {
         Allocation next = allocate(node, space, end, target - end);
         if (next == null) {
           break;
@@ -178,7 +183,7 @@ final class NodeWriter {
       }
       return space == null
           ? List.of()
-          : extents(space, first, Math.min(space.count(), first + Extend.MAX_EXTENTS));
+          : extents(space, first, Math.min(space.count(), first + most));
     }
   }
 

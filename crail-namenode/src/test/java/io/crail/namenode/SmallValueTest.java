@@ -80,6 +80,22 @@ class SmallValueTest {
         SmallValue.of(value));
   }
 
+  /** The create of a value that its writer goes on to write. */
+  private static Create.Request announcement(String path, long wanted, SmallValue value) {
+    return new Create.Request(
+        NodeType.KEYVALUE,
+        true,
+        false,
+        false,
+        0644,
+        Create.PARENT_CLASS,
+        TOKEN,
+        wanted,
+        Utf8.of(path),
+        Utf8.EMPTY,
+        value);
+  }
+
   private NodeInfo put(String path, byte[] value) throws CrailException {
     return store
         .call(NameNodeOperations.CREATE, creation(NodeType.KEYVALUE, path, 0, value))
@@ -228,20 +244,8 @@ class SmallValueTest {
 
   @Test
   void spaceThatASmallValueDoesNotNeedComesBack() throws Exception {
-    Create.Request request =
-        new Create.Request(
-            NodeType.KEYVALUE,
-            true,
-            false,
-            false,
-            0644,
-            Create.PARENT_CLASS,
-            TOKEN,
-            100_000,
-            Utf8.of("/t/k"),
-            Utf8.EMPTY,
-            SmallValue.NONE);
-    Create.Response created = store.call(NameNodeOperations.CREATE, request);
+    Create.Response created =
+        store.call(NameNodeOperations.CREATE, announcement("/t/k", 100_000, SmallValue.NONE));
     assertEquals(1, created.extents().size());
     assertTrue(created.extents().get(0).length() >= 100_000);
     end(created.node().id(), bytes(8, 8));
@@ -254,23 +258,32 @@ class SmallValueTest {
   void aCreateWithoutSpaceForTheFirstExtentIsACreate() throws Exception {
     store.write("/full", 8L << 20);
     Create.Response created =
-        store.call(
-            NameNodeOperations.CREATE,
-            new Create.Request(
-                NodeType.KEYVALUE,
-                true,
-                false,
-                false,
-                0644,
-                Create.PARENT_CLASS,
-                TOKEN,
-                100,
-                Utf8.of("/t/k"),
-                Utf8.EMPTY,
-                SmallValue.NONE));
+        store.call(NameNodeOperations.CREATE, announcement("/t/k", 100, SmallValue.NONE));
     assertEquals(List.of(), created.extents());
     Refusals.refused(ErrorCode.NO_SPACE, () -> store.extend(created.node().id(), TOKEN, 0, 100));
     end(created.node().id(), bytes(8, 8));
+  }
+
+  @Test
+  void theFirstExtentIsOneHoweverSmallThePiecesAre() throws Exception {
+    store = new TestStore("crail.namenode.smallvalue", "100");
+    datanode = store.datanode(1 << 20);
+    store.create(NodeType.TABLE, "/t", 0);
+    for (int i = 0; i < 16; i++) {
+      store.write("/f" + i, 1 << 16);
+    }
+    for (int i = 0; i < 16; i += 2) {
+      store.remove("/f" + i, false);
+    }
+    // In the place of a value, so that a create which fails behind its end would be seen.
+    put("/t/k", bytes(5, 5));
+    Create.Response created =
+        store.call(NameNodeOperations.CREATE, announcement("/t/k", 100_000, SmallValue.NONE));
+    assertEquals(1, created.extents().size());
+    assertEquals(1 << 16, created.extents().get(0).length());
+    List<Extent> rest = store.extend(created.node().id(), TOKEN, 1 << 16, 100_000 - (1 << 16));
+    assertEquals(1 << 16, rest.get(0).fileOffset());
+    assertEquals(100_000, store.setSize(created.node().id(), TOKEN, 100_000, SetSize.END).size());
   }
 
   @Test

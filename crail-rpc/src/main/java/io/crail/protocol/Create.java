@@ -8,6 +8,9 @@ import java.util.List;
 
 /** Creates a node. In a table, and elsewhere if asked to, it replaces another one atomically. */
 public final class Create {
+  /** Most extents in an answer. */
+  public static final int MAX_EXTENTS = 1;
+
   /** Storage class: the parent's. */
   public static final int PARENT_CLASS = -1;
 
@@ -182,7 +185,7 @@ public final class Create {
         Layout.of("Create.Response")
             .struct("node", NodeInfo.LAYOUT)
             .u16("extentsCount", "number of extents")
-            .list("extents", "extentsCount", Extent.LAYOUT, 1);
+            .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS);
 
     static final int NODE = LAYOUT.offset("node");
     static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");

@@ -7,6 +7,7 @@ import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Service;
 import io.crail.rpc.Session;
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
@@ -189,12 +190,26 @@ public final class OperationServer implements Service {
         int length = operation.response().length(response);
         int body = responses.begin(length);
         operation.response().encode(response, responses.buffer(), body);
+        assert fits(operation, responses.buffer(), body, length);
         responses.end(correlationId, length);
       } catch (CrailException e) {
         responses.fail(correlationId, e.code(), e.detail());
       } catch (RuntimeException | AssertionError e) {
         LOG.error("{} of {} failed", operation, batch.session().peer(), e);
         responses.fail(correlationId, ErrorCode.INTERNAL, operation.name());
+      }
+    }
+
+    /**
+     * Whether an answer keeps to its own layout; one that does not costs a client all its calls.
+     */
+    private static boolean fits(
+        Operation<?, ?> operation, ByteBuffer buffer, int offset, int length) {
+      try {
+        operation.response().layout().check(buffer, offset, length);
+        return true;
+      } catch (CrailException e) {
+        throw new AssertionError(e);
       }
     }
   }
