@@ -27,8 +27,9 @@ import site.ycsb.Status;
  * the site file.
  *
  * <p>An update reads a record and puts it with the new fields in the place of the old one; readers
- * get one or the other. Updates of one process wait for each other, so none is lost. Of two
- * processes that update the same record at the same time the last one wins, with all its fields.
+ * get one or the other, and an update that fails leaves the old one. Updates of one process wait
+ * for each other, so none is lost. Of two processes that update the same record at the same time
+ * the last one wins, with all its fields.
  *
  * <p>What fails is logged, with its cause, and gives {@link Status#NOT_FOUND}, {@link
  * Status#BAD_REQUEST} for a key that is too long, {@link Status#SERVICE_UNAVAILABLE} when nobody

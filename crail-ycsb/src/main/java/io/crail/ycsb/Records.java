@@ -30,9 +30,6 @@ final class Records implements AutoCloseable {
   /** A record that is put as often as this while it is read is read no more. */
   private static final int MOST_TRIES = 1000;
 
-  /** The largest value that a namenode takes in one step, unless it is told otherwise. */
-  private static final int MOST_AT_ONCE = 1024;
-
   private final CrailStore store;
   private final boolean enumerable;
   private final String temporary = KeyNames.RESERVED + UUID.randomUUID();
@@ -102,17 +99,25 @@ final class Records implements AutoCloseable {
   }
 
   /**
-   * Puts a record in the place of one. Whoever reads gets the old or the new one: a small value
-   * comes in one step, and a larger one is written under another name first.
+   * Puts a record in the place of one. Whoever reads gets the old or the new one, and when this
+   * fails, or its process ends in the midst of it, the old one stays: the new one is put under a
+   * name of this object alone, and renamed. No size is spared that: a small value may come in one
+   * step, but a namenode that has no memory for it at that moment has it written elsewhere, and
+   * takes the old one away first.
    */
   void replace(String table, String path, byte[] record) throws Exception {
-    if (record.length <= MOST_AT_ONCE) {
-      insert(path, record);
-      return;
-    }
     String written = table + '/' + temporary;
-    put(written, record);
-    join(store.rename(written, path, true));
+    try {
+      put(written, record);
+      join(store.rename(written, path, true));
+    } catch (Exception e) {
+      try {
+        delete(written);
+      } catch (Exception suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
   }
 
   private void put(String path, byte[] record) throws Exception {

@@ -39,6 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
@@ -52,6 +53,7 @@ class CrailClientTest {
   private static EmbeddedCrail crail;
 
   private final List<CrailClient> clients = new ArrayList<>();
+  private EmbeddedCrail cluster = crail;
   private String table;
   private CrailClient client;
 
@@ -76,12 +78,21 @@ class CrailClientTest {
     for (CrailClient each : clients) {
       each.cleanup();
     }
+    if (cluster != crail) {
+      cluster.close();
+    }
     assertEquals(0, SharedStores.PROCESS.count());
+  }
+
+  /** Goes on with a cluster of its own. */
+  private void startOther(String setting, String value, long storage) throws Exception {
+    cluster = EmbeddedCrail.builder().storage(storage).set(setting, value).start();
+    client = open(Map.of("crail.enumeratekeys", "true"));
   }
 
   private CrailClient open(Map<String, String> more) throws DBException {
     Properties properties = new Properties();
-    crail.configuration().texts().forEach(properties::setProperty);
+    cluster.configuration().texts().forEach(properties::setProperty);
     properties.setProperty("table", table);
     more.forEach(properties::setProperty);
     CrailClient opened = new CrailClient();
@@ -301,9 +312,18 @@ class CrailClientTest {
     }
   }
 
-  /** Threads update fields of their own of the same record; readers find all fields, and whole. */
-  @Test
-  void updatesOfARecordAtTheSameTimeLoseNothing() throws Exception {
+  /**
+   * Threads update fields of their own of the same record; readers find all fields, and whole:
+   * whether the namenode holds all records, has memory for one of them, or holds none.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "crail.namenode.smallvalue, 2k",
+    "crail.namenode.smallvalues, 4k",
+    "crail.namenode.smallvalue, 0"
+  })
+  void updatesOfARecordAtTheSameTimeLoseNothing(String setting, String value) throws Exception {
+    startOther(setting, value, 64L << 20);
     int writers = 3;
     int rounds = 150;
     for (int i = 0; i < writers; i++) {
@@ -357,8 +377,27 @@ class CrailClientTest {
     assertEquals(writers, entries());
   }
 
+  @Test
+  void anUpdateThatFindsNoSpaceLeavesTheOldRecord() throws Exception {
+    startOther("crail.namenode.smallvalue", "0", 2L << 20);
+    insert("user1", "field0", "zero", "field1", "one");
+    for (int i = 0; fill("filler" + i); i++) {
+      assertTrue(i < 1000, "space without end");
+    }
+    int entries = entries();
+    assertSame(Status.ERROR, client.update(table, "user1", values("field0", "uno")));
+    assertEquals(Map.of("field0", "zero", "field1", "one"), read("user1", null));
+    // Nor is anything of the update left.
+    assertEquals(entries, entries());
+  }
+
+  private boolean fill(String key) {
+    return client.insert(table, key, values("field0", "x".repeat(3000))) == Status.OK;
+  }
+
   private int entries() throws Exception {
-    try (CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
+    try (CrailStore store =
+        CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
       return store.lookup(table).get().asTable().files();
     }
   }
