@@ -18,6 +18,7 @@ final class Crew implements AutoCloseable {
 
   private final BenchOptions<?> options;
   private final StartGate gate;
+  private final Ticker ticker;
   private final List<Worker> workers = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
   private Throwable failure;
@@ -28,8 +29,14 @@ final class Crew implements AutoCloseable {
    * @param whenReady called when all are about to begin
    */
   Crew(BenchOptions<?> options, Callable<?> whenReady) {
+    this(options, whenReady, Ticker.SYSTEM);
+  }
+
+  /** Creates a crew that works by another clock. */
+  Crew(BenchOptions<?> options, Callable<?> whenReady, Ticker ticker) {
     this.options = options;
     this.gate = new StartGate(options.frame().threads(), whenReady);
+    this.ticker = ticker;
   }
 
   /** Adds a worker and makes it ready; the crew closes its workload whatever happens. */
@@ -37,7 +44,7 @@ final class Crew implements AutoCloseable {
     Frame frame = options.frame();
     Pace pace =
         frame.isPaced() ? new Pace(frame.rate(), worker, frame.workers(), options.loop()) : null;
-    workers.add(new Worker(workload, new Recorder(Ticker.SYSTEM, gate, pace)));
+    workers.add(new Worker(workload, new Recorder(ticker, gate, pace)));
     workload.prepare();
   }
 
@@ -64,11 +71,19 @@ final class Crew implements AutoCloseable {
 
   private void run(Worker worker) {
     try {
-      worker.workload().run(options.loop(), worker.recorder());
-    } catch (RunStopped e) {
-      if (e.getCause() != null) {
-        fail(e.getCause());
+      try {
+        worker.workload().run(options.loop(), worker.recorder());
+      } catch (RunStopped e) {
+        if (e.getCause() != null) {
+          throw e.getCause();
+        }
+        if (!worker.recorder().isOverdue()) {
+          // Another one has failed.
+          return;
+        }
       }
+      // What was done until a run was given up has to be as right as all of it.
+      worker.workload().verify();
     } catch (Throwable e) {
       fail(e);
     }

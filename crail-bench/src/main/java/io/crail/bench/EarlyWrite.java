@@ -30,6 +30,7 @@ final class EarlyWrite implements Workload {
     }
     if (run.options().warmUp() > 0) {
       write(warmUpPath, run.options().warmUp(), new Recorder(System::nanoTime));
+      verify(warmUpPath);
       run.deleteIfPresent(warmUpPath, false);
     }
   }
@@ -49,15 +50,23 @@ final class EarlyWrite implements Workload {
       issued = completed;
     }
     recorder.end();
+  }
+
+  @Override
+  public void verify() throws Exception {
+    verify(run.ownPath());
+  }
+
+  private void verify(String path) throws Exception {
     CrailNode written = run.lookup(path);
     FileLookup.found(path, written);
-    if (written.getCapacity() != buffer.capacity()) {
+    if (written.getCapacity() != run.options().size()) {
       throw new BenchException(
           path
               + " has "
               + written.getCapacity()
               + " bytes, and "
-              + buffer.capacity()
+              + run.options().size()
               + " were written; has another client changed it?");
     }
   }

@@ -27,9 +27,14 @@ final class IntCheck {
     }
   }
 
-  /** How many were wrong. */
-  long wrong() {
-    return wrong;
+  /**
+   * Prints how many were wrong, and ends well if none was.
+   *
+   * @throws BenchException that names the first that was not
+   */
+  void tell(BenchRun run) throws BenchException {
+    run.print("falseMatches " + wrong);
+    verdict();
   }
 
   /**

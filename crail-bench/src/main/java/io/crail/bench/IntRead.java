@@ -12,6 +12,7 @@ final class IntRead implements Workload {
   private final BenchRun run;
   private final boolean seeks;
   private CrailFile file;
+  private IntCheck check;
 
   private IntRead(BenchRun run, boolean seeks) {
     this.run = run;
@@ -32,7 +33,8 @@ final class IntRead implements Workload {
   public void prepare() throws Exception {
     file = open();
     if (run.options().warmUp() > 0) {
-      read(run.options().warmUp(), new Recorder(System::nanoTime)).verdict();
+      run(run.options().warmUp(), new Recorder(System::nanoTime));
+      check.verdict();
     }
   }
 
@@ -71,13 +73,7 @@ final class IntRead implements Workload {
 
   @Override
   public void run(long operations, Recorder recorder) throws Exception {
-    IntCheck check = read(operations, recorder);
-    run.print("falseMatches " + check.wrong());
-    check.verdict();
-  }
-
-  private IntCheck read(long operations, Recorder recorder) throws Exception {
-    IntCheck check = new IntCheck(file.getPath());
+    check = new IntCheck(file.getPath());
     long ints = file.getCapacity() / Integer.BYTES;
     SplittableRandom random = new SplittableRandom(run.options().seed());
     long hint = Math.min(operations, ints) * Integer.BYTES;
@@ -100,6 +96,10 @@ final class IntRead implements Workload {
       }
       recorder.end();
     }
-    return check;
+  }
+
+  @Override
+  public void verify() throws BenchException {
+    check.tell(run);
   }
 }

@@ -10,6 +10,8 @@ import java.util.TreeMap;
 final class MultiStreamIntRead extends MultiStream {
   private static final long MAX_PREPARED_INTS = 16 << 20;
 
+  private IntCheck check;
+
   /** Creates the workload. */
   MultiStreamIntRead(BenchRun run) {
     super(run);
@@ -60,30 +62,29 @@ final class MultiStreamIntRead extends MultiStream {
       }
     }
     if (run.options().warmUp() > 0) {
-      read(run.options().warmUp(), new Recorder(System::nanoTime)).verdict();
+      run(run.options().warmUp(), new Recorder(System::nanoTime));
+      check.verdict();
     }
   }
 
   @Override
   public void run(long operations, Recorder recorder) throws Exception {
-    IntCheck check = read(operations, recorder);
-    run.print("falseMatches " + check.wrong());
-    check.verdict();
-  }
-
-  private IntCheck read(long operations, Recorder recorder) throws Exception {
-    IntCheck check = new IntCheck(run.options().path());
+    check = new IntCheck(run.options().path());
     recorder.begin();
     for (long left = operations; left > 0; ) {
       long count = Math.min(left, bytes() / Integer.BYTES);
-      readOnce(count, recorder, check);
+      readOnce(count, recorder);
       left -= count;
     }
     recorder.end();
-    return check;
   }
 
-  private void readOnce(long count, Recorder recorder, IntCheck check) throws Exception {
+  @Override
+  public void verify() throws BenchException {
+    check.tell(run);
+  }
+
+  private void readOnce(long count, Recorder recorder) throws Exception {
     Remaining remaining = new Remaining();
     for (CrailNode file : files()) {
       remaining.add(file.getCapacity() / Integer.BYTES);

@@ -3,7 +3,8 @@ package io.crail.bench;
 
 /**
  * What one type does. Used for one experiment: by the main thread, except {@link #run} for the
- * figures, which has a thread of its own. Others of the same type may run meanwhile.
+ * figures and {@link #verify} behind it, which have a thread of their own. Others of the same type
+ * may run meanwhile.
  */
 public interface Workload extends AutoCloseable {
   /**
@@ -21,6 +22,15 @@ public interface Workload extends AutoCloseable {
    * @throws Exception as the store throws
    */
   void run(long operations, Recorder recorder) throws Exception;
+
+  /**
+   * Checks what a run has read or written, also when it was given up before its last operation; not
+   * called when it, or another worker, has failed.
+   *
+   * @throws BenchException that names what is wrong
+   * @throws Exception as the store throws
+   */
+  default void verify() throws Exception {}
 
   /**
    * Removes what it has made and nobody needs.

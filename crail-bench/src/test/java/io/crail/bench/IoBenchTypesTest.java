@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBufferedOutputStream;
@@ -22,6 +23,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -217,6 +219,55 @@ class IoBenchTypesTest {
         "-t readMultiStreamInt -k 8 -w 0 -f /bad", "/bad, position ", "expected ", "found ");
   }
 
+  /** A clock that is a second later each time that somebody looks, so that no rate is kept. */
+  private static Ticker slowClock() {
+    AtomicLong nanos = new AtomicLong();
+    return new Ticker() {
+      @Override
+      public long getAsLong() {
+        return nanos.addAndGet(1_000_000_000);
+      }
+
+      @Override
+      public void await(long until) {
+        nanos.accumulateAndGet(until, Math::max);
+      }
+    };
+  }
+
+  /** One worker on that clock; what it prints is in the output. */
+  private Figures runOnSlowClock(String line) throws Exception {
+    output.forget();
+    BenchOptions<BenchType> options = IoBench.SYNTAX.parse(line.split(" ")).orElseThrow();
+    BenchContext context = output.context(this::configuration, false);
+    BenchRun run = new BenchRun(options, store, false, context.out(), context.err(), 0);
+    try (Crew crew = new Crew(options, () -> null, slowClock())) {
+      crew.add(options.type().workload(run), 0);
+      return crew.run();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"readInt,", "seekInt,", "readMultiStreamInt,/part"})
+  void whatWasReadUntilItWasGivenUpIsChecked(String type, String part) throws Exception {
+    String path = "/given-up-" + type;
+    if (part != null) {
+      assertRuns("-t createMultiFile -f " + path, 1, 0);
+    }
+    String file = part == null ? path : path + part;
+    String line = "-t " + type + " -k 1000 -w 0 --rate 1000 -f " + path;
+    writeInts(file, ints(50));
+    long read = runOnSlowClock(line).operations();
+    assertTrue(read > 0 && read < 1000, "read " + read);
+    assertTrue(output.text().contains("falseMatches 0"), output.text());
+    store.delete(file, false).get();
+    writeInts(file, 77, 77, 77);
+    BenchException thrown = assertThrows(BenchException.class, () -> runOnSlowClock(line));
+    assertTrue(thrown.getMessage().contains("found 77 ("), thrown.getMessage());
+    assertTrue(thrown.getMessage().contains(path + ", position "), thrown.getMessage());
+    assertFalse(thrown.getMessage().contains("of 1000"), "only what was read was checked");
+  }
+
   @Test
   void locationClassIsPrintedAndNothingElse() {
     assertEquals(BenchRunner.OK, run("-t printLocationclass", false), output::errors);
@@ -288,6 +339,7 @@ class IoBenchTypesTest {
             threads.submit(
                 () -> {
                   workload.run(10, new Recorder(System::nanoTime));
+                  workload.verify();
                   return null;
                 }));
       }
