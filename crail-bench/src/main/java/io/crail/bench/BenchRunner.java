@@ -127,7 +127,7 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
       Figures figures = load.experiment(options);
       if (figures.operations() > 0) {
         report.print(figures);
-        report.printRate(figures, options);
+        report.printRate(figures, options.frame());
       }
       experiments.add(figures);
     }

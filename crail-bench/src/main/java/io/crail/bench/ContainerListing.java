@@ -67,7 +67,7 @@ final class ContainerListing implements Workload {
   }
 
   private void list(long count, Recorder recorder) throws Exception {
-    long issued = recorder.begin();
+    long issued = recorder.begin(count);
     for (long i = 0; i < count; i++) {
       if (browse) {
         browse(container());

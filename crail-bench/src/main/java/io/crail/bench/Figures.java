@@ -8,11 +8,12 @@ import org.HdrHistogram.Histogram;
  * What one experiment, or several together, gave.
  *
  * @param operations completed operations
+ * @param givenUp operations that were not begun, or not waited for, since a rate could not be kept
  * @param bytes bytes that they moved
  * @param nanos from the first issue to the last completion
  * @param latencies of each operation from issue to completion, in nanoseconds
  */
-record Figures(long operations, long bytes, long nanos, Histogram latencies) {
+record Figures(long operations, long givenUp, long bytes, long nanos, Histogram latencies) {
   private static final double NANOS_PER_SECOND = 1e9;
   private static final double NANOS_PER_MICRO = 1e3;
 
@@ -20,21 +21,23 @@ record Figures(long operations, long bytes, long nanos, Histogram latencies) {
   static Figures sum(List<Figures> parts) {
     Histogram all = new Histogram(parts.get(0).latencies);
     long operations = 0;
+    long givenUp = 0;
     long bytes = 0;
     long nanos = 0;
     for (Figures part : parts) {
       all.add(part.latencies);
       operations += part.operations;
+      givenUp += part.givenUp;
       bytes += part.bytes;
       nanos += part.nanos;
     }
-    return new Figures(operations, bytes, nanos, all);
+    return new Figures(operations, givenUp, bytes, nanos, all);
   }
 
   /** What several workers gave at the same time, which took so long altogether. */
   static Figures together(List<Figures> parts, long nanos) {
     Figures sum = sum(parts);
-    return new Figures(sum.operations, sum.bytes, nanos, sum.latencies);
+    return new Figures(sum.operations, sum.givenUp, sum.bytes, nanos, sum.latencies);
   }
 
   /** Seconds that it took. */

@@ -132,6 +132,7 @@ final class JsonReport {
     Map<String, Object> map = new LinkedHashMap<>();
     map.put("seconds", figures.seconds());
     map.put("operations", figures.operations());
+    map.put("givenUp", figures.givenUp());
     map.put("bytes", figures.bytes());
     map.put("operationsPerSecond", figures.operationsPerSecond());
     map.put("bytesPerSecond", figures.bytesPerSecond());

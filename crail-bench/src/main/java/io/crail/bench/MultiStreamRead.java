@@ -45,7 +45,9 @@ final class MultiStreamRead extends MultiStream {
   @Override
   public void run(long rounds, Recorder recorder) throws Exception {
     ByteBuffer memory = run.newBuffer().getByteBuffer();
-    recorder.begin();
+    // Each buffer is filled, but for the last one of a round.
+    long reads = (bytes() + memory.capacity() - 1) / memory.capacity();
+    recorder.begin(rounds * reads);
     for (long i = 0; i < rounds; i++) {
       readAll(memory, recorder);
     }

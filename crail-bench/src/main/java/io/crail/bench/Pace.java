@@ -16,6 +16,11 @@ record Pace(double perSecond, int worker, int workers, long operations) {
   /** What a run may take beside twice its time, which is nothing where that is short. */
   private static final long PATIENCE_NANOS = 5_000_000_000L;
 
+  /** The same rate for another number of operations. */
+  Pace withOperations(long newOperations) {
+    return new Pace(perSecond, worker, workers, newOperations);
+  }
+
   /** When an operation is to start, counted from the beginning. */
   long startNanos(long index) {
     return (long) ((index * (double) workers + worker) / perSecond * NANOS_PER_SECOND);

@@ -31,7 +31,7 @@ public final class Recorder {
   private final LongSupplier clock;
   private final Ticker ticker;
   private final Runnable gate;
-  private final Pace pace;
+  private Pace pace;
   private final Histogram latencies = new Histogram(HIGHEST_NANOS, SIGNIFICANT_DIGITS);
   private volatile boolean stopped;
   private boolean atGate = true;
@@ -65,6 +65,17 @@ public final class Recorder {
   /** The time. */
   public long now() {
     return clock.getAsLong();
+  }
+
+  /**
+   * As {@link #begin()}, for an experiment with another number of operations than {@code -k} says:
+   * it tells how long they may take at a rate.
+   */
+  long begin(long newOperations) {
+    if (isPaced()) {
+      pace = pace.withOperations(newOperations);
+    }
+    return begin();
   }
 
   /** Forgets everything and starts the experiment; gives the time when an operation may start. */
@@ -104,8 +115,9 @@ public final class Recorder {
     if (stopped) {
       throw RunStopped.quietly();
     }
+    // Behind the last one there is nothing to give up.
     if (isPaced()
-        && operations < pace.operations()
+        && operations != pace.operations()
         && completedNanos - beginNanos > pace.limitNanos()) {
       overdue = true;
       endNanos = completedNanos;
@@ -170,6 +182,8 @@ public final class Recorder {
 
   /** What was measured between begin and end. */
   Figures figures() {
-    return new Figures(operations, bytes, endNanos - beginNanos, latencies.copy());
+    // More than there were to be, and still not all: how many more is not known.
+    long givenUp = overdue ? Math.max(1, pace.operations() - operations) : 0;
+    return new Figures(operations, givenUp, bytes, endNanos - beginNanos, latencies.copy());
   }
 }

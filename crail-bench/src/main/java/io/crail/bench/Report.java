@@ -45,27 +45,24 @@ final class Report {
   }
 
   /** Prints whether the rate was kept, when there was one. */
-  void printRate(Figures figures, BenchOptions<?> options) {
-    Frame frame = options.frame();
+  void printRate(Figures figures, Frame frame) {
     if (!frame.isPaced()) {
       return;
     }
-    double wanted = options.loop() * (double) frame.workers();
-    // A type may do several for each of -k.
-    long planned = Pace.plannedNanos(frame.rate(), Math.max(wanted, figures.operations()));
+    long wanted = figures.operations() + figures.givenUp();
+    long planned = Pace.plannedNanos(frame.rate(), wanted);
     long late = figures.nanos() - planned;
     boolean kept =
-        figures.operations() >= wanted
-            && late <= Math.max(LEAST_LATE_NANOS, (long) (planned * TOLERANCE));
+        figures.givenUp() == 0 && late <= Math.max(LEAST_LATE_NANOS, (long) (planned * TOLERANCE));
     line(
         "rate asked %s ops/s, achieved %.1f ops/s%s",
         plain(frame.rate()),
         figures.operationsPerSecond(),
         kept ? "" : ": NOT KEPT, the latencies are those of operations that queue");
-    if (figures.operations() < wanted) {
+    if (figures.givenUp() > 0) {
       line(
-          "gave up %.0f of %.0f operations, after %.1f s instead of %.1f s",
-          wanted - figures.operations(), wanted, figures.seconds(), planned / NANOS_PER_SECOND);
+          "gave up %d of %d operations, after %.1f s instead of %.1f s",
+          figures.givenUp(), wanted, figures.seconds(), planned / NANOS_PER_SECOND);
     }
   }
 

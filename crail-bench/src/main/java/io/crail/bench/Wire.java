@@ -75,6 +75,7 @@ final class Wire {
 
   static void writeFigures(DataOutput out, Figures figures) throws IOException {
     out.writeLong(figures.operations());
+    out.writeLong(figures.givenUp());
     out.writeLong(figures.bytes());
     out.writeLong(figures.nanos());
     byte[] histogram = encode(figures.latencies());
@@ -84,9 +85,10 @@ final class Wire {
 
   static Figures readFigures(DataInput in) throws IOException {
     long operations = in.readLong();
+    long givenUp = in.readLong();
     long bytes = in.readLong();
     long nanos = in.readLong();
-    return new Figures(operations, bytes, nanos, decode(readBytes(in)));
+    return new Figures(operations, givenUp, bytes, nanos, decode(readBytes(in)));
   }
 
   /** A histogram in HdrHistogram's compressed form. */

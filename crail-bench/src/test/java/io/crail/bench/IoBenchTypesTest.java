@@ -268,6 +268,26 @@ class IoBenchTypesTest {
     assertFalse(thrown.getMessage().contains("of 1000"), "only what was read was checked");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "enumerateDir -k 1 -b 100, 100, 0",
+    "browseDir -k 2 -b 50, 100, 0",
+    "readMultiStream -k 2 -s 4, 100, 400",
+    "readMultiStream -k 1 -s 7, 29, 200"
+  })
+  void severalForEachOfTheLoopAreGivenUpToo(String what, long operations, long bytes)
+      throws Exception {
+    String path = "/several-" + what.hashCode();
+    assertRuns("-t createMultiFile -f " + path, 1, 0);
+    writeInts(path + "/part", ints(50));
+    String line = "-t " + what + " -w 0 -f " + path;
+    Figures figures = runOnSlowClock(line + " --rate 1000");
+    // Twice what all would take at the rate, and 5 s; each takes two.
+    assertEquals(3, figures.operations(), 1.0);
+    assertEquals(operations, figures.operations() + figures.givenUp());
+    assertRuns(line + " --rate 100000", operations, bytes);
+  }
+
   @Test
   void locationClassIsPrintedAndNothingElse() {
     assertEquals(BenchRunner.OK, run("-t printLocationclass", false), output::errors);

@@ -119,7 +119,7 @@ class PaceTest {
     assertEquals(501, figures.operations());
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     new Report(new PrintStream(bytes, true, StandardCharsets.UTF_8))
-        .printRate(figures, options("-t getFile -k 10000 --rate 1000"));
+        .printRate(figures, frame("-t getFile -k 10000 --rate 1000"));
     assertEquals(
         String.join(
             System.lineSeparator(),
@@ -131,20 +131,46 @@ class PaceTest {
   }
 
   @Test
+  void theLimitIsThatOfTheOperationsThatThereAre() {
+    // The loop says 10; a type that does several for each of them says how many.
+    Recorder recorder = recorder(1000, 10);
+    long begin = ticker.nanos;
+    assertThrows(
+        RunStopped.class,
+        () -> {
+          recorder.begin(10_000);
+          for (int i = 0; i < 10_000; i++) {
+            ticker.nanos += 50 * MILLI;
+            recorder.operation(0, recorder.now(), 1);
+          }
+        });
+    assertEquals(25_000 * MILLI, ticker.nanos - begin, 50 * MILLI);
+    assertEquals(9499, recorder.figures().givenUp());
+    // Forgotten with the next one, whose rate is kept.
+    recorder.begin(100);
+    for (int i = 0; i < 100; i++) {
+      recorder.operation(0, recorder.now(), 1);
+    }
+    recorder.end();
+    assertEquals(0, recorder.figures().givenUp());
+    assertEquals(100 * MILLI, recorder.figures().nanos());
+  }
+
+  @Test
   void aRateThatWasKeptIsSaidInOneLine() {
     Recorder recorder = recorder(1000, 100);
     run(recorder, 100, -1, 0);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     new Report(new PrintStream(bytes, true, StandardCharsets.UTF_8))
-        .printRate(recorder.figures(), options("-t getFile -k 100 --rate 1000"));
+        .printRate(recorder.figures(), frame("-t getFile -k 100 --rate 1000"));
     assertEquals(
         "rate asked 1000 ops/s, achieved 1000.0 ops/s" + System.lineSeparator(),
         bytes.toString(StandardCharsets.UTF_8));
   }
 
-  private static BenchOptions<BenchType> options(String line) {
+  private static Frame frame(String line) {
     try {
-      return IoBench.SYNTAX.parse(line.split(" ")).orElseThrow();
+      return IoBench.SYNTAX.parse(line.split(" ")).orElseThrow().frame();
     } catch (UsageException e) {
       throw new AssertionError(e);
     }
