@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.measure;
 
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -22,6 +19,8 @@ import java.util.concurrent.TimeUnit;
  */
 final class Programs implements AutoCloseable {
   private static final long PATIENCE_SECONDS = 300;
+  private static final long LINE_SECONDS = 60;
+  private static final long POLL_MILLIS = 5;
   private static final long END_SECONDS = 10;
 
   private final Path directory;
@@ -60,21 +59,45 @@ final class Programs implements AutoCloseable {
     return text;
   }
 
+  /** Starts a program that serves, and gives the first line that it writes. */
+  String startAndReadLine(List<String> command) throws IOException, InterruptedException {
+    return startAndReadLine(command, LINE_SECONDS);
+  }
+
   /**
-   * Starts a program that serves, and reads its first line.
+   * Starts a program that serves, and gives the first line that it writes.
    *
-   * @throws IOException when there is none
+   * @param seconds how long that may take
+   * @throws IOException when there is none, with what it wrote to its standard error
    */
-  String startAndReadLine(List<String> command) throws IOException {
+  String startAndReadLine(List<String> command, long seconds)
+      throws IOException, InterruptedException {
+    Path output = directory.resolve("serve-" + ++logs + ".out");
+    Path errors = directory.resolve("serve-" + logs + ".err");
     Process process =
-        start(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD));
-    BufferedReader reader =
-        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-    String line = reader.readLine();
-    if (line == null) {
-      throw new IOException(String.join(" ", command) + " ended at once");
+        start(
+            new ProcessBuilder(command)
+                .redirectOutput(output.toFile())
+                .redirectError(errors.toFile()));
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+    while (true) {
+      // Asked first: what it writes before its end is there when it is known to have ended.
+      boolean ended = process.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS);
+      String text = Files.readString(output);
+      int end = text.indexOf('\n');
+      if (end >= 0) {
+        return text.substring(0, end);
+      }
+      if (ended || System.nanoTime() - deadline >= 0) {
+        stop(process);
+        String how =
+            ended
+                ? "exit code " + process.exitValue() + " without a line"
+                : "no line in " + seconds + " s";
+        throw new IOException(
+            String.join(" ", command) + ": " + how + "\n" + text + Files.readString(errors));
+      }
     }
-    return line;
   }
 
   /** Starts a program that serves; its output goes to a file that the directory names. */

@@ -2,6 +2,7 @@
 package io.crail.bench.measure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -179,6 +180,26 @@ class MeasureTest {
       assertTrue(server.isAlive());
     }
     assertTrue(!server.isAlive(), "a server has outlived its owner");
+  }
+
+  @Test
+  void aServerThatDoesNotServeSaysWhy() throws Exception {
+    try (Programs programs = new Programs(directory)) {
+      IOException ended =
+          assertThrows(
+              IOException.class,
+              () -> programs.startAndReadLine(List.of("sh", "-c", "echo why >&2; exit 3")));
+      assertTrue(ended.getMessage().contains("exit code 3"), ended.getMessage());
+      assertTrue(ended.getMessage().contains("\nwhy"), ended.getMessage());
+      assertNull(programs.last(), "it has ended");
+      IOException silent =
+          assertThrows(
+              IOException.class,
+              () ->
+                  programs.startAndReadLine(List.of("sh", "-c", "printf half; exec sleep 60"), 1));
+      assertTrue(silent.getMessage().contains("no line in 1 s"), silent.getMessage());
+      assertNull(programs.last(), "it has been ended");
+    }
   }
 
   @Test
