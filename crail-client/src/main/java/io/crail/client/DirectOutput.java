@@ -8,6 +8,9 @@ import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.LimitExceededException;
+import io.crail.memory.BufferPool;
+import io.crail.memory.OffHeapBuffer;
 import io.crail.protocol.Extent;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeInfo;
@@ -178,33 +181,57 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     return StreamOperation.ended(this, start, length);
   }
 
-  /** Writes what was held back, from the first byte on, and holds nothing back any more. */
+  /**
+   * Writes what was held back, from the first byte on, and holds nothing back any more. When it
+   * fails it has changed nothing.
+   */
   private void writeHeld(long nowNanos) throws CrailException {
     byte[] all = held;
     if (all.length == 0) {
       holdNothing();
+      return;
     }
-    int next = 0;
-    while (next < all.length) {
-      CrailBuffer buffer = file().store().pool().allocateBuffer();
-      ByteBuffer memory = buffer.getByteBuffer();
-      int length = Math.min(memory.capacity(), all.length - next);
-      memory.put(0, all, next, length);
-      synchronized (this) {
-        // Whoever ends the stream sends what is held, or waits for the write.
-        if (ended != null) {
-          file().store().pool().freeBuffer(buffer);
-          throw ended.rethrown();
-        }
+    CrailBuffer buffer = bufferFor(all.length);
+    ByteBuffer memory = buffer.getByteBuffer();
+    memory.put(0, all);
+    CrailException end;
+    synchronized (this) {
+      // Whoever ends the stream sends what is held, or waits for the write.
+      end = ended;
+      if (end == null) {
         inFlight.incrementAndGet();
-        if (next == 0) {
-          holding = false;
-          written = 0;
-        }
+        holding = false;
+        written = 0;
       }
-      issue(next, memory, rootOf(buffer), 0, length, nowNanos)
-          .whenComplete(() -> file().store().pool().freeBuffer(buffer));
-      next += length;
+    }
+    if (end != null) {
+      free(buffer);
+      throw end.rethrown();
+    }
+    issue(0, memory, rootOf(buffer), 0, all.length, nowNanos).whenComplete(() -> free(buffer));
+  }
+
+  /** A buffer of the pool, or one of its own where the program has taken them all. */
+  private CrailBuffer bufferFor(int length) throws CrailException {
+    BufferPool pool = file().store().pool();
+    if (length <= pool.bufferBytes()) {
+      try {
+        return pool.allocateBuffer();
+      } catch (LimitExceededException e) {
+        // It would not be needed if nothing had been held back, and it is small.
+      }
+    }
+    try {
+      return OffHeapBuffer.wrap(ByteBuffer.allocateDirect(length));
+    } catch (OutOfMemoryError e) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception(
+          "no direct memory to write " + file().getPath() + "; see -XX:MaxDirectMemorySize");
+    }
+  }
+
+  private void free(CrailBuffer buffer) {
+    if (file().store().pool().lends(buffer)) {
+      file().store().pool().freeBuffer(buffer);
     }
   }
 

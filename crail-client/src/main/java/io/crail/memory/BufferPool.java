@@ -99,7 +99,7 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
 
   @Override
   public void freeBuffer(CrailBuffer buffer) {
-    if (!(buffer instanceof Lent) || ((Lent) buffer).owner != this) {
+    if (!lends(buffer)) {
       throw new IllegalArgumentException("this buffer was not lent by this store");
     }
     Lent lent = (Lent) buffer;
@@ -110,6 +110,11 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
     synchronized (lock) {
       free.push(lent.slot);
     }
+  }
+
+  /** True for a buffer of this pool. */
+  public boolean lends(CrailBuffer buffer) {
+    return buffer instanceof Lent && ((Lent) buffer).owner == this;
   }
 
   private void grow() throws CrailException {

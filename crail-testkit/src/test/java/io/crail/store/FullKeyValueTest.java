@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.store;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBuffer;
+import io.crail.CrailStore;
 import io.crail.CrailTable;
+import io.crail.common.error.LimitExceededException;
 import io.crail.protocol.NameNodeOperations;
 import org.junit.jupiter.api.Test;
 
@@ -31,5 +36,19 @@ class FullKeyValueTest extends KeyValueContract {
     long creates = cluster().operations(NameNodeOperations.CREATE) - before;
     assertTrue(creates < 30, creates + " creates");
     store().delete("/full", true).get();
+  }
+
+  @Test
+  void aStoreThatHasLentAllItsBuffersWritesSmallValuesAllTheSame() throws Exception {
+    table("/lent");
+    CrailStore writer =
+        cluster().newStore("crail.buffersize=4k", "crail.slicesize=4k", "crail.cachelimit=4k");
+    CrailBuffer lent = writer.allocateBuffer();
+    byte[] value = value(100, 1);
+    write(writer, "/lent/k", value);
+    assertArrayEquals(value, read(store(), "/lent/k"));
+    assertThrows(LimitExceededException.class, writer::allocateBuffer);
+    writer.freeBuffer(lent);
+    store().delete("/lent", true).get();
   }
 }

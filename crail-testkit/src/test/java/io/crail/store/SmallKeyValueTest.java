@@ -5,8 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.crail.CrailKeyValue;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStore;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -92,5 +96,24 @@ class SmallKeyValueTest extends KeyValueContract {
     assertEquals(
         Map.of("create", 1L, "set-size", 1L), requests(() -> write(store(), "/counted/k", value)));
     store().delete("/counted", true).get();
+  }
+
+  @Test
+  void whatIsHeldBackIsWrittenAsOneWhateverTheBuffersOfItsStore() throws Exception {
+    byte[] all = value(15_000, 1);
+    try (TestCluster wide = TestCluster.start("crail.namenode.smallvalue=32k")) {
+      CrailStore first = wide.newStore();
+      Bytes.create(first, "/wide", CrailNodeType.TABLE);
+      first.put("/wide/k", Bytes.buffer(Arrays.copyOf(all, 10_000))).get();
+      assertEquals(0, wide.usage().usedBytes());
+      CrailStore narrow =
+          wide.newStore("crail.buffersize=4k", "crail.slicesize=4k", "crail.cachelimit=8k");
+      CrailKeyValue found = narrow.lookup("/wide/k").get().asKeyValue();
+      CrailOutputStream output = found.getDirectOutputStream(0);
+      output.write(Bytes.buffer(Arrays.copyOfRange(all, 10_000, 12_000))).get();
+      output.write(Bytes.buffer(Arrays.copyOfRange(all, 12_000, 15_000))).get();
+      output.close();
+      assertArrayEquals(all, get(first, "/wide/k", all.length));
+    }
   }
 }
