@@ -202,6 +202,8 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
         inFlight.incrementAndGet();
         holding = false;
         written = 0;
+        // A close that the namenode had no memory for is not the last.
+        farewell = null;
       }
     }
     if (end != null) {
@@ -342,7 +344,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     }
     // Behind what an earlier end left to be done, a delete that waits for example.
     whenIdle.accumulateAndGet(
-        () -> farewell(false).tried().whenComplete(then),
+        () -> farewell(false).giveUpValue(then),
         (before, added) ->
             before == null
                 ? added
@@ -387,7 +389,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
               null,
               id,
               token,
-              Math.max(written, value.length()),
+              written,
               transferFailed || unfinished ? SetSize.EXPIRE : SetSize.END,
               value,
               file().lease()::returned);
@@ -510,9 +512,6 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
         context().smallValuesFull(id);
         writeHeld(context().nanoTime());
         awaitOperations();
-        synchronized (this) {
-          farewell = null;
-        }
         cause = giveLeaseBack();
       }
     } catch (CrailException e) {
@@ -521,6 +520,8 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       lease.close();
       LeaseReturn last = farewell(inFlight.get() > 0);
       last.begin();
+      // Nobody puts it anywhere else any more.
+      last.giveUpValue();
       ended(last);
     }
     CrailException first = failure;
@@ -580,14 +581,15 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     }
     boolean unfinished = inFlight.get() > 0;
     CrailException lost = lossAt(context().nanoTime());
-    LeaseReturn.Try last = farewell(unfinished).tried();
+    LeaseReturn giving = farewell(unfinished);
+    LeaseReturn.Try last = giving.tried();
     last.awaitEnd();
     if (unfinished) {
       return ErrorCode.TIMED_OUT.exception("writes of " + file().getPath());
     }
     if (!isFirst) {
       // The store has ended the stream, and tells no one when bytes are lost with it.
-      return isFull(last.failure()) ? last.failure() : null;
+      return giving.refusal();
     }
     if (last.isFailed()) {
       return last.failure();

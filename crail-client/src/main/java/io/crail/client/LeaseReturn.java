@@ -13,7 +13,8 @@ import java.util.function.Consumer;
 /**
  * A write lease on its way back to the namenode. A try whose answer got lost leaves in doubt
  * whether the lease is gone, and the renewals of this client might keep it alive for good; so there
- * may be another try after it, until one has been answered. Thread-safe.
+ * may be another try after it, until one has been answered. A namenode that has no memory for the
+ * value that comes with a lease keeps the lease: the next try goes without the value. Thread-safe.
  */
 final class LeaseReturn {
   private final LoopContext context;
@@ -26,8 +27,13 @@ final class LeaseReturn {
   private final SmallValue value;
   private final Consumer<LeaseReturn> whenGone;
 
-  /** Guarded by "this". */
+  // Guarded by "this".
   private Try latest;
+
+  /** Why the namenode did not take the value with a try before the latest. */
+  private CrailException refusal;
+
+  private boolean valueGivenUp;
 
   /**
    * Creates it without a try.
@@ -35,7 +41,7 @@ final class LeaseReturn {
    * @param source the call that brought the lease, which may not have ended yet; null when it is
    *     known to be there
    * @param id the node; 0 when a create is to tell it
-   * @param size what is written
+   * @param size what is written, without the value
    * @param close how the lease ends, as in {@link SetSize}
    * @param value what is written, of a small value that goes with the lease
    * @param whenGone runs once the lease is known to be gone
@@ -76,7 +82,8 @@ final class LeaseReturn {
       if (latest != null && !(latest.isComplete() && latest.isDoubtful())) {
         return latest;
       }
-      made = new Try();
+      refusal = refusal();
+      made = new Try(refusal == null ? value : SmallValue.NONE);
       latest = made;
     }
     made.begin();
@@ -90,6 +97,38 @@ final class LeaseReturn {
     }
   }
 
+  /** Why the namenode did not take the value; null when it did, or may. */
+  synchronized CrailException refusal() {
+    return refusal == null && latest != null && latest.isRefused() ? latest.failure() : refusal;
+  }
+
+  /** Gives the lease back without the value if that is refused: nobody writes it anywhere else. */
+  void giveUpValue() {
+    boolean again;
+    synchronized (this) {
+      valueGivenUp = true;
+      again = refusal() != null;
+    }
+    if (again) {
+      tried();
+    }
+  }
+
+  /**
+   * As {@link #giveUpValue()}, with a try if there was none.
+   *
+   * @param then runs when nothing of it is under way any more
+   */
+  void giveUpValue(Runnable then) {
+    Try first = tried();
+    giveUpValue();
+    first.whenComplete(() -> (first.isRefused() ? tried() : first).whenComplete(then));
+  }
+
+  private synchronized boolean isValueGivenUp() {
+    return valueGivenUp;
+  }
+
   private synchronized boolean isBegun() {
     return latest != null;
   }
@@ -101,10 +140,12 @@ final class LeaseReturn {
 
   /** One try to give the lease back; fails as the namenode has answered, or not. */
   final class Try extends OperationCall<SetSize.Request, SetSize.Response> {
+    private final SmallValue carried;
     private final long waitUntilNanos;
 
-    private Try() {
+    private Try(SmallValue carried) {
       super(NameNodeOperations.SET_SIZE);
+      this.carried = carried;
       long begin =
           source != null && !source.isComplete() ? source.deadlineNanos() : context.nanoTime();
       this.waitUntilNanos = begin + context.rpcTimeoutNanos() + Awaitable.GRACE_NANOS;
@@ -129,7 +170,8 @@ final class LeaseReturn {
       } else if (node == 0) {
         node = ((CreateCall) source).response().node().id();
       }
-      SetSize.Request request = new SetSize.Request(node, token, size, close, value);
+      SetSize.Request request =
+          new SetSize.Request(node, token, Math.max(size, carried.length()), close, carried);
       prepare(
           context.namenodes().route(NameNodeOperations.SET_SIZE, request),
           request,
@@ -141,12 +183,21 @@ final class LeaseReturn {
     protected void completed() {
       if (!isDoubtful()) {
         whenGone.accept(LeaseReturn.this);
+      } else if (isRefused() && isValueGivenUp()) {
+        tried();
       }
     }
 
+    /** True when the lease is still there, or may be. */
     private boolean isDoubtful() {
       CrailException failure = failure();
-      return failure != null && LeaseReturn.isDoubtful(failure);
+      return failure != null && (LeaseReturn.isDoubtful(failure) || isRefused());
+    }
+
+    /** True when the namenode has no memory for the value. */
+    private boolean isRefused() {
+      CrailException failure = failure();
+      return failure != null && carried.length() > 0 && failure.code() == ErrorCode.NO_SPACE;
     }
 
     /**
@@ -156,7 +207,9 @@ final class LeaseReturn {
      */
     void awaitGone() throws CrailException, InterruptedException {
       awaitEnd();
-      if (isDoubtful()) {
+      if (isRefused()) {
+        tried().awaitGone();
+      } else if (isDoubtful()) {
         throw failure().rethrown();
       }
     }

@@ -6,8 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
+import io.crail.CrailKeyValue;
+import io.crail.CrailOutputStream;
 import io.crail.CrailStore;
 import io.crail.CrailTable;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.LimitExceededException;
 import io.crail.protocol.NameNodeOperations;
 import org.junit.jupiter.api.Test;
@@ -36,6 +39,41 @@ class FullKeyValueTest extends KeyValueContract {
     long creates = cluster().operations(NameNodeOperations.CREATE) - before;
     assertTrue(creates < 30, creates + " creates");
     store().delete("/full", true).get();
+  }
+
+  @Test
+  void anInterruptedCloseGivesItsLeaseBack() throws Exception {
+    table("/interrupted");
+    CrailStore writer = cluster().newStore();
+    CrailOutputStream output = create(writer, "/interrupted/k").getDirectOutputStream(0);
+    output.write(Bytes.buffer(value(100, 1))).get();
+    // It makes the store renew whatever leases it still has.
+    CrailOutputStream other = create(writer, "/interrupted/other").getDirectOutputStream(0);
+    Thread.currentThread().interrupt();
+    assertThrows(InterruptedException.class, output::close);
+    byte[] value = value(100, 2);
+    CrailKeyValue found = store().lookup("/interrupted/k").get().asKeyValue();
+    CrailOutputStream next = SimulatedCluster.takeOver(found);
+    next.write(Bytes.buffer(value)).get();
+    next.close();
+    assertArrayEquals(value, read(store(), "/interrupted/k"));
+    other.close();
+    store().delete("/interrupted", true).get();
+    TestCluster.await("space is free", () -> cluster().usage().usedBytes() == 0);
+  }
+
+  @Test
+  void aStoreThatIsClosedWithAnOpenStreamGivesItsLeaseBack() throws Exception {
+    table("/closed");
+    CrailStore writer = cluster().newStore();
+    CrailOutputStream output = create(writer, "/closed/k").getDirectOutputStream(0);
+    output.write(Bytes.buffer(value(100, 1))).get();
+    writer.close();
+    // At once: the store has waited for it, and the lease would last for a minute.
+    CrailKeyValue found = store().lookup("/closed/k").get().asKeyValue();
+    found.getDirectOutputStream(0).close();
+    assertThrows(CrailException.class, output::close);
+    store().delete("/closed", true).get();
   }
 
   @Test
