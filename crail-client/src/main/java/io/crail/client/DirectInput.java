@@ -93,6 +93,13 @@ final class DirectInput extends DirectStream implements CrailInputStream {
   /** Reads up to {@code wanted} bytes from a position, and leaves that of the stream. */
   StreamOperation readAt(long from, ByteBuffer memory, ByteBuffer root, int offset, int wanted)
       throws CrailException, InterruptedException {
+    return readAt(from, memory, root, offset, wanted, Long.MAX_VALUE);
+  }
+
+  /** As the other one, for a read that leaves the memory alone after {@code mostNanos}. */
+  StreamOperation readAt(
+      long from, ByteBuffer memory, ByteBuffer root, int offset, int wanted, long mostNanos)
+      throws CrailException, InterruptedException {
     checkOpen();
     int length = (int) Math.max(0, Math.min(wanted, file().size() - from));
     if (length == 0) {
@@ -106,7 +113,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
       counters().operation(length, true);
       return StreamOperation.ended(this, from, length);
     }
-    StreamOperation operation = newOperation(memory, root, offset, from, length, now);
+    StreamOperation operation = newOperation(memory, root, offset, from, length, now, mostNanos);
     if (revalidates) {
       operation.partBegun();
       new Revalidation(operation).submit();

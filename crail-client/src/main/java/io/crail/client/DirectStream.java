@@ -92,6 +92,18 @@ abstract class DirectStream {
   /** Creates an operation and remembers it until it has ended. */
   final StreamOperation newOperation(
       ByteBuffer memory, ByteBuffer root, int offset, long start, int length, long nowNanos) {
+    return newOperation(memory, root, offset, start, length, nowNanos, Long.MAX_VALUE);
+  }
+
+  /** As the other one, for an operation that may take {@code mostNanos} at most. */
+  final StreamOperation newOperation(
+      ByteBuffer memory,
+      ByteBuffer root,
+      int offset,
+      long start,
+      int length,
+      long nowNanos,
+      long mostNanos) {
     while (!recent.isEmpty() && recent.peekFirst().isComplete()) {
       recent.pollFirst();
     }
@@ -103,7 +115,7 @@ abstract class DirectStream {
             offset,
             start,
             length,
-            nowNanos + timeoutNanos(timeoutNanos, length));
+            nowNanos + Math.min(timeoutNanos(timeoutNanos, length), mostNanos));
     recent.addLast(operation);
     return operation;
   }

@@ -75,7 +75,9 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
 
     Find() {
       int namenode = NodePath.namenodeOf(path, context.namenodes().count());
-      prepare(context.namenodes().peer(namenode), path, sentNanos + context.rpcTimeoutNanos());
+      // The caller has the memory back at the end of the get, whatever is under way.
+      long mostNanos = Math.min(context.rpcTimeoutNanos(), deadlineNanos - sentNanos);
+      prepare(context.namenodes().peer(namenode), path, sentNanos + mostNanos);
     }
 
     @Override
@@ -144,7 +146,8 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
             sentNanos + context.leaseNanos(found.node().id()));
     try {
       DirectInput input = value.openInput(context, size);
-      StreamOperation read = input.readAt(0, memory, root, offset, (int) size);
+      long mostNanos = deadlineNanos - context.nanoTime();
+      StreamOperation read = input.readAt(0, memory, root, offset, (int) size, mostNanos);
       read.whenComplete(
           () -> {
             input.release();

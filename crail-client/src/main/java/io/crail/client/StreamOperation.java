@@ -212,6 +212,12 @@ final class StreamOperation extends Completion
    * @param value all bytes of the file
    */
   void supply(byte[] value) {
+    CrailException refusal = refusal(stream.context().nanoTime());
+    if (refusal != null) {
+      // Whoever waited for this has the memory back.
+      locationFailed(refusal);
+      return;
+    }
     if (end() > value.length) {
       locationFailed(
           ErrorCode.OUT_OF_RANGE.exception(

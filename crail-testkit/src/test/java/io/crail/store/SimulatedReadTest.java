@@ -5,6 +5,7 @@ import static io.crail.store.Bytes.buffer;
 import static io.crail.store.Bytes.random;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,7 +14,10 @@ import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailInputStream;
+import io.crail.CrailKeyValue;
+import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
+import io.crail.CrailResult;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.CrailTimeoutException;
@@ -24,6 +28,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -327,6 +332,62 @@ class SimulatedReadTest {
     cluster.tier().releaseStalled();
     cluster.network().runFor(Duration.ofSeconds(1));
     store.freeBuffer(store.allocateBuffer());
+  }
+
+  /** What is in a buffer, whose owner has it back. */
+  private static byte[] content(CrailBuffer buffer) {
+    byte[] all = new byte[buffer.capacity()];
+    buffer.getByteBuffer().get(0, all);
+    return all;
+  }
+
+  /** A read has timed out: nothing comes into its memory any more. */
+  private void assertLeftAlone(CrailBuffer target, Future<CrailResult> read) throws Exception {
+    ExecutionException failed = assertThrows(ExecutionException.class, read::get);
+    assertEquals(ErrorCode.TIMED_OUT, ((CrailException) failed.getCause()).code());
+    byte[] atEnd = content(target);
+    cluster.network().runFor(Duration.ofMinutes(2));
+    assertArrayEquals(atEnd, content(target));
+  }
+
+  @Test
+  void aSmallValueThatComesLateIsNotForTheReader() throws Exception {
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+    store.put("/t/k", buffer(random(random, 100))).get();
+    CrailInputStream input = store.lookup("/t/k").get().asKeyValue().getDirectInputStream(0);
+    // Which came with the lookup.
+    assertEquals(1, Bytes.read(input, 1).length);
+    // An answer takes longer than a read may, and less than a request.
+    cluster.network().latency(Duration.ofSeconds(4), Duration.ofSeconds(4));
+    CrailBuffer target = Bytes.empty(99);
+    assertLeftAlone(target, input.read(target));
+    input.close();
+  }
+
+  @Test
+  void aGetThatLooksAgainHasNoMoreTime() throws Exception {
+    cluster.close();
+    cluster =
+        new SimulatedCluster(
+            seed, "crail.lease=60s", "crail.rpctimeout=30s", "crail.datatimeout=3s");
+    store = cluster.newStore("client");
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+    CrailStore other = cluster.newStore("other");
+    other.lookup("/t").get();
+    store.put("/t/k", buffer(random(random, 5_000))).get();
+    CrailBuffer target = Bytes.empty(5_000);
+    store.get("/t/k", target).get();
+    // The lookup takes 14 seconds, and so does the question whether the value is still there. The
+    // lookup behind it is answered after 42, with a small value; the get has 33.
+    cluster.network().latency(Duration.ofSeconds(7), Duration.ofSeconds(7));
+    Future<CrailResult> get = store.get("/t/k", target);
+    assertFalse(get.isDone());
+    cluster.network().runFor(Duration.ofSeconds(1));
+    Future<CrailKeyValue> put = other.put("/t/k", buffer(random(random, 100)));
+    assertFalse(put.isDone());
+    assertLeftAlone(target, get);
+    assertTrue(put.isDone());
+    assertEquals(100, put.get().getCapacity());
   }
 
   @Test
