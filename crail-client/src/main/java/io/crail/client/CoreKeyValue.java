@@ -45,9 +45,8 @@ final class CoreKeyValue extends CoreFile implements CrailKeyValue {
 
   @Override
   byte[] knownValue(long nowNanos) {
-    byte[] held = heldByWriter();
-    if (held != null || lookedUp == null) {
-      return held;
+    if (lookedUp == null) {
+      return null;
     }
     // The first read is part of the lookup; whoever comes later asks whether it is still true.
     byte[] value = (byte[]) LOOKED_UP.getAndSet(this, null);

@@ -107,9 +107,10 @@ final class DirectInput extends DirectStream implements CrailInputStream {
     }
     context().throttle();
     long now = context().nanoTime();
-    byte[] value = revalidates ? file().knownValue(now) : null;
-    if (value != null && from + length <= value.length) {
-      memory.put(offset, value, (int) from, length);
+    byte[] held = revalidates ? file().heldByWriter() : null;
+    byte[] known = revalidates && held == null ? file().knownValue(now) : null;
+    if (known != null && from + length <= known.length) {
+      memory.put(offset, known, (int) from, length);
       counters().operation(length, true);
       return StreamOperation.ended(this, from, length);
     }
@@ -118,7 +119,11 @@ final class DirectInput extends DirectStream implements CrailInputStream {
       operation.partBegun();
       new Revalidation(operation).submit();
     }
-    operation.advance(now);
+    if (held != null && from + length <= held.length) {
+      operation.supply(held);
+    } else {
+      operation.advance(now);
+    }
     counters().operation(length, operation.isComplete());
     return operation;
   }

@@ -207,7 +207,7 @@ final class StreamOperation extends Completion
   }
 
   /**
-   * Takes what is left to be read from the bytes of a small value. In the loop.
+   * Takes what is left to be read from the bytes of a small value; in the place of issuing it.
    *
    * @param value all bytes of the file
    */

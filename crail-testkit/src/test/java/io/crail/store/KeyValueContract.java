@@ -262,6 +262,23 @@ abstract class KeyValueContract {
   }
 
   @Test
+  void whoeverWritesAReplacedValueIsToldWhenItReads() throws Exception {
+    CrailTable table = table("/unread");
+    for (int length : new int[] {100, 5000}) {
+      CrailKeyValue made = create(other, "/unread/k");
+      CrailOutputStream output = made.getDirectOutputStream(0);
+      output.write(Bytes.buffer(value(length, 1))).get();
+      assertArrayEquals(value(length, 1), Bytes.read(made));
+      table.put("k", Bytes.buffer(value(7, 2))).get();
+      CrailInputStream input = made.getDirectInputStream(0);
+      assertEquals(ErrorCode.STALE_NODE, failure(input.read(Bytes.empty(length))));
+      input.close();
+      assertThrows(StaleNodeException.class, output::close);
+    }
+    store.delete("/unread", true).get();
+  }
+
+  @Test
   void appendsGoOnBehindWhatIsThere() throws Exception {
     table("/grown");
     for (int begin : new int[] {0, 10, 1000, 1024, 3000}) {
