@@ -111,6 +111,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
     byte[] known = revalidates && held == null ? file().knownValue(now) : null;
     if (known != null && from + length <= known.length) {
       memory.put(offset, known, (int) from, length);
+      asksNothingAhead();
       counters().operation(length, true);
       return StreamOperation.ended(this, from, length);
     }
@@ -121,6 +122,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
     }
     if (held != null && from + length <= held.length) {
       operation.supply(held);
+      asksNothingAhead();
     } else {
       operation.advance(now);
     }
@@ -154,6 +156,12 @@ final class DirectInput extends DirectStream implements CrailInputStream {
     return revalidates ? 0 : super.localBytes(position);
   }
 
+  /** From now on no location is asked for before it is needed; a small value has none. */
+  private void asksNothingAhead() {
+    hint = 0;
+    readLocator.hint(0);
+  }
+
   private void checkOpen() throws CrailException {
     if (closed) {
       throw ErrorCode.CLOSED.exception("input stream of " + file().getPath());
@@ -170,8 +178,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
     }
     if (newPosition != position) {
       // Nobody knows any more what will be read next.
-      hint = 0;
-      readLocator.hint(0);
+      asksNothingAhead();
       position = newPosition;
     }
   }

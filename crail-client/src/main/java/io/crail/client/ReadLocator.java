@@ -113,6 +113,10 @@ final class ReadLocator extends Locator {
       asksAhead = false;
       CrailException failure = failure();
       if (failure == null) {
+        if (response().value().length() > 0) {
+          // There is no location to be asked for ahead.
+          hint = 0;
+        }
         add(response().extents(), sentNanos + context.leaseNanos(id));
       }
       for (StreamOperation waiter : waiters) {

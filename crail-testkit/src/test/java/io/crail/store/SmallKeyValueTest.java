@@ -4,6 +4,7 @@ package io.crail.store;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.crail.CrailInputStream;
 import io.crail.CrailKeyValue;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
@@ -82,6 +83,34 @@ class SmallKeyValueTest extends KeyValueContract {
     assertEquals(
         Map.of("find-extents", 2L), requests(() -> assertArrayEquals(value, Bytes.read(found))));
     store().delete("/counted", true).get();
+  }
+
+  @Test
+  void aSmallValueIsReadInPartsWithoutAskingForLocationsAhead() throws Exception {
+    table("/parts");
+    byte[] value = value(100, 1);
+    store().put("/parts/k", Bytes.buffer(value)).get();
+    CrailInputStream[] input = new CrailInputStream[1];
+    assertEquals(
+        Map.of("lookup", 1L),
+        requests(
+            () -> {
+              CrailKeyValue found = store().lookup("/parts/k").get().asKeyValue();
+              input[0] = found.getDirectInputStream(value.length);
+              assertArrayEquals(Arrays.copyOf(value, 10), Bytes.read(input[0], 10));
+            }));
+    // Whether it is still there, and its bytes.
+    assertEquals(
+        Map.of("find-extents", 6L),
+        requests(
+            () -> {
+              for (int i = 1; i < 4; i++) {
+                byte[] part = Bytes.read(input[0], 10);
+                assertArrayEquals(Arrays.copyOfRange(value, 10 * i, 10 * i + 10), part);
+              }
+            }));
+    input[0].close();
+    store().delete("/parts", true).get();
   }
 
   @Test
