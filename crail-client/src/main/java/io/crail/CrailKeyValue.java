@@ -17,6 +17,6 @@ package io.crail;
  * <p>A small value ({@code crail.namenode.smallvalue}) comes with its lookup. The first read of a
  * handle that was looked up takes what came, as long as a location is good: the value as it was
  * then. Every other read asks whether the value is still there. A stream keeps the bytes of a small
- * value back until its {@code sync()} or {@code close()}.
+ * value back until its {@code sync()}, {@code purge()} or {@code close()}.
  */
 public interface CrailKeyValue extends CrailFile {}

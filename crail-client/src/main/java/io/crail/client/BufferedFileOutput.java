@@ -192,6 +192,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
   public Future<CrailResult> purge() throws IOException {
     checkOpen();
     send();
+    output.sendHeld();
     long bytes = 0;
     for (Slice slice : sent) {
       bytes += slice.operation.getLen();

@@ -213,6 +213,14 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     issue(0, memory, rootOf(buffer), 0, all.length, nowNanos).whenComplete(() -> free(buffer));
   }
 
+  /** Writes what was held back and nobody else knows of; nothing once writes fail. */
+  void sendHeld() throws CrailException {
+    long now = context().nanoTime();
+    if (holdsMore() && writeFailure() == null && lossAt(now) == null) {
+      writeHeld(now);
+    }
+  }
+
   /** A buffer of the pool, or one of its own where the program has taken them all. */
   private CrailBuffer bufferFor(int length) throws CrailException {
     BufferPool pool = file().store().pool();
@@ -419,10 +427,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       throw ErrorCode.CLOSED.exception("output stream of " + file().getPath());
     }
     file().store().checkOpen();
-    long now = context().nanoTime();
-    if (holdsMore() && writeFailure() == null && lossAt(now) == null) {
-      writeHeld(now);
-    }
+    sendHeld();
     Sync sync = new Sync(position);
     sync.begin();
     return sync;

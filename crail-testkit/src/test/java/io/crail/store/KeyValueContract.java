@@ -326,6 +326,22 @@ abstract class KeyValueContract {
   }
 
   @Test
+  void whatIsPurgedLiesAtADatanode() throws Exception {
+    TestCluster.await("space is free", () -> cluster.usage().usedBytes() == 0);
+    table("/purged");
+    byte[] all = value(150, 3);
+    CrailBufferedOutputStream output = create(store, "/purged/k").getBufferedOutputStream(0);
+    output.write(all, 0, 100);
+    output.purge().get();
+    assertTrue(cluster.usage().usedBytes() > 0);
+    output.write(all, 100, 50);
+    output.close();
+    assertArrayEquals(all, get(other, "/purged/k", 150));
+    store.delete("/purged", true).get();
+    TestCluster.await("space is free", () -> cluster.usage().usedBytes() == 0);
+  }
+
+  @Test
   void aStoreThatClosesLeavesWhatWasWritten() throws Exception {
     table("/left");
     byte[] value = value(100, 1);
