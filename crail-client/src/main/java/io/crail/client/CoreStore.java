@@ -23,6 +23,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.memory.BufferPool;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.Create;
+import io.crail.protocol.Extent;
 import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
@@ -494,11 +495,16 @@ public final class CoreStore extends CrailStore {
     return call;
   }
 
-  /** What a key-value is expected to need of space; 0 for a small one. */
+  /**
+   * What a key-value is expected to need of space; 0 for a small one. Also for one that needs more
+   * than the smallest extent: that is given back if nobody writes to it, and another would stay
+   * with a value that turns out to be shorter.
+   */
   private long wantedBytes(LoopContext context, Utf8 path) {
     int namenode = NodePath.namenodeOf(path, context.namenodes().count());
     long expected = lastValueBytes;
-    return expected > context.smallValueAt(namenode) ? expected : 0;
+    boolean fits = expected <= Extent.MIN_LENGTH && expected > context.smallValueAt(namenode);
+    return fits ? expected : 0;
   }
 
   /** Tells how long a key-value has become. */

@@ -120,11 +120,29 @@ class SmallKeyValueTest extends KeyValueContract {
     assertEquals(
         Map.of("create", 1L, "set-size", 1L),
         requests(() -> store().put("/counted/k", Bytes.buffer(value)).get()));
-    write(store(), "/counted/k", value);
+    byte[] shorter = value(3_000, 1);
+    write(store(), "/counted/k", shorter);
     // The next one is expected to be as long.
     assertEquals(
-        Map.of("create", 1L, "set-size", 1L), requests(() -> write(store(), "/counted/k", value)));
+        Map.of("create", 1L, "set-size", 1L),
+        requests(() -> write(store(), "/counted/k", shorter)));
     store().delete("/counted", true).get();
+  }
+
+  @Test
+  void aShortValueOccupiesNoMoreForALongOneBefore() throws Exception {
+    table("/occupied");
+    TestCluster.await("space is free", () -> cluster().usage().usedBytes() == 0);
+    write(store(), "/occupied/long", value(1 << 20, 1));
+    long used = cluster().usage().usedBytes();
+    write(store(), "/occupied/short", value(3_000, 1));
+    assertEquals(used + 4096, cluster().usage().usedBytes());
+    write(store(), "/occupied/again", value(3_000, 1));
+    assertEquals(used + 2 * 4096, cluster().usage().usedBytes());
+    write(store(), "/occupied/small", value(100, 1));
+    assertEquals(used + 2 * 4096, cluster().usage().usedBytes());
+    store().delete("/occupied", true).get();
+    TestCluster.await("space is free", () -> cluster().usage().usedBytes() == 0);
   }
 
   @Test
