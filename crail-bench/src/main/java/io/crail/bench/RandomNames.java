@@ -60,7 +60,7 @@ public final class RandomNames {
   }
 
   /** A random path. */
-  String next() {
+  public String next() {
     return path(nextIndex());
   }
 }

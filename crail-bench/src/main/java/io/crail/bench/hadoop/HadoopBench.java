@@ -40,7 +40,11 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
               1000)
           .with(
               "f", "file", "path", "file or directory, also crail://, hdfs://, file:// (/tmp.dat)")
-          .with("n", "names", "count", "files that enumerateDir and browseDir list (1000)")
+          .with(
+              "n",
+              "names",
+              "count",
+              "files that getMultiFile, enumerateDir and browseDir use (1000)")
           .with("o", "open", "true|false", "one file system for all experiments (false)");
 
   private final Map<String, String> keys;

@@ -2,13 +2,9 @@
 package io.crail.bench.hadoop;
 
 import io.crail.bench.BenchException;
-import io.crail.bench.RandomNames;
 import io.crail.bench.Recorder;
 import io.crail.bench.Workload;
-import java.util.HashSet;
-import java.util.Set;
 import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 
 /** Lists a directory, or asks for the status of each file that a listing gives. */
@@ -24,28 +20,9 @@ final class HadoopListing implements Workload {
 
   @Override
   public void prepare() throws Exception {
-    target.ensureDirectory(target.path());
-    createMissing();
+    HadoopNames.ensure(target);
     if (target.options().warmUp() > 0) {
       run(target.options().warmUp(), new Recorder(System::nanoTime));
-    }
-  }
-
-  private void createMissing() throws Exception {
-    Set<Path> missing = new HashSet<>();
-    int count = target.options().names();
-    RandomNames names = new RandomNames(target.path().toString(), count, 0);
-    for (int i = 0; i < count; i++) {
-      missing.add(target.fileSystem().makeQualified(new Path(names.path(i))));
-    }
-    for (RemoteIterator<FileStatus> found = list(); found.hasNext(); ) {
-      missing.remove(found.next().getPath());
-    }
-    if (!missing.isEmpty()) {
-      target.notice("creating " + missing.size() + " missing files in " + target.path());
-      for (Path each : missing) {
-        target.fileSystem().create(each, false).close();
-      }
     }
   }
 

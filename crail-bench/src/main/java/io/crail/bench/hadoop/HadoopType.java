@@ -57,6 +57,13 @@ enum HadoopType implements LoadType {
       "asks for the status of the file -f, -k times",
       "-t getFile -k 100000 -f /tmp.dat",
       target -> new HadoopGetFile(target)),
+  GET_MULTI_FILE(
+      "getMultiFile",
+      false,
+      "asks for the status of random ones of -n files in the directory -f, -k times; files that are"
+          + " missing are created first (not counted) and stay",
+      "-t getMultiFile -f /names -n 10000 -k 100000",
+      target -> new HadoopGetMultiFile(target)),
   ENUMERATE_DIR(
       "enumerateDir",
       false,

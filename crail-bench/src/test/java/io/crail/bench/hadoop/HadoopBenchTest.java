@@ -139,7 +139,7 @@ class HadoopBenchTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"enumerateDir", "browseDir"})
+  @CsvSource({"getMultiFile", "enumerateDir", "browseDir"})
   void listedFilesAreCreatedOnceAndStay(String type) throws Exception {
     String line = "-t " + type + " -n 70 -k 200 -w 3 -f /listed-" + type;
     assertEquals(BenchRunner.OK, run(line, false), output::errors);
