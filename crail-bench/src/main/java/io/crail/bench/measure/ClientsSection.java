@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Lookups by one to many clients, also by processor time of the server, beside Redis; and what a
- * lookup costs all namenodes together when there are two.
+ * Lookups by one to many clients, each with a connection of its own, also by processor time of the
+ * server, beside Redis; and what a lookup costs all namenodes together when there are two.
  */
 final class ClientsSection extends Section {
   private static final int[] CLIENTS = {1, 4, 16, 64};
@@ -20,15 +20,21 @@ final class ClientsSection extends Section {
 
   private static final int ROOT_NAMES = 200_000;
   private static final long LOOKUPS = 2_000_000;
+  private static final long SMALL_BYTES = 64 << 20;
   private static final String PER_CPU = "/CPU s";
+  private static final String ONE_NAMENODE = "lookups, 128 in flight at each, one namenode";
+  private static final String TWO_NAMENODES = "lookups, 128 in flight at each, two namenodes";
+
+  private static final String CONNECTIONS = "connections";
 
   /** Names right below the root, which are spread over the namenodes. */
   private static final String SPREAD =
-      "-t getMultiFileAsync -f / -n " + ROOT_NAMES + " -k " + LOOKUPS + " -w 0 -b ";
+      "-t getMultiFileAsync -f / -n " + ROOT_NAMES + " -k " + LOOKUPS + " -w 400000 -b ";
 
   /** How often a cluster is warmed up: each namenode compiles for itself. */
   private static final int WARM_UPS = 3;
 
+  private Cluster one;
   private Cluster two;
 
   /** Creates the section. */
@@ -41,10 +47,12 @@ final class ClientsSection extends Section {
     if (has(Comparison.Peer.REDIS)) {
       with.redis().fill(1, LookupSection.REDIS_VALUE);
     }
-    two = with.newCluster(with.setup().of(2), 64 << 20);
+    // Both are new and hold the same: what else is in a namenode costs its caches something.
+    one = with.newCluster(with.setup(), SMALL_BYTES);
+    two = with.newCluster(with.setup().of(2), SMALL_BYTES);
     // Makes the names, and lets the servers compile what they do with them.
     for (int i = 0; i < WARM_UPS; i++) {
-      for (Cluster each : List.of(with.cluster(), two)) {
+      for (Cluster each : List.of(one, two)) {
         with.programs().run(each.iobench(spread(each), true));
       }
     }
@@ -54,35 +62,37 @@ final class ClientsSection extends Section {
   protected void run() throws IOException, InterruptedException {
     for (int depth : DEPTHS) {
       for (int clients : CLIENTS) {
-        crail(clients, depth);
-        redis(clients, depth);
+        inTurn(() -> crail(clients, depth), () -> redis(clients, depth));
       }
     }
-    namenodes(with.cluster(), "one namenode");
-    namenodes(two, "two namenodes");
+    inTurn(() -> namenodes(one, ONE_NAMENODE), () -> namenodes(two, TWO_NAMENODES));
   }
 
   private void crail(int clients, int depth) throws IOException, InterruptedException {
     int processes = Math.min(clients, PROCESSES);
+    int threads = clients / processes;
     long each = operations(depth) / clients;
+    // What comes before the last experiment warms up as many workers, at the same time as they are
+    // measured. And each has a connection of its own, as each client of Redis has.
     String load =
         (depth == 1 ? "-t getFile" : "-t getFileAsync -b " + depth)
             + " -f /ready.dat --clients "
             + processes
             + " --threads "
-            + clients / processes
+            + threads
             + " -k "
             + each
-            + " -w "
-            + each;
-    Process namenode = with.cluster().namenodes().get(0);
-    double before = Machine.processorSeconds(namenode.pid());
-    String text = with.iobench(load, true);
-    double seconds = Machine.processorSeconds(namenode.pid()) - before;
+            + " -w 0 -o true -e "
+            + (depth == 1 ? 3 : 2)
+            + " --set crail.client.loops="
+            + threads;
+    ServerTime server = new ServerTime(one.namenodes(), one.port());
+    String text = with.programs().run(one.iobench(load, true), server);
     String shown = Cluster.shown("iobench", load, true);
-    samples.add(name("Crail", clients, depth), "/s", shown, Samples.number(text, "throughput"));
-    // The warm-up is work of the namenode too.
-    samples.add(name("Crail", clients, depth), PER_CPU, shown, 2 * each * clients / seconds);
+    String name = name("Crail", clients, depth);
+    samples.add(name, "/s", shown, Samples.number(lastExperiment(text), "throughput"));
+    samples.add(name, PER_CPU, shown, each * clients / server.seconds());
+    samples.add(name, CONNECTIONS, shown, server.connections());
   }
 
   private void redis(int clients, int depth) throws IOException, InterruptedException {
@@ -97,36 +107,24 @@ final class ClientsSection extends Section {
     double seconds = Machine.processorSeconds(pid) - before;
     samples.add(name("Redis", clients, depth), "/s", load.shown(), rate);
     samples.add(name("Redis", clients, depth), PER_CPU, load.shown(), count / seconds);
+    samples.add(name("Redis", clients, depth), CONNECTIONS, load.shown(), clients);
   }
 
-  /** About a second or two of them. */
+  /** About a second or two of them, the same of both. */
   private static long operations(int depth) {
-    return depth == 1 ? 40_000 : 16_000L * DEPTH;
+    return depth == 1 ? 64_000 : 16_000L * DEPTH;
   }
 
   private void namenodes(Cluster cluster, String name) throws IOException, InterruptedException {
-    double before = seconds(cluster);
-    with.programs().run(cluster.iobench(spread(cluster), true));
-    double seconds = seconds(cluster) - before;
-    // Each name is looked up once before, to see whether it is there.
-    samples.add(
-        "lookups, 128 in flight at each, " + name,
-        PER_CPU,
-        Cluster.shown("iobench", spread(cluster), true),
-        (LOOKUPS + ROOT_NAMES) / seconds);
+    ServerTime servers = new ServerTime(cluster.namenodes(), cluster.port());
+    with.programs().run(cluster.iobench(spread(cluster), true), servers);
+    String shown = Cluster.shown("iobench", spread(cluster), true);
+    samples.add(name, PER_CPU, shown, LOOKUPS / servers.seconds());
   }
 
   /** As many in flight at each namenode, however many there are. */
   private static String spread(Cluster cluster) {
     return SPREAD + DEPTH * cluster.namenodes().size();
-  }
-
-  private static double seconds(Cluster cluster) throws IOException {
-    double sum = 0;
-    for (Process namenode : cluster.namenodes()) {
-      sum += Machine.processorSeconds(namenode.pid());
-    }
-    return sum;
   }
 
   private static String name(String system, int clients, int depth) {
@@ -139,18 +137,16 @@ final class ClientsSection extends Section {
 
   @Override
   protected void end() throws InterruptedException {
-    if (two != null) {
-      two.stop();
+    for (Cluster each : new Cluster[] {one, two}) {
+      if (each != null) {
+        each.stop();
+      }
     }
   }
 
   @Override
   protected void compare() {
-    goals.add(
-        "lookups, 128 in flight at each, two namenodes",
-        "lookups, 128 in flight at each, one namenode",
-        PER_CPU,
-        0.9);
+    goals.add(TWO_NAMENODES, ONE_NAMENODE, PER_CPU, 0.9);
     for (int depth : DEPTHS) {
       if (has(Comparison.Peer.REDIS)) {
         for (int clients : CLIENTS) {

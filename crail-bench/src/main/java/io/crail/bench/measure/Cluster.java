@@ -19,6 +19,7 @@ final class Cluster {
   private final String crail;
   private final Setup setup;
   private final String addresses;
+  private final int port;
   private final List<Process> namenodes = new ArrayList<>();
   private Process datanode;
 
@@ -27,7 +28,8 @@ final class Cluster {
     this.crail = crail;
     this.setup = setup;
     this.addresses =
-        String.join(",", ports.stream().map(port -> "crail://127.0.0.1:" + port).toList());
+        String.join(",", ports.stream().map(each -> "crail://127.0.0.1:" + each).toList());
+    this.port = ports.get(0);
   }
 
   /**
@@ -140,6 +142,11 @@ final class Cluster {
     return List.copyOf(namenodes);
   }
 
+  /** Where the first namenode listens. */
+  int port() {
+    return port;
+  }
+
   /** The process of the datanode. */
   Process datanode() {
     return datanode;
@@ -151,10 +158,11 @@ final class Cluster {
   }
 
   /** A command of the launcher against this cluster. */
-  List<String> crail(String command) {
+  List<String> crail(String command, String... arguments) {
     List<String> words =
         new ArrayList<>(List.of(crail, command, "--set", "crail.namenode.address=" + addresses));
     words.addAll(setup.settings);
+    words.addAll(List.of(arguments));
     return words;
   }
 

@@ -16,6 +16,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 
 /**
  * Measures Crail beside Redis, HDFS, iperf3 and the bare machine in one run, alternately, and tells
@@ -28,6 +30,8 @@ public final class Compare {
   private final CompareOptions options;
   private final PrintStream err;
   private final Map<Part, Section> sections = new LinkedHashMap<>();
+  private final Map<String, Object> about = new LinkedHashMap<>();
+  private final Map<String, Long> seconds = new LinkedHashMap<>();
   private final List<String> failed = new ArrayList<>();
 
   private Compare(Comparison with, CompareOptions options, PrintStream err) {
@@ -63,6 +67,7 @@ public final class Compare {
       PrintStream err)
       throws UsageException, IOException, InterruptedException {
     CompareOptions options = CompareOptions.parse(args);
+    options.checkFiles();
     if (launcher == null) {
       throw new IOException("where bin/crail lies was not told; start this by bin/crail");
     }
@@ -71,24 +76,33 @@ public final class Compare {
       Chart.check(options.plots().resolve("any.png"));
     }
     Comparison.Surroundings surroundings = new Comparison.Surroundings(launcher, settings, hdfs);
-    List<String> failed = new ArrayList<>();
+    AtomicReference<Compare> done = new AtomicReference<>();
     Measurement.run(
         out,
-        options.out(),
+        null,
         (programs, regions) -> {
           Comparison with = new Comparison(programs, surroundings, options, regions, err);
           Compare compare = new Compare(with, options, err);
-          String report = compare.report();
-          failed.addAll(compare.failed);
-          return report;
+          compare.measure(command(args, settings));
+          done.set(compare);
+          return compare.text();
         });
-    return failed.isEmpty();
+    // Whatever becomes of the files, the text has been printed.
+    return done.get() != null && done.get().writeFiles() && done.get().failed.isEmpty();
   }
 
-  private String report() throws IOException, InterruptedException {
+  /** The command as it was given. */
+  private static String command(String[] args, List<String> settings) {
+    List<String> words = new ArrayList<>(List.of("crail", "compare"));
+    words.addAll(List.of(args));
+    settings.forEach(setting -> words.addAll(List.of("--set", setting)));
+    return String.join(" ", words);
+  }
+
+  private void measure(String command) throws IOException, InterruptedException {
     Instant begin = Instant.now();
-    Map<String, Object> about = new LinkedHashMap<>();
     about.put("time", begin.truncatedTo(ChronoUnit.MINUTES).toString());
+    about.put("command", command);
     about.put("machine", Machine.describe());
     about.put("versions", with.versions());
     about.put("settings", with.settings());
@@ -103,19 +117,40 @@ public final class Compare {
     about.put("busyAfter", Machine.busyProcessors(QUIET_MILLIS));
     about.put("runs", options.runs());
     about.put("seconds", Duration.between(begin, Instant.now()).toSeconds());
-    if (options.json() != null) {
-      Files.writeString(options.json(), json(about));
+    about.put("secondsOfSections", seconds);
+  }
+
+  /** Writes what is asked for; true unless something could not be. */
+  private boolean writeFiles() {
+    return write("--out", options.out(), file -> Files.writeString(file, text()))
+        & write("--json", options.json(), file -> Files.writeString(file, json()))
+        & write("--plots", options.plots(), file -> Plots.write(file, sections.values()));
+  }
+
+  /** Writes to a path. */
+  @FunctionalInterface
+  private interface Writer {
+    void write(Path file) throws IOException;
+  }
+
+  private boolean write(String option, Path file, Writer writer) {
+    if (file == null) {
+      return true;
     }
-    if (options.plots() != null) {
-      Plots.write(options.plots(), sections.values());
+    try {
+      writer.write(file);
+      return true;
+    } catch (IOException | IllegalArgumentException e) {
+      err.println("compare: " + option + " " + file + ": " + e);
+      return false;
     }
-    return text(about);
   }
 
   /** A section that fails does not take the figures of the others with it. */
   private void measure(Part part) throws IOException, InterruptedException {
     err.println(part.word() + ": " + part.title());
     Section section = part.section(with);
+    Instant begin = Instant.now();
     try {
       section.measure();
       sections.put(part, section);
@@ -128,6 +163,7 @@ public final class Compare {
       err.println("  failed: " + why);
       failed.add(part.word() + ": " + why.lines().findFirst().orElse(""));
     }
+    seconds.put(part.word(), Duration.between(begin, Instant.now()).toSeconds());
   }
 
   /** Tells what has been found, so that nobody waits for the end to see that something is wrong. */
@@ -145,32 +181,36 @@ public final class Compare {
     return texts;
   }
 
-  private String text(Map<String, Object> about) {
+  private String text() {
     StringBuilder text = new StringBuilder();
+    text.append("`").append(about.get("command")).append("`\n\n");
     text.append(about.get("time")).append(", ").append(about.get("machine")).append("; ");
-    text.append(String.join(", ", texts(about, "versions")));
+    text.append(String.join(", ", texts("versions")));
     text.append(
         String.format(
             Locale.ROOT,
             ".%nOther processes used %.2f of a processor before and %.2f after."
-                + " %d runs, %d s in all.%n%n",
+                + " %d runs, %d s in all: %s.%n%n",
             (Double) about.get("busyBefore"),
             (Double) about.get("busyAfter"),
             options.runs(),
-            (Long) about.get("seconds")));
+            (Long) about.get("seconds"),
+            seconds.entrySet().stream()
+                .map(each -> each.getKey() + " " + each.getValue())
+                .collect(Collectors.joining(", "))));
     List<Goals.Goal> demanded =
         sections.values().stream()
             .flatMap(section -> section.goals().all().stream())
             .filter(Goals.Goal::isDemanded)
             .toList();
+    text.append("## Goals\n\n").append(Goals.summary(demanded)).append('\n');
     text.append(
         String.format(
             "%d of %d goals are met.%n%n",
             demanded.stream().filter(Goals.Goal::isMet).count(), demanded.size()));
     text.append("Settings:\n\n");
-    texts(about, "settings").forEach(setting -> text.append("- ").append(setting).append('\n'));
-    texts(about, "skipped")
-        .forEach(skipped -> text.append("- Left out: ").append(skipped).append('\n'));
+    texts("settings").forEach(setting -> text.append("- ").append(setting).append('\n'));
+    texts("skipped").forEach(skipped -> text.append("- Left out: ").append(skipped).append('\n'));
     failed.forEach(failure -> text.append("- Failed: ").append(failure).append('\n'));
     sections.forEach(
         (part, section) -> {
@@ -187,11 +227,11 @@ public final class Compare {
   }
 
   @SuppressWarnings("unchecked")
-  private static List<String> texts(Map<String, Object> about, String key) {
+  private List<String> texts(String key) {
     return (List<String>) about.get(key);
   }
 
-  private String json(Map<String, Object> about) {
+  private String json() {
     Map<String, Object> all = new LinkedHashMap<>(about);
     List<Object> list = new ArrayList<>();
     sections.forEach(

@@ -2,6 +2,8 @@
 package io.crail.bench.measure;
 
 import io.crail.bench.UsageException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -70,13 +72,41 @@ record CompareOptions(int runs, Set<String> only, int files, Path out, Path json
     if (!line.getArgList().isEmpty()) {
       throw new UsageException("'" + line.getArgList().get(0) + "' belongs to no option");
     }
-    return new CompareOptions(
-        number(line, "runs", DEFAULT_RUNS, 1, 1000),
-        sections(line.getOptionValue("only")),
-        number(line, "files", DEFAULT_FILES, LEAST_FILES, MAX_FILES),
-        path(line, "out"),
-        path(line, "json"),
-        path(line, "plots"));
+    CompareOptions compare =
+        new CompareOptions(
+            number(line, "runs", DEFAULT_RUNS, 1, 1000),
+            sections(line.getOptionValue("only")),
+            number(line, "files", DEFAULT_FILES, LEAST_FILES, MAX_FILES),
+            path(line, "out"),
+            path(line, "json"),
+            path(line, "plots"));
+    if (compare.out != null && compare.out.equals(compare.json)) {
+      throw new UsageException("--json: " + compare.json + " is what --out writes");
+    }
+    return compare;
+  }
+
+  /**
+   * Looks whether all that is asked for can be written, while nothing is lost yet.
+   *
+   * @throws UsageException that names the first that cannot
+   */
+  void checkFiles() throws UsageException {
+    checkFile("out", out);
+    checkFile("json", json);
+  }
+
+  private static void checkFile(String name, Path file) throws UsageException {
+    if (file == null) {
+      return;
+    }
+    Path directory = file.toAbsolutePath().getParent();
+    if (directory == null || !Files.isDirectory(directory)) {
+      throw new UsageException("--" + name + ": " + file + ": there is no directory " + directory);
+    }
+    if (Files.isDirectory(file) || !Files.isWritable(Files.exists(file) ? file : directory)) {
+      throw new UsageException("--" + name + ": " + file + ": cannot be written");
+    }
   }
 
   private static Set<String> sections(String text) throws UsageException {
@@ -111,9 +141,13 @@ record CompareOptions(int runs, Set<String> only, int files, Path out, Path json
         "--" + name + " " + text + ": expected a whole number from " + least + " to " + most);
   }
 
-  private static Path path(CommandLine line, String name) {
+  private static Path path(CommandLine line, String name) throws UsageException {
     String text = line.getOptionValue(name);
-    return text == null ? null : Path.of(text);
+    try {
+      return text == null ? null : Path.of(text);
+    } catch (InvalidPathException e) {
+      throw new UsageException("--" + name + ": " + e.getMessage());
+    }
   }
 
   /** The text that explains all this. */

@@ -222,7 +222,8 @@ final class Comparison {
     if (has(Peer.REDIS)) {
       texts.add(
           "Redis: redis-server --save \"\" --appendonly no, so in memory only, else defaults;"
-              + " redis-benchmark with the options shown");
+              + " redis-benchmark with the options shown; filled anew before each load, and asked"
+              + " whether it holds the values");
     }
     if (has(Peer.HDFS)) {
       texts.add(
@@ -231,6 +232,13 @@ final class Comparison {
               + Hdfs.SETTING
               + ", no short-circuit reads, no wait for a disk at its edit log; else defaults");
     }
+    texts.add(
+        "Connections: one of each client of either, which are threads of up to four processes with"
+            + " Crail and sockets of one process with Redis");
+    texts.add(
+        "Apache Crail: not run; its figure was recorded on 2026-11-21, on two processors of a Xeon"
+            + " with 2.6 GHz: last source, TCP binding, three JVMs, 128 lookups in flight, the most"
+            + " of several runs");
     texts.add("Limits: Java programs of io.crail.bench.limits with the same sizes; iperf3 -l 1M");
     return texts;
   }
@@ -238,7 +246,7 @@ final class Comparison {
   /** The versions of all that takes part. */
   List<String> versions() throws IOException, InterruptedException {
     List<String> versions = new ArrayList<>();
-    versions.add(Cluster.version(programs, surroundings.launcher));
+    versions.add(Cluster.version(programs, surroundings.launcher) + commit());
     if (has(Peer.REDIS)) {
       String text = programs.run(List.of("redis-server", "--version")).split(" ")[2];
       versions.add("redis " + text.replace("v=", ""));
@@ -250,5 +258,25 @@ final class Comparison {
       versions.add(programs.run(List.of("iperf3", "--version")).split("\n")[0]);
     }
     return versions;
+  }
+
+  /** The commit that a clone is at, and whether something has been changed since; or nothing. */
+  private String commit() throws InterruptedException {
+    Path directory = Path.of(surroundings.launcher).toAbsolutePath().getParent();
+    try {
+      String root = git(directory, "rev-parse", "--show-toplevel");
+      return Files.exists(Path.of(root, "crail-bench"))
+          ? " (" + git(directory, "describe", "--always", "--dirty", "--exclude", "*") + ")"
+          : "";
+    } catch (IOException e) {
+      // No clone, or no git.
+      return "";
+    }
+  }
+
+  private String git(Path directory, String... words) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of("git", "-C", directory.toString()));
+    command.addAll(List.of(words));
+    return programs.run(command).strip();
   }
 }

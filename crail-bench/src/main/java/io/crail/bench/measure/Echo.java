@@ -29,6 +29,7 @@ record Echo(String mode, int request, int answer) {
    * Exchanges messages.
    *
    * @param depth requests in flight
+   * @param count messages that are counted, after as many that are not
    * @param server words in front of the server's command, such as taskset
    * @param client words in front of the client's
    * @return what the client printed
@@ -39,8 +40,7 @@ record Echo(String mode, int request, int answer) {
     serve.addAll(Comparison.java(MAIN, "server", mode, request, answer));
     String port = programs.startAndReadLine(serve).replace("port ", "");
     List<String> ask = new ArrayList<>(client);
-    ask.addAll(
-        Comparison.java(MAIN, "client", mode, request, answer, port, depth, count / 2, count));
+    ask.addAll(Comparison.java(MAIN, "client", mode, request, answer, port, depth, count, count));
     try {
       return programs.run(ask);
     } finally {

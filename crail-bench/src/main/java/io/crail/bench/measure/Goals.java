@@ -13,8 +13,15 @@ import java.util.StringJoiner;
  * runs, and whether they are what they should be. Not thread-safe.
  */
 final class Goals {
+  /** The unit of what a server holds, of which more is better. */
+  static final String FILES = "files";
+
   private static final String[] HEAD = {
     "Crail", "compared with", "ratio", "ratios of the runs", "goal", "", "why"
+  };
+
+  private static final String[] SUMMARY = {
+    "goal", "figure", "compared with", "ratio", "of the runs", ""
   };
 
   private final Samples samples;
@@ -50,9 +57,9 @@ final class Goals {
       double ratio,
       List<Double> ratios,
       double factor) {
-    /** Whether less is better: for all but rates. */
+    /** Whether less is better: for all but rates and counts of what is held. */
     boolean less() {
-      return !unit.contains("/");
+      return !unit.contains("/") && !unit.equals(FILES);
     }
 
     /** Whether something is demanded. */
@@ -113,18 +120,31 @@ final class Goals {
       return fields;
     }
 
+    private String range() {
+      return ratios.isEmpty()
+          ? ""
+          : two(ratios.stream().mapToDouble(Double::doubleValue).min().orElseThrow())
+              + " - "
+              + two(ratios.stream().mapToDouble(Double::doubleValue).max().orElseThrow());
+    }
+
+    private String[] shortCells() {
+      return new String[] {
+        figure + ": " + demand() + (limit.isEmpty() ? "" : " x"),
+        Samples.format(median) + " " + unit,
+        limit,
+        limit.isEmpty() ? "" : two(ratio),
+        range(),
+        outcome()
+      };
+    }
+
     private String[] cells() {
-      String range =
-          ratios.isEmpty()
-              ? ""
-              : two(ratios.stream().mapToDouble(Double::doubleValue).min().orElseThrow())
-                  + " - "
-                  + two(ratios.stream().mapToDouble(Double::doubleValue).max().orElseThrow());
       return new String[] {
         figure + ": " + Samples.format(median) + " " + unit,
         limit,
         limit.isEmpty() ? "" : two(ratio),
-        range,
+        range(),
         demand(),
         outcome(),
         // Whoever publishes a miss says here what a profile showed.
@@ -169,6 +189,24 @@ final class Goals {
             factor));
   }
 
+  /**
+   * Compares a median with a figure of another run, maybe of another machine.
+   *
+   * @param peer what that figure is of
+   */
+  void addRecorded(String crail, String unit, double factor, String peer, double recorded) {
+    double median = samples.median(crail, unit);
+    goals.add(
+        new Goal(
+            crail,
+            unit,
+            median,
+            peer + ", recorded, not of this run: " + Samples.format(recorded) + " " + unit,
+            median / recorded,
+            samples.values(crail, unit).stream().map(value -> value / recorded).toList(),
+            factor));
+  }
+
   /** Demands that a median is at most this, or at least for rates. */
   void addAlone(String crail, String unit, double factor) {
     double median = samples.median(crail, unit);
@@ -195,6 +233,11 @@ final class Goals {
   /** All comparisons. */
   List<Goal> all() {
     return List.copyOf(goals);
+  }
+
+  /** A table in Markdown of goals of several sections: what was demanded and what came out. */
+  static String summary(List<Goal> goals) {
+    return Markdown.table(SUMMARY, goals.stream().map(Goal::shortCells).toList());
   }
 
   /** A table in Markdown. */

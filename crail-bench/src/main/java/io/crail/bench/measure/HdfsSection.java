@@ -3,11 +3,21 @@ package io.crail.bench.measure;
 
 import java.io.IOException;
 
-/** Small files and streams beside HDFS, each through its own interface. */
+/**
+ * Small files and streams beside HDFS: reads and streams of each through its own interface, creates
+ * of both through Hadoop's, since its create and close of a file are two steps of Crail's.
+ */
 final class HdfsSection extends Section {
-  private static final String SMALL = " -s 1024 -k 2000 -w 2000";
-  private static final String CREATE = "-t createFile -k 1500 -w 1500";
-  private static final String STREAM = " -s 1048576 -k 256 -e 3 -o true";
+  private static final String SMALL = " -s 1024";
+  private static final String STREAM = " -s 1048576 -k 256 -o true";
+
+  // Crail's operations are so much shorter that as many would be over before code is compiled.
+  private static final String HDFS_SMALL = SMALL + " -k 2000 -w 3000";
+  private static final String CRAIL_SMALL = SMALL + " -k 20000 -w 50000";
+  private static final String HDFS_CREATE = "-t createFile -k 2000 -w 2000";
+  private static final String CRAIL_CREATE = "-t createFile -k 10000 -w 20000 -f /created";
+  private static final String HDFS_STREAM = STREAM + " -e 3 -w 64";
+  private static final String CRAIL_STREAM = STREAM + " -e 9 -w 256";
 
   /** Creates the section. */
   HdfsSection(Comparison with) {
@@ -27,16 +37,14 @@ final class HdfsSection extends Section {
     if (!has(Comparison.Peer.HDFS)) {
       return;
     }
-    hdfsLatency("open, read, close 1 KiB, HDFS", "-t keyGet" + SMALL, "/key.dat");
-    for (String how : new String[] {"TCP", "mapped"}) {
-      boolean mapped = how.equals("mapped");
-      latency(
-          "open, read, close 1 KiB, Crail " + how, "-t getKey" + SMALL + " -f /key.dat", mapped);
+    inTurn(
+        () -> hdfsLatency("open, read, close 1 KiB, HDFS", "-t keyGet" + HDFS_SMALL, "/key.dat"),
+        () -> open("TCP"),
+        () -> open("mapped"));
+    inTurn(() -> hdfsLatency("create, close, HDFS", HDFS_CREATE, "/created"), this::create);
+    for (String how : new String[] {"write", "read"}) {
+      inTurn(() -> hdfsStream(how), () -> stream(how, "TCP"), () -> stream(how, "mapped"));
     }
-    hdfsLatency("create, close, HDFS", CREATE, "/created");
-    latency("create, close, Crail", CREATE + " -f /created", true);
-    stream("write", "writeSequentialHeap", "write");
-    stream("read", "readSequentialHeap", "readSequential");
   }
 
   private void hdfsLatency(String name, String arguments, String path)
@@ -44,19 +52,26 @@ final class HdfsSection extends Section {
     latency(name, Comparison.shownHdfs(arguments, path), with.hdfsbench(arguments, path));
   }
 
-  private void stream(String name, String hdfsType, String type)
-      throws IOException, InterruptedException {
-    String load = "-t " + hdfsType + STREAM;
-    bytes(
-        name + " 256 MiB, HDFS",
-        Comparison.shownHdfs(load, "/peer.dat"),
-        with.hdfsbench(load, "/peer.dat"));
-    for (String how : new String[] {"TCP", "mapped"}) {
-      bytes(
-          name + " 256 MiB, Crail " + how,
-          "-t " + type + STREAM + " -f /peer.dat",
-          how.equals("mapped"));
-    }
+  private void open(String way) throws IOException, InterruptedException {
+    String load = "-t getKey" + CRAIL_SMALL + " -f /key.dat";
+    latency("open, read, close 1 KiB, Crail " + way, load, way.equals("mapped"));
+  }
+
+  private void create() throws IOException, InterruptedException {
+    String text = with.programs().run(with.cluster().bench("hdfsbench", CRAIL_CREATE, true));
+    latency("create, close, Crail", Cluster.shown("hdfsbench", CRAIL_CREATE, true), text);
+  }
+
+  private void hdfsStream(String how) throws IOException, InterruptedException {
+    String type = how.equals("write") ? "writeSequentialHeap" : "readSequentialHeap";
+    String load = "-t " + type + HDFS_STREAM;
+    String text = with.hdfsbench(load, "/peer.dat");
+    bytes(how + " 256 MiB, HDFS", Comparison.shownHdfs(load, "/peer.dat"), text);
+  }
+
+  private void stream(String how, String way) throws IOException, InterruptedException {
+    String load = "-t " + (how.equals("write") ? "write" : "readSequential") + CRAIL_STREAM;
+    bytes(how + " 256 MiB, Crail " + way, load + " -f /peer.dat", way.equals("mapped"));
   }
 
   @Override

@@ -9,10 +9,11 @@ import java.util.List;
 final class Iperf {
   private static final int TRIES = 50;
   private static final int RETRY_MILLIS = 100;
+  private static final List<String> OPTIONS = List.of("-l", "1M", "-t", "2", "-f", "m");
 
   private Iperf() {}
 
-  /** Runs both ends for three seconds; gives megabytes a second that arrived. */
+  /** Runs both ends for two seconds; gives megabytes a second that arrived. */
   static double megabytes(Programs programs) throws IOException, InterruptedException {
     String port = String.valueOf(Cluster.freePort());
     Process server =
@@ -25,11 +26,16 @@ final class Iperf {
     }
   }
 
+  /** The command as a user would write it. */
+  static String shown() {
+    return "iperf3 -c 127.0.0.1 " + String.join(" ", OPTIONS);
+  }
+
   /** The server has no way to tell when it is there, and a client that comes too early fails. */
   private static String retry(Programs programs, List<String> client)
       throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(client);
-    command.addAll(List.of("-l", "1M", "-t", "3", "-f", "m"));
+    command.addAll(OPTIONS);
     for (int i = 1; ; i++) {
       try {
         return programs.run(command);

@@ -5,6 +5,9 @@ import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryMXBean;
+import java.lang.management.ThreadInfo;
+import java.util.HashMap;
+import java.util.Map;
 import javax.management.MBeanServerConnection;
 import javax.management.remote.JMXConnector;
 import javax.management.remote.JMXConnectorFactory;
@@ -65,11 +68,39 @@ final class Jvm implements AutoCloseable {
     return used;
   }
 
-  /** Bytes of heap that its threads have allocated so far. */
-  long allocatedBytes() {
+  /**
+   * Bytes of heap that each thread which lives has allocated so far, by its id, but for those that
+   * answer this.
+   */
+  Map<Long, Long> allocatedBytes() {
+    long[] ids = threads.getAllThreadIds();
+    ThreadInfo[] infos = threads.getThreadInfo(ids);
+    long[] bytes = threads.getThreadAllocatedBytes(ids);
+    Map<Long, Long> allocated = new HashMap<>();
+    for (int i = 0; i < ids.length; i++) {
+      if (infos[i] != null && bytes[i] >= 0 && !isOurs(infos[i].getThreadName())) {
+        allocated.put(ids[i], bytes[i]);
+      }
+    }
+    return allocated;
+  }
+
+  private static boolean isOurs(String thread) {
+    return thread.startsWith("RMI ") || thread.startsWith("JMX ") || thread.equals("GC Daemon");
+  }
+
+  /**
+   * Bytes that threads have allocated between two looks at them.
+   *
+   * @throws IOException when one has ended: what it has allocated, nobody knows any more
+   */
+  static long allocatedBetween(Map<Long, Long> before, Map<Long, Long> after) throws IOException {
+    if (!after.keySet().containsAll(before.keySet())) {
+      throw new IOException("a thread has ended, and nobody knows what it has allocated");
+    }
     long sum = 0;
-    for (long each : threads.getThreadAllocatedBytes(threads.getAllThreadIds())) {
-      sum += Math.max(0, each);
+    for (Map.Entry<Long, Long> thread : after.entrySet()) {
+      sum += thread.getValue() - before.getOrDefault(thread.getKey(), 0L);
     }
     return sum;
   }

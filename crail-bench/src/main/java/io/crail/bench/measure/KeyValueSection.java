@@ -7,25 +7,64 @@ import java.util.List;
 
 /**
  * PUT and GET of values beside Redis; and, on the datanode's host, beside a lookup and a memory
- * copy of as many bytes, which is the least that they can take.
+ * copy of as many bytes, which is the least that they can take. Each store holds all keys, with
+ * values of the length that is measured, before either is asked.
  */
 final class KeyValueSection extends Section {
-  private static final int[] SIZES = {4, 64, 1 << 10, 4 << 10, 64 << 10, 1 << 20};
+  private static final int[] SIZES = {4, 1 << 10, 4 << 10, 64 << 10, 1 << 20};
 
   /** More in flight than that would be more bytes than caches, and buffers of sockets, hold. */
   private static final int[] DEEP_SIZES = {4, 64, 1 << 10, 4 << 10};
 
-  /** Sizes of which as many are moved in the same time. */
-  private static final int[][] GROUPS = {DEEP_SIZES, {64 << 10}, {1 << 20}};
+  /**
+   * Sizes that are measured one after the other in one process, each with a warm-up and figures of
+   * its own, all of about a second: long enough until the code of a size is compiled.
+   *
+   * @param sizes bytes of a value
+   * @param depth operations in flight
+   * @param warmUp of Crail's client
+   * @param count operations of Crail, and of Redis
+   */
+  private record Group(int[] sizes, int depth, int warmUp, int count) {
+    /** As many as Redis has, and no more bytes than both keep easily. */
+    int keys() {
+      return (int) Math.min(KEYS, MAX_KEPT_BYTES / sizes[sizes.length - 1]);
+    }
+
+    String command(boolean put) {
+      return "-t "
+          + (put ? "putKeyValue -f /put" : "getKeyValue -f /get")
+          + " -n "
+          + keys()
+          + " -b "
+          + depth
+          + " -k "
+          + count
+          + " -w "
+          + warmUp;
+    }
+
+    Redis.Load load(boolean put, int size) {
+      return new Redis.Load(put ? "set" : "get", keys(), size, 1, depth, count);
+    }
+  }
+
+  private static final Group[] GROUPS = {
+    new Group(new int[] {4, 1 << 10}, 1, 50_000, 30_000),
+    new Group(new int[] {4 << 10}, 1, 40_000, 20_000),
+    new Group(new int[] {64 << 10}, 1, 20_000, 10_000),
+    new Group(new int[] {1 << 20}, 1, 5_000, 2_000)
+  };
+
+  private static final Group[] DEEP_GROUPS = {
+    new Group(new int[] {4, 64, 1 << 10}, DEPTH, 400_000, 800_000),
+    new Group(new int[] {4 << 10}, DEPTH, 200_000, 200_000)
+  };
 
   private static final String[] WAYS = {"TCP", "mapped"};
   private static final int KEYS = 2_000;
   private static final int COPY_REGION = 64 << 20;
   private static final long MAX_KEPT_BYTES = 128 << 20;
-  private static final long MAX_MOVED_BYTES = 256 << 20;
-  private static final int OPERATIONS = 10_000;
-  private static final int DEEP_OPERATIONS = 200_000;
-  private static final String LOOKUP = "lookup, one in flight";
   private static final double SAME_HOST = 1.2;
 
   /** Creates the section. */
@@ -35,70 +74,67 @@ final class KeyValueSection extends Section {
 
   @Override
   protected void run() throws IOException, InterruptedException {
-    MemoryCopies.measure(with, samples, COPY_REGION, SIZES);
-    latency(LOOKUP, "-t getFile -f /ready.dat -k 20000 -w 20000", true);
-    for (int[] sizes : GROUPS) {
+    for (Group group : GROUPS) {
       for (boolean put : new boolean[] {true, false}) {
-        for (int size : sizes) {
-          redisLatency(redis(put, size, 1), load(put, sizes, size, 1));
-        }
-        for (String way : WAYS) {
-          boolean mapped = way.equals("mapped");
-          String command = command(put, sizes, 1);
-          String shown = Cluster.shown("iobench", command + sizesOf(sizes), mapped);
-          sweep(command, sizes, mapped)
-              .forEach((size, text) -> latency(crail(put, size, 1, way), shown, text));
-        }
+        inTurn(
+            () -> redis(group, put),
+            () -> crail(group, put, "TCP"),
+            () -> least(group, put),
+            () -> crail(group, put, "mapped"));
       }
     }
-    for (boolean put : new boolean[] {true, false}) {
-      for (int size : DEEP_SIZES) {
-        redisRate(redis(put, size, DEPTH), load(put, DEEP_SIZES, size, DEPTH));
+    for (Group group : DEEP_GROUPS) {
+      for (boolean put : new boolean[] {true, false}) {
+        inTurn(() -> redis(group, put), () -> crail(group, put, "TCP"));
       }
-      String command = command(put, DEEP_SIZES, DEPTH);
-      String shown = Cluster.shown("iobench", command + sizesOf(DEEP_SIZES), false);
-      sweep(command, DEEP_SIZES, false)
-          .forEach(
-              (size, text) ->
-                  samples.add(
-                      crail(put, size, DEPTH, "TCP"),
-                      "/s",
-                      shown,
-                      Samples.number(text, "throughput")));
     }
   }
 
-  private static int largest(int[] sizes) {
-    return sizes[sizes.length - 1];
+  private void redis(Group group, boolean put) throws IOException, InterruptedException {
+    if (!has(Comparison.Peer.REDIS)) {
+      return;
+    }
+    for (int size : group.sizes) {
+      // A get finds what the last set has left, and a set is to find the memory of an older value.
+      with.redis().fill(group.keys(), size);
+      Redis.Load load = group.load(put, size);
+      if (group.depth == 1) {
+        redisLatency(redis(put, size, 1), load);
+      } else {
+        redisRate(redis(put, size, group.depth), load);
+      }
+    }
   }
 
-  private static int keys(int[] sizes) {
-    return (int) Math.min(KEYS, MAX_KEPT_BYTES / largest(sizes));
+  private void crail(Group group, boolean put, String way)
+      throws IOException, InterruptedException {
+    boolean mapped = way.equals("mapped");
+    String command = group.command(put);
+    String shown = Cluster.shown("iobench", command + sizesOf(group.sizes), mapped);
+    sweep(command, group.sizes, mapped)
+        .forEach(
+            (size, text) -> {
+              String name = crail(put, size, group.depth, way);
+              if (group.depth == 1) {
+                latency(name, shown, text);
+              } else {
+                samples.add(name, "/s", shown, Samples.number(text, "throughput"));
+              }
+            });
   }
 
-  private static int operations(int[] sizes, int depth) {
-    return (int)
-        Math.min(depth == 1 ? OPERATIONS : DEEP_OPERATIONS, MAX_MOVED_BYTES / largest(sizes));
+  /** What a value on the same host cannot do without. */
+  private void least(Group group, boolean put) throws IOException, InterruptedException {
+    latency(lookup(put, group.sizes), "-t getFile -f /ready.dat -k 30000 -w 50000", true);
+    MemoryCopies.measureBeside(with, samples, beside(put), put, COPY_REGION, group.sizes);
   }
 
-  private static String command(boolean put, int[] sizes, int depth) {
-    int count = operations(sizes, depth);
-    return "-t "
-        + (put ? "putKeyValue" : "getKeyValue")
-        + " -n "
-        + keys(sizes)
-        + " -b "
-        + depth
-        + " -k "
-        + count
-        + " -w "
-        + Math.max(32, count / 2)
-        + (put ? " -f /put" : " -f /get");
+  private static String lookup(boolean put, int[] sizes) {
+    return "lookup, one in flight, beside " + (put ? "PUT " : "GET ") + Samples.bytes(sizes[0]);
   }
 
-  private static Redis.Load load(boolean put, int[] sizes, int size, int depth) {
-    return new Redis.Load(
-        put ? "set" : "get", keys(sizes), size, 1, depth, operations(sizes, depth));
+  private static String beside(boolean put) {
+    return ", beside " + (put ? "PUT" : "GET");
   }
 
   private static String crail(boolean put, int size, int depth, String way) {
@@ -117,16 +153,18 @@ final class KeyValueSection extends Section {
   protected void compare() {
     boolean hasRedis = has(Comparison.Peer.REDIS);
     for (boolean put : new boolean[] {true, false}) {
-      for (int size : SIZES) {
-        goals.add(
-            crail(put, size, 1, "mapped"),
-            "us p50",
-            SAME_HOST,
-            new Goals.Limit(LOOKUP, 1),
-            new Goals.Limit(MemoryCopies.name(put, size), 1));
-        if (hasRedis) {
-          for (String way : WAYS) {
-            goals.add(crail(put, size, 1, way), redis(put, size, 1), "us p50", 1);
+      for (Group group : GROUPS) {
+        for (int size : group.sizes) {
+          goals.add(
+              crail(put, size, 1, "mapped"),
+              "us p50",
+              SAME_HOST,
+              new Goals.Limit(lookup(put, group.sizes), 1),
+              new Goals.Limit(MemoryCopies.name(put, size) + beside(put), 1));
+          if (hasRedis) {
+            for (String way : WAYS) {
+              goals.add(crail(put, size, 1, way), redis(put, size, 1), "us p50", 1);
+            }
           }
         }
       }

@@ -13,6 +13,9 @@ final class Machine {
   /** As Linux shows it to programs, whatever it counts with. */
   private static final double TICKS_PER_SECOND = 100;
 
+  /** The state of an open connection in the kernel's tables. */
+  private static final String ESTABLISHED = "01";
+
   private static final double KIB_PER_GIB = 1024 * 1024;
 
   private Machine() {}
@@ -62,6 +65,30 @@ final class Machine {
     // Behind the name, which may hold blanks: state is field 3, user time 14, system time 15.
     String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
     return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_PER_SECOND;
+  }
+
+  /** Connections that are open to a port of this host, by IPv4 or IPv6. */
+  static int connectionsTo(int port) throws IOException {
+    int count = 0;
+    for (String table : new String[] {"/proc/net/tcp", "/proc/net/tcp6"}) {
+      if (Files.exists(Path.of(table))) {
+        count += connectionsTo(port, Files.readAllLines(Path.of(table)));
+      }
+    }
+    return count;
+  }
+
+  /** Counts them in a table of the kernel: number, own address and port, peer's, state. */
+  static int connectionsTo(int port, List<String> table) {
+    String own = String.format(Locale.ROOT, ":%04X", port);
+    int count = 0;
+    for (String line : table) {
+      String[] fields = line.trim().split("\\s+");
+      if (fields.length > 3 && fields[1].endsWith(own) && fields[3].equals(ESTABLISHED)) {
+        count++;
+      }
+    }
+    return count;
   }
 
   private static String field(String file, String name) throws IOException {

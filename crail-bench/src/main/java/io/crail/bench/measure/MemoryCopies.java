@@ -15,21 +15,51 @@ final class MemoryCopies {
   /** Measures copies of some sizes; adds what each takes, and the bytes a second. */
   static void measure(Comparison with, Samples samples, int region, int... sizes)
       throws IOException, InterruptedException {
+    String text = run(with, region, sizes);
+    for (int size : sizes) {
+      add(samples, "", true, region, size, text);
+      add(samples, "", false, region, size, text);
+      samples.add(
+          random(size),
+          "us p50",
+          shown(region, size),
+          Samples.number(line(text, size), "random") / NANOS_PER_MICRO);
+    }
+  }
+
+  /**
+   * Measures copies of some sizes beside something else; adds those of one direction.
+   *
+   * @param beside what each of their names ends in
+   */
+  static void measureBeside(
+      Comparison with, Samples samples, String beside, boolean into, int region, int... sizes)
+      throws IOException, InterruptedException {
+    String text = run(with, region, sizes);
+    for (int size : sizes) {
+      add(samples, beside, into, region, size, text);
+    }
+  }
+
+  private static String run(Comparison with, int region, int... sizes)
+      throws IOException, InterruptedException {
     List<Object> arguments = new ArrayList<>(List.of(with.regions(), region));
     for (int size : sizes) {
       arguments.add(size);
     }
-    String text = with.programs().run(Comparison.java(MAIN, arguments.toArray()));
-    for (int size : sizes) {
-      String line = line(text, size);
-      String shown = "MemoryCopy " + region + " " + size;
-      for (boolean into : new boolean[] {true, false}) {
-        double megabytes = Samples.number(line, into ? "write" : "read");
-        samples.add(name(into, size), "us p50", shown, size / megabytes);
-        samples.add(name(into, size), "MB/s", shown, megabytes);
-      }
-      samples.add(random(size), "us p50", shown, Samples.number(line, "random") / NANOS_PER_MICRO);
-    }
+    return with.programs().run(Comparison.java(MAIN, arguments.toArray()));
+  }
+
+  private static void add(
+      Samples samples, String beside, boolean into, int region, int size, String text) {
+    double megabytes = Samples.number(line(text, size), into ? "write" : "read");
+    String name = name(into, size) + beside;
+    samples.add(name, "us p50", shown(region, size), size / megabytes);
+    samples.add(name, "MB/s", shown(region, size), megabytes);
+  }
+
+  private static String shown(int region, int size) {
+    return "MemoryCopy " + region + " " + size;
   }
 
   /** The line of copies of a size. */

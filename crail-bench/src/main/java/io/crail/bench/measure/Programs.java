@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.measure;
 
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -10,7 +13,9 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * The processes of one run: those that are waited for, and those that serve until they are stopped.
@@ -57,6 +62,50 @@ final class Programs implements AutoCloseable {
           String.join(" ", command) + ": " + how + "\n" + text + Files.readString(errors));
     }
     return text;
+  }
+
+  /**
+   * Runs a program to its end, and tells each line of its standard output at once.
+   *
+   * @return all lines
+   * @throws IOException when it fails or does not end, with the end of what it wrote
+   */
+  String run(List<String> command, Consumer<String> lines)
+      throws IOException, InterruptedException {
+    Path errors = directory.resolve("run-" + ++logs + ".err");
+    Process process =
+        start(
+            new ProcessBuilder(command)
+                .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+                .redirectError(errors.toFile()));
+    // Its end is the end of what is read.
+    CompletableFuture<?> patience =
+        CompletableFuture.runAsync(
+            process::destroyForcibly,
+            CompletableFuture.delayedExecutor(PATIENCE_SECONDS, TimeUnit.SECONDS));
+    StringBuilder text = new StringBuilder();
+    try (BufferedReader reader =
+        new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        text.append(line).append('\n');
+        lines.accept(line);
+      }
+      process.waitFor(END_SECONDS, TimeUnit.SECONDS);
+    } finally {
+      patience.cancel(false);
+      stop(process);
+    }
+    if (process.exitValue() != 0) {
+      throw new IOException(
+          String.join(" ", command)
+              + ": exit code "
+              + process.exitValue()
+              + "\n"
+              + text
+              + Files.readString(errors));
+    }
+    return text.toString();
   }
 
   /** Starts a program that serves, and gives the first line that it writes. */

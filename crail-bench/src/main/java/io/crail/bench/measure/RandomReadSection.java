@@ -10,10 +10,14 @@ import java.util.List;
  */
 final class RandomReadSection extends Section {
   private static final int[] SIZES = {4, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10};
+
+  /** Those whose answers a ping-pong can have. */
+  private static final int[] SMALL_SIZES = {4, 1 << 10, 4 << 10, 16 << 10};
+
+  private static final int[] LARGE_SIZES = {64 << 10, 256 << 10};
   private static final int FILE_BYTES = 256 << 20;
   private static final int REQUEST = 64;
   private static final int ANSWER_HEADER = 32;
-  private static final int MAX_ECHO = 16 << 10;
   private static final String FILE = "/random.dat";
   private static final String HDFS_LOAD = "-t readRandomHeap -s 4096 -k 6000 -w 6000";
   private static final String HDFS = "read 4 KiB at random, HDFS";
@@ -34,26 +38,37 @@ final class RandomReadSection extends Section {
 
   @Override
   protected void run() throws IOException, InterruptedException {
-    MemoryCopies.measure(with, samples, FILE_BYTES, SIZES);
-    for (int size : SIZES) {
-      if (size <= MAX_ECHO) {
-        Echo echo = new Echo("selector", REQUEST, ANSWER_HEADER + size);
-        latency(echoName(size), echo.shown(), echo.run(with.programs(), 1, 10_000));
-      }
-    }
-    String load = "-t readRandom -m false -f " + FILE;
-    measure("TCP", load + " -k 10000 -w 10000");
-    // A microsecond each: as long as it takes until the code is compiled.
-    measure("mapped", load + " -k 50000 -w 50000");
-    if (has(Comparison.Peer.HDFS)) {
-      latency(HDFS, Comparison.shownHdfs(HDFS_LOAD, FILE), with.hdfsbench(HDFS_LOAD, FILE));
+    inTurn(
+        this::echo,
+        () -> measure("TCP", " -k 10000 -w 20000", SMALL_SIZES),
+        () -> measure("TCP", " -k 5000 -w 5000", LARGE_SIZES),
+        this::hdfs);
+    inTurn(
+        () -> MemoryCopies.measure(with, samples, FILE_BYTES, SIZES),
+        // A microsecond each: as long as it takes until the code is compiled.
+        () -> measure("mapped", " -k 300000 -w 500000", SMALL_SIZES),
+        () -> measure("mapped", " -k 20000 -w 40000", LARGE_SIZES));
+  }
+
+  private void echo() throws IOException, InterruptedException {
+    for (int size : SMALL_SIZES) {
+      Echo echo = new Echo("selector", REQUEST, ANSWER_HEADER + size);
+      latency(echoName(size), echo.shown(), echo.run(with.programs(), 1, 20_000));
     }
   }
 
-  private void measure(String how, String load) throws IOException, InterruptedException {
+  private void measure(String how, String count, int[] sizes)
+      throws IOException, InterruptedException {
     boolean mapped = how.equals("mapped");
-    String shown = Cluster.shown("iobench", load + sizesOf(SIZES), mapped);
-    sweep(load, SIZES, mapped).forEach((size, text) -> latency(name(size, how), shown, text));
+    String load = "-t readRandom -m false -f " + FILE + count;
+    String shown = Cluster.shown("iobench", load + sizesOf(sizes), mapped);
+    sweep(load, sizes, mapped).forEach((size, text) -> latency(name(size, how), shown, text));
+  }
+
+  private void hdfs() throws IOException, InterruptedException {
+    if (has(Comparison.Peer.HDFS)) {
+      latency(HDFS, Comparison.shownHdfs(HDFS_LOAD, FILE), with.hdfsbench(HDFS_LOAD, FILE));
+    }
   }
 
   private static String name(int size, String how) {
@@ -75,10 +90,8 @@ final class RandomReadSection extends Section {
 
   @Override
   protected void compare() {
-    for (int size : SIZES) {
-      if (size <= MAX_ECHO) {
-        goals.add(name(size, "TCP"), echoName(size), "us p50", 1.4);
-      }
+    for (int size : SMALL_SIZES) {
+      goals.add(name(size, "TCP"), echoName(size), "us p50", 1.4);
     }
     for (int size : SIZES) {
       goals.add(name(size, "mapped"), MemoryCopies.random(size), "us p50", 0);

@@ -73,32 +73,62 @@ final class Redis {
     return process;
   }
 
-  /** Sets the key that is always the same, and all those that are chosen from at random. */
+  /**
+   * Makes the server hold the key that is always the same and all those that are chosen from at
+   * random, with values of one length, and nothing else; then asks it whether it does.
+   */
   void fill(int keys, int valueLength) throws IOException, InterruptedException {
     String value = "x".repeat(valueLength);
     try (Socket socket = connect()) {
       socket.setSoTimeout(TIMEOUT_MILLIS);
       OutputStream out = new BufferedOutputStream(socket.getOutputStream());
       InputStream in = socket.getInputStream();
-      out.write(set(HOT_KEY, value));
-      int expected = 1;
+      out.write(command("FLUSHALL"));
+      out.write(command("SET", HOT_KEY, value));
+      int expected = 2;
       for (int i = 0; i < keys; i++) {
-        out.write(set(String.format(Locale.ROOT, "key:%012d", i), value));
+        out.write(command("SET", key(i), value));
         if (++expected == BATCH) {
           out.flush();
-          check(in, expected);
+          expect(in, OK.repeat(expected));
           expected = 0;
         }
       }
+      out.write(command("DBSIZE"));
+      out.write(command("STRLEN", HOT_KEY));
+      out.write(command("STRLEN", key(keys / 2)));
       out.flush();
-      check(in, expected);
+      String length = ":" + valueLength + "\r\n";
+      expect(in, OK.repeat(expected) + ":" + (keys + 1) + "\r\n" + length);
+      expect(in, keys == 0 ? ":0\r\n" : length);
     }
   }
 
-  private static void check(InputStream in, int expected) throws IOException {
-    byte[] answers = in.readNBytes(expected * OK.length());
-    if (!new String(answers, StandardCharsets.US_ASCII).equals(OK.repeat(expected))) {
-      throw new IOException("redis refused a key");
+  /** Bytes that the server has allocated for all that it holds. */
+  long usedBytes() throws IOException, InterruptedException {
+    try (Socket socket = connect()) {
+      socket.setSoTimeout(TIMEOUT_MILLIS);
+      OutputStream out = socket.getOutputStream();
+      out.write(command("INFO", "memory"));
+      out.write(command("QUIT"));
+      return usedBytes(
+          new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII));
+    }
+  }
+
+  /** Reads that in what the server says of its memory. */
+  static long usedBytes(String info) {
+    return (long) Samples.number(info, "used_memory");
+  }
+
+  private static String key(int index) {
+    return String.format(Locale.ROOT, "key:%012d", index);
+  }
+
+  private static void expect(InputStream in, String answers) throws IOException {
+    String got = new String(in.readNBytes(answers.length()), StandardCharsets.US_ASCII);
+    if (!got.equals(answers)) {
+      throw new IOException("redis does not hold what it was given: " + got.strip());
     }
   }
 
@@ -116,19 +146,13 @@ final class Redis {
     }
   }
 
-  /** The bytes of a SET command. */
-  static byte[] set(String key, String value) {
-    String text =
-        "*3\r\n$3\r\nSET\r\n$"
-            + key.length()
-            + "\r\n"
-            + key
-            + "\r\n$"
-            + value.length()
-            + "\r\n"
-            + value
-            + "\r\n";
-    return text.getBytes(StandardCharsets.US_ASCII);
+  /** The bytes of a command. */
+  static byte[] command(String... words) {
+    StringBuilder text = new StringBuilder("*" + words.length + "\r\n");
+    for (String word : words) {
+      text.append('$').append(word.length()).append("\r\n").append(word).append("\r\n");
+    }
+    return text.toString().getBytes(StandardCharsets.US_ASCII);
   }
 
   /** The command that measures a load. */

@@ -25,6 +25,14 @@ abstract class Section {
   protected final Goals goals;
 
   private final List<Plot> plots = new ArrayList<>();
+  private int run;
+
+  /** Takes a figure, or some that belong together. */
+  @FunctionalInterface
+  protected interface Step {
+    /** Takes it. */
+    void take() throws IOException, InterruptedException;
+  }
 
   /** Creates a section that has not measured anything. */
   Section(Comparison with) {
@@ -42,8 +50,8 @@ abstract class Section {
   final void measure() throws IOException, InterruptedException {
     try {
       prepare();
-      for (int run = 1; run <= runs(); run++) {
-        with.say("  run " + run + " of " + runs() + " ...");
+      for (run = 0; run < runs(); run++) {
+        with.say("  run " + (run + 1) + " of " + runs() + " ...");
         run();
       }
     } finally {
@@ -89,6 +97,17 @@ abstract class Section {
     plots.add(plot);
   }
 
+  /**
+   * Takes figures that are compared, right behind each other. Each run begins with another of them,
+   * so that what one leaves behind, or a machine that becomes slower, does not always meet the
+   * same.
+   */
+  protected final void inTurn(Step... steps) throws IOException, InterruptedException {
+    for (int i = 0; i < steps.length; i++) {
+      steps[(run + i) % steps.length].take();
+    }
+  }
+
   /** Whether there is something to compare with. */
   protected final boolean has(Comparison.Peer peer) {
     return with.has(peer);
@@ -115,6 +134,18 @@ abstract class Section {
   protected final void latency(String name, String shown, String text) {
     samples.add(name, "us p50", shown, Samples.number(text, "p50"));
     samples.add(name, "us p99", shown, Samples.number(text, "p99"));
+  }
+
+  /**
+   * What a benchmark has printed of the last of its experiments; those before have warmed it up.
+   */
+  static String lastExperiment(String text) {
+    int begin = text.lastIndexOf("\nexperiment ");
+    int end = text.indexOf("\nsummary of ", Math.max(0, begin));
+    if (begin < 0 || end < 0) {
+      throw new IllegalArgumentException("no experiments in: " + text);
+    }
+    return text.substring(begin + 1, end + 1);
   }
 
   /** Bytes a second of an iobench command with several experiments, of which the median counts. */

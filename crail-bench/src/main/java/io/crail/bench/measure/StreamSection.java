@@ -13,7 +13,6 @@ final class StreamSection extends Section {
   private static final int PIECE = 1 << 20;
   private static final int[] SIZES = {1 << 10, 8 << 10, 64 << 10, PIECE};
   private static final int[] SMALLER = {1 << 10, 8 << 10, 64 << 10};
-  private static final int REGION = 512 << 20;
   private static final String FILE = " -f /stream.dat";
   private static final String IPERF = "iperf3, one stream";
   private static final String[] TYPES = {"write", "readSequential"};
@@ -23,11 +22,17 @@ final class StreamSection extends Section {
   /** A copy that takes at most 1.2 times as long. */
   private static final double OF_COPY = 0.83;
 
-  // Several experiments in one process: the median is of those after the code was compiled.
-  private static final String WHOLE =
-      " -s " + PIECE + " -k " + REGION / PIECE + " -e 5 -o true" + FILE;
+  /** Bytes of an experiment with 1 MiB, over TCP and mapped: some tenths of a second. */
+  private static final int[] WHOLE = {512 << 20, 1 << 30};
 
-  private static final String SWEEP = " -k 8192 -e 3 -o true" + FILE;
+  /** Bytes that are copied, more than any cache has. */
+  private static final int COPIED = 512 << 20;
+
+  /** Bytes of an experiment with less. */
+  private static final int SWEPT = 256 << 20;
+
+  /** Over TCP each of these waits for an answer, so that more would take longer than they tell. */
+  private static final int MAX_WAITING = 10_000;
 
   private final boolean mapped;
   private final String how;
@@ -41,26 +46,64 @@ final class StreamSection extends Section {
 
   @Override
   protected void run() throws IOException, InterruptedException {
+    for (String type : TYPES) {
+      for (boolean buffered : BUFFERED) {
+        String load = "-t " + type + " -m " + buffered + whole();
+        String figure = name(type, buffered, PIECE);
+        inTurn(() -> bytes(figure, load, mapped), () -> limit(type, figure));
+      }
+      String load = "-t " + type + "Async -b 8" + whole();
+      inTurn(() -> bytes(async(type), load, mapped), () -> limit(type, async(type)));
+    }
+    for (String type : TYPES) {
+      for (boolean buffered : BUFFERED) {
+        for (int size : SMALLER) {
+          bytes(name(type, buffered, size), swept(type, buffered, size), mapped);
+        }
+      }
+    }
     if (mapped) {
-      MemoryCopies.measure(with, samples, REGION, SIZES);
+      MemoryCopies.measure(with, samples, COPIED, SIZES);
+    }
+  }
+
+  /** Several experiments in one process, each with a warm-up: the median is of compiled code. */
+  private String whole() {
+    int count = WHOLE[mapped ? 1 : 0] / PIECE;
+    return " -s " + PIECE + " -k " + count + " -w " + count / 2 + " -e 5 -o true" + FILE;
+  }
+
+  /** As many bytes whatever the size, unless each piece is a round trip. */
+  private String swept(String type, boolean buffered, int size) {
+    int count = SWEPT / size;
+    int used = mapped || buffered ? count : Math.min(count, MAX_WAITING);
+    return "-t "
+        + type
+        + " -m "
+        + buffered
+        + " -s "
+        + size
+        + " -k "
+        + used
+        + " -w "
+        + used / 2
+        + " -e 3 -o true"
+        + FILE;
+  }
+
+  /** What a figure is compared with, right beside it. */
+  private void limit(String type, String figure) throws IOException, InterruptedException {
+    if (mapped) {
+      boolean into = type.equals("write");
+      MemoryCopies.measureBeside(with, samples, beside(figure), into, COPIED, PIECE);
     } else if (has(Comparison.Peer.IPERF)) {
-      samples.add(
-          IPERF, "MB/s", "iperf3 -c 127.0.0.1 -l 1M -t 3", Iperf.megabytes(with.programs()));
+      double megabytes = Iperf.megabytes(with.programs());
+      samples.add(IPERF + beside(figure), "MB/s", Iperf.shown(), megabytes);
     }
-    for (String type : TYPES) {
-      for (boolean buffered : BUFFERED) {
-        bytes(name(type, buffered, PIECE), "-t " + type + " -m " + buffered + WHOLE, mapped);
-      }
-      bytes(async(type), "-t " + type + "Async -b 8" + WHOLE, mapped);
-    }
-    for (String type : TYPES) {
-      for (boolean buffered : BUFFERED) {
-        String load = "-t " + type + " -m " + buffered + SWEEP;
-        String shown = Cluster.shown("iobench", load + sizesOf(SMALLER), mapped);
-        sweep(load, SMALLER, mapped)
-            .forEach((size, text) -> bytes(name(type, buffered, size), shown, text));
-      }
-    }
+  }
+
+  private static String beside(String figure) {
+    return ", beside " + figure;
   }
 
   private String name(String type, boolean buffered, int size) {
@@ -108,9 +151,10 @@ final class StreamSection extends Section {
 
   private void compare(String type, String figure) {
     if (mapped) {
-      goals.add(figure, MemoryCopies.name(type.equals("write"), PIECE), "MB/s", OF_COPY);
+      goals.add(
+          figure, MemoryCopies.name(type.equals("write"), PIECE) + beside(figure), "MB/s", OF_COPY);
     } else if (has(Comparison.Peer.IPERF)) {
-      goals.add(figure, IPERF, "MB/s", OF_IPERF);
+      goals.add(figure, IPERF + beside(figure), "MB/s", OF_IPERF);
     }
   }
 }

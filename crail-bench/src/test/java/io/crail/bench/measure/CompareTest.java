@@ -5,11 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.bench.Json;
 import io.crail.bench.UsageException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -176,6 +181,23 @@ class CompareTest {
   }
 
   @Test
+  void redisHoldsWhatIsMeasuredAndNothingElse() throws Exception {
+    assumeTrue(Programs.isInstalled("redis-server"), "redis-server is not installed");
+    try (Programs programs = new Programs(directory)) {
+      Redis redis = Redis.start(programs, Cluster.freePort());
+      redis.fill(0, 16);
+      long empty = redis.usedBytes();
+      redis.fill(2000, 4096);
+      long filled = redis.usedBytes() - empty;
+      assertTrue(filled > 2000 * 4096 && filled < 2000 * 6000, "filled " + filled);
+      // Fewer and shorter ones: what was there is gone, or the server says so.
+      redis.fill(10, 4);
+      long less = redis.usedBytes() - empty;
+      assertTrue(less < 100_000, "left " + less);
+    }
+  }
+
+  @Test
   void anotherJvmTellsOfItsMemory() throws Exception {
     int port = Cluster.freePort();
     try (Programs programs = new Programs(directory)) {
@@ -186,10 +208,91 @@ class CompareTest {
       try (Jvm jvm = Jvm.connect(port)) {
         long used = jvm.usedHeapBytes();
         assertTrue(used > 0 && used < 1L << 30, "used " + used);
-        long before = jvm.allocatedBytes();
-        assertTrue(before > 0, "allocated " + before);
-        assertTrue(jvm.allocatedBytes() >= before);
+        Map<Long, Long> before = jvm.allocatedBytes();
+        assertTrue(before.values().stream().mapToLong(each -> each).sum() > 0, before::toString);
+        long between = Jvm.allocatedBetween(before, jvm.allocatedBytes());
+        assertTrue(between < 10_000, "it does nothing, and to look does not count: " + between);
       }
     }
+  }
+
+  @Test
+  void anEndedThreadMakesAllocationUnknown() throws Exception {
+    Map<Long, Long> before = Map.of(1L, 100L, 2L, 50L);
+    assertEquals(37, Jvm.allocatedBetween(before, Map.of(1L, 110L, 2L, 50L, 3L, 27L)));
+    assertThrows(IOException.class, () -> Jvm.allocatedBetween(before, Map.of(1L, 900L)));
+  }
+
+  @Test
+  void smallValuesAreThoseThatDfTells() {
+    assertEquals(
+        11_200, MemorySection.smallBytes("1 of 1\n11200 of small values at the namenodes\n"));
+    assertEquals(0, MemorySection.smallBytes("1 of 1 datanodes online\n"));
+  }
+
+  @Test
+  void eachRunBeginsWithAnotherFigure() throws Exception {
+    List<String> taken = new ArrayList<>();
+    try (Programs programs = new Programs(directory)) {
+      Comparison with =
+          new Comparison(
+              programs,
+              new Comparison.Surroundings("crail", List.of(), null),
+              parse("--runs 4"),
+              directory,
+              new PrintStream(OutputStream.nullOutputStream()));
+      Section section =
+          new Section(with) {
+            @Override
+            protected void run() throws IOException, InterruptedException {
+              inTurn(() -> taken.add("a"), () -> taken.add("b"), () -> taken.add("c"));
+              taken.add("-");
+            }
+
+            @Override
+            protected void compare() {}
+          };
+      section.measure();
+    }
+    assertEquals("abc-bca-cab-abc-", String.join("", taken));
+  }
+
+  @Test
+  void theLastExperimentIsTakenApart() {
+    String text =
+        "x\nexperiment 0\nthroughput 1 ops/s\nexperiment 1\nthroughput 2 ops/s\n"
+            + "summary of 2 experiments\nthroughput ops/s: median 1.5\n";
+    assertEquals("experiment 1\nthroughput 2 ops/s\n", Section.lastExperiment(text));
+    assertThrows(IllegalArgumentException.class, () -> Section.lastExperiment("throughput 1\n"));
+  }
+
+  @Test
+  void whatCannotBeWrittenIsNamedBeforeAnythingIsMeasured() throws Exception {
+    Path file = Files.createFile(directory.resolve("file"));
+    for (String option : new String[] {"--out", "--json"}) {
+      for (Path wrong : new Path[] {directory, directory.resolve("none/x"), file.resolve("x")}) {
+        UsageException thrown =
+            assertThrows(
+                UsageException.class,
+                () -> parse(option + " " + wrong).checkFiles(),
+                wrong::toString);
+        assertTrue(thrown.getMessage().startsWith(option + ": " + wrong), thrown.getMessage());
+      }
+      parse(option + " " + file).checkFiles();
+      parse(option + " " + directory.resolve("new")).checkFiles();
+    }
+    assertEquals(0, Files.size(file), "it is only looked at");
+    assertThrows(UsageException.class, () -> parse("--out x --json x"));
+    // Not even the launcher is looked for.
+    assertThrows(
+        UsageException.class,
+        () ->
+            Compare.run(
+                new String[] {"--json", directory.toString()},
+                null,
+                List.of(),
+                null,
+                System.out,
+                System.err));
   }
 }

@@ -2,14 +2,20 @@
 package io.crail.bench.measure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -140,6 +146,27 @@ class MeasureTest {
   }
 
   @Test
+  void recordedFiguresSayThatTheyAre() {
+    Samples samples = new Samples();
+    samples.add("lookup", "/s", "x", 300);
+    samples.add("lookup", "/s", "x", 150);
+    samples.add("held", Goals.FILES, "x", 10);
+    Goals goals = new Goals(samples);
+    goals.addRecorded("lookup", "/s", 2, "Other", 100);
+    goals.addAlone("held", Goals.FILES, 11);
+    assertEquals(List.of(3.0, 1.5), goals.all().get(0).ratios());
+    assertTrue(goals.all().get(0).isMet());
+    assertFalse(goals.all().get(1).isMet(), "fewer are held than should be");
+    String table = Goals.summary(goals.all());
+    assertTrue(
+        table.contains(
+            "| lookup: at least 2 x | 225 /s | Other, recorded, not of this run: 100 /s | 2.25 |"
+                + " 1.50 - 3.00 | met |"),
+        table);
+    assertTrue(table.contains("| held: at least 11 files | 10.0 files | | | | missed |"), table);
+  }
+
+  @Test
   void outputOfOtherProgramsIsUnderstood() {
     Redis.Result redis =
         Redis.parse(
@@ -161,7 +188,10 @@ class MeasureTest {
     assertThrows(IllegalArgumentException.class, () -> Iperf.parse("connect failed"));
     assertEquals(
         "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nvv\r\n",
-        new String(Redis.set("k", "vv"), StandardCharsets.US_ASCII));
+        new String(Redis.command("SET", "k", "vv"), StandardCharsets.US_ASCII));
+    assertEquals(
+        915_672,
+        Redis.usedBytes("$1000\r\n# Memory\r\nused_memory:915672\r\nused_memory_rss:7\r\n"));
   }
 
   @Test
@@ -199,6 +229,85 @@ class MeasureTest {
                   programs.startAndReadLine(List.of("sh", "-c", "printf half; exec sleep 60"), 1));
       assertTrue(silent.getMessage().contains("no line in 1 s"), silent.getMessage());
       assertNull(programs.last(), "it has been ended");
+    }
+  }
+
+  @Test
+  void linesAreToldAsTheyCome() throws Exception {
+    try (Programs programs = new Programs(directory)) {
+      Path mark = directory.resolve("mark");
+      List<String> seen = new ArrayList<>();
+      // The second line comes only when the first has been seen.
+      String wait = "echo one; while [ ! -e " + mark + " ]; do sleep 0.01; done; echo two";
+      String text =
+          programs.run(
+              List.of("timeout", "60", "sh", "-c", wait),
+              line -> {
+                seen.add(line);
+                try {
+                  Files.writeString(mark, line);
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              });
+      assertEquals("one\ntwo\n", text);
+      assertEquals(List.of("one", "two"), seen);
+      IOException thrown =
+          assertThrows(
+              IOException.class,
+              () -> programs.run(List.of("sh", "-c", "echo why >&2; exit 3"), line -> {}));
+      assertTrue(thrown.getMessage().contains("exit code 3"), thrown.getMessage());
+      assertTrue(thrown.getMessage().contains("why"), thrown.getMessage());
+    }
+  }
+
+  @Test
+  void timeOfServersCountsFromTheBeginOfTheLastExperiment() throws Exception {
+    Process self = new ProcessBuilder("sh", "-c", "while :; do :; done").start();
+    try {
+      ServerTime time = new ServerTime(List.of(self), 1);
+      assertThrows(IOException.class, time::seconds);
+      awaitSeconds(self, 0.2);
+      double before = Machine.processorSeconds(self.pid());
+      time.accept("starting benchmark...");
+      awaitSeconds(self, Machine.processorSeconds(self.pid()) + 0.05);
+      time.accept("execution time 0.05 s");
+      double after = Machine.processorSeconds(self.pid());
+      time.accept("summary of 2 experiments");
+      awaitSeconds(self, after + 0.2);
+      time.accept("execution time 0.10 s");
+      double seconds = time.seconds();
+      assertTrue(seconds > 0.045 && seconds < after - before + 0.005, "it took " + seconds);
+      assertEquals(0, time.connections());
+    } finally {
+      self.destroyForcibly();
+    }
+  }
+
+  private static void awaitSeconds(Process process, double seconds) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (Machine.processorSeconds(process.pid()) < seconds) {
+      assertTrue(System.nanoTime() - deadline < 0, "it gets no time");
+      Thread.sleep(5);
+    }
+  }
+
+  @Test
+  void connectionsOfAPortAreCounted() throws Exception {
+    assertEquals(
+        1,
+        Machine.connectionsTo(
+            0x1F90,
+            List.of(
+                "  sl  local_address rem_address   st tx_queue",
+                "   0: 0100007F:1F90 00000000:0000 0A 00000000",
+                "   1: 0100007F:1F90 0100007F:D431 01 00000000",
+                "   2: 0100007F:D431 0100007F:1F90 01 00000000",
+                "   3: 0100007F:1F90 0100007F:D432 06 00000000")));
+    try (ServerSocket listener = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
+        Socket one = new Socket(listener.getInetAddress(), listener.getLocalPort());
+        Socket accepted = listener.accept()) {
+      assertEquals(1, Machine.connectionsTo(listener.getLocalPort()), one + " " + accepted);
     }
   }
 
