@@ -12,6 +12,13 @@ public final class RequestBatch {
   /** The most requests in a batch; a read that holds more is served in several batches. */
   public static final int CAPACITY = 256;
 
+  /**
+   * Requests, or answers, that are sent together at the most. Of many in flight some leave while
+   * the rest is being written, so that both ends work at the same time; as one batch they would
+   * have them work, and sleep, in turn. Enough for a send to cost each of them little.
+   */
+  public static final int TOGETHER = 64;
+
   private final int[] opcodes = new int[CAPACITY];
   private final long[] correlationIds = new long[CAPACITY];
   private final int[] bodyOffsets = new int[CAPACITY];

@@ -99,6 +99,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   private long backOffUntilNanos;
   private int inFlight;
   private int unflushedBytes;
+  private int unflushedCalls;
   private boolean flushQueued;
   private boolean registered;
   private boolean draining;
@@ -242,10 +243,12 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     slots[slot] = call;
     correlationIds[slot] = correlationId;
     unflushedBytes += length;
+    unflushedCalls++;
     boolean alone = inFlight++ == 0;
-    if ((alone && !loop.isStepping()) || unflushedBytes >= FLUSH_BYTES) {
-      unflushedBytes = 0;
-      connection.flush();
+    if ((alone && !loop.isStepping())
+        || unflushedCalls >= RequestBatch.TOGETHER
+        || unflushedBytes >= FLUSH_BYTES) {
+      flush();
     } else if (!flushQueued) {
       flushQueued = true;
       loop.flushLater(this);
@@ -256,10 +259,15 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   @Override
   public void flushBatch() {
     flushQueued = false;
-    if (connection != null && unflushedBytes > 0) {
-      unflushedBytes = 0;
-      connection.flush();
+    if (connection != null && unflushedCalls > 0) {
+      flush();
     }
+  }
+
+  private void flush() {
+    unflushedBytes = 0;
+    unflushedCalls = 0;
+    connection.flush();
   }
 
   private void connect() {
@@ -566,6 +574,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     Arrays.fill(slots, null);
     inFlight = 0;
     unflushedBytes = 0;
+    unflushedCalls = 0;
     freeCount = 0;
     for (int slot = slots.length - 1; slot > HANDSHAKE_SLOT; slot--) {
       freeSlots[freeCount++] = slot;

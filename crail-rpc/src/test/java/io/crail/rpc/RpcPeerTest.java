@@ -261,6 +261,29 @@ class RpcPeerTest {
   }
 
   @Test
+  void sendsSomeOfManyBeforeTheRestIsIssued() {
+    RpcPeer wide =
+        new RpcPeer(
+            loop,
+            InetSocketAddress.createUnresolved("wide", 9),
+            to -> new FakeCall(to, HELLO, false, loop.now + SECOND),
+            RpcPeer.Options.defaults());
+    int together = RequestBatch.TOGETHER;
+    new FakeCall(wide, ASK, true, loop.now + 10 * SECOND).submit();
+    establish();
+    FakeConnection connection = loop.last();
+    int before = connection.flushes;
+    for (int i = 0; i < 2 * together + 1; i++) {
+      new FakeCall(wide, ASK, true, loop.now + 10 * SECOND).submit();
+    }
+    assertEquals(before + 2, connection.flushes);
+    assertTrue(connection.position > connection.flushed, "the last one waits for others");
+    loop.pollOnce();
+    assertEquals(before + 3, connection.flushes);
+    assertEquals(connection.position, connection.flushed);
+  }
+
+  @Test
   void queuesAboveItsSlots() {
     List<FakeCall> calls = new ArrayList<>();
     for (int i = 0; i < 8; i++) {

@@ -48,6 +48,7 @@ public final class MeasureRdma {
   private static final int WARM_UP_1M = 400;
 
   private static final long STREAM_WARM_UP_BYTES = 200L << 20;
+  private static final long WRITE_WARM_UP_BYTES = 512L << 20;
 
   private static final int POLL_MILLIS = 200;
 
@@ -222,7 +223,9 @@ public final class MeasureRdma {
   private void measureWrites() throws IOException, InterruptedException {
     for (int size : SIZES) {
       perfTestLatency("ib_write_lat", size);
-      String rest = " -s " + size + " -k " + count(size) + " -w " + warmUp(size);
+      // What a warm-up has written lies beside what is measured.
+      long warmUp = Math.min(warmUp(size), WRITE_WARM_UP_BYTES / size);
+      String rest = " -s " + size + " -k " + count(size) + " -w " + warmUp;
       latency("write, " + Samples.bytes(size), "-t write -m false" + rest + " -f /written.dat");
       perfTestLatency("ib_write_lat", size);
     }

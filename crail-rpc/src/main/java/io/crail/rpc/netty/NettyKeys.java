@@ -78,7 +78,7 @@ public final class NettyKeys implements ConfigKeys {
       ConfigKey.of(
               "crail.tcp.spintime",
               ConfigType.INT,
-              "0",
+              "50",
               "Microseconds that a client or a namenode that parks asks for the next message before"
                   + " it sleeps, while there are many at once; 0 never asks.")
           .between(0, 1_000_000);

@@ -11,8 +11,9 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.nio.ByteBuffer;
 
 /**
- * A server's end of a connection: all whole frames of a read go to the service, their responses
- * leave with one write. A peer that does not take its responses is not served until it does.
+ * A server's end of a connection: the whole frames of a read go to the service, {@link
+ * RequestBatch#TOGETHER} at a time, whose responses leave with one write. A peer that does not take
+ * its responses is not served until it does.
  */
 final class ServerConnection extends ChannelInboundHandlerAdapter {
 
@@ -153,8 +154,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
       batch.add(offset, length);
       requests++;
       offset += length;
-      if (batch.isFull()) {
+      if (batch.count() == RequestBatch.TOGETHER) {
         server.service().serve(batch, responses);
+        responses.flush();
         batch.reset(bytes);
         if (output.pendingBytes() > server.outputLimit()) {
           pause();

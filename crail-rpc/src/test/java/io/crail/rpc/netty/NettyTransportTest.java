@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.Completion;
+import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.RpcCall;
@@ -33,11 +34,14 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -236,6 +240,50 @@ class NettyTransportTest {
         }
         assertEquals(2 + 1280, echo.requests);
       }
+    }
+  }
+
+  /** The client works on the first answers while the server works on the other requests. */
+  @Test
+  void answersSomeOfManyBeforeItServesTheRest() throws Exception {
+    List<NettyKeys.Io> sendingAtOnce = available();
+    // Hands to the kernel only what a whole turn of its loop has written.
+    sendingAtOnce.remove(NettyKeys.Io.IO_URING);
+    for (NettyKeys.Io io : sendingAtOnce) {
+      CountDownLatch answered = new CountDownLatch(1);
+      AtomicBoolean inTime = new AtomicBoolean(true);
+      Echo echo = new Echo();
+      Service waiting =
+          (batch, responses) -> {
+            if (echo.requests > 0) {
+              inTime.compareAndSet(true, await(answered));
+            }
+            echo.serve(batch, responses);
+          };
+      try (Transport transport = new NettyTransport(values(io).build());
+          Transport.ServerEndpoint server = transport.listen("test", ANY, waiting);
+          Socket client = new Socket(server.address().getAddress(), server.address().getPort())) {
+        int length = Frame.HEADER_LENGTH + 8;
+        ByteBuffer requests =
+            ByteBuffer.allocate(2 * RequestBatch.TOGETHER * length).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < 2 * RequestBatch.TOGETHER; i++) {
+          Frame.write(requests, i * length, length, 1, Frame.KIND_REQUEST, i + 1);
+        }
+        client.getOutputStream().write(requests.array());
+        int half = RequestBatch.TOGETHER * length;
+        assertEquals(half, client.getInputStream().readNBytes(half).length);
+        answered.countDown();
+        assertEquals(half, client.getInputStream().readNBytes(half).length);
+        assertTrue(inTime.get() && echo.calls > 1, io + " answers all at once");
+      }
+    }
+  }
+
+  private static boolean await(CountDownLatch latch) {
+    try {
+      return latch.await(5, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
     }
   }
 
