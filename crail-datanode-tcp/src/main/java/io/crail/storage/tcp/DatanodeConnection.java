@@ -142,6 +142,10 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
       out = null;
     }
     receiver.release();
+    // A closed selector may know the channel for good; a region's memory has to go before.
+    region = null;
+    regionView = null;
+    payload.letGo();
     server.connectionClosed();
   }
 

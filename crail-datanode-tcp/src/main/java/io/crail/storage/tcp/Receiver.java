@@ -96,6 +96,7 @@ final class Receiver implements RecvByteBufAllocator {
   /** Releases the own buffer; nothing may be received any more. */
   void release() {
     memory.release();
+    window.letGo();
   }
 
   @Override

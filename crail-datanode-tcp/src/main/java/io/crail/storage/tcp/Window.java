@@ -57,6 +57,13 @@ class Window extends AbstractReferenceCountedByteBuf {
     }
   }
 
+  /** Points at nothing, so that the memory can go, unless a channel still holds this. */
+  final void letGo() {
+    if (isIdle()) {
+      toSend(Unpooled.EMPTY_BUFFER.nioBuffer(), 0, 0);
+    }
+  }
+
   /** True when no channel holds this. */
   final boolean isIdle() {
     return refCnt() == 1;
