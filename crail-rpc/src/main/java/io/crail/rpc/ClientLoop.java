@@ -131,9 +131,10 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   private volatile long drives;
 
   private long nextSweepNanos;
-  private long lastStepNanos;
+  private long lastPollNanos;
   private long lastOwnPollNanos;
   private boolean stepping;
+  private boolean taskBegins;
   private boolean blind;
 
   /**
@@ -151,7 +152,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     this.callersDrive = callersDrive;
     this.spin = spin;
     this.nextSweepNanos = clock.nanoTime();
-    this.lastStepNanos = nextSweepNanos;
+    this.lastPollNanos = nextSweepNanos;
     if (!callersDrive && !withHelper) {
       throw new IllegalArgumentException("nobody would drive the loop");
     }
@@ -409,10 +410,22 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
 
   /**
    * Looks at the network when nobody has for a while, so that a connection that ended during a
-   * pause is known to be dead before a request is entrusted to it. In the loop.
+   * pause is known to be dead before a request is entrusted to it. The pause may also be one of the
+   * driver between the network and its tasks, when it gets no processor. In the loop.
    */
   final void refresh() {
-    if (!stepping && clock.nanoTime() - lastStepNanos > STALE_NANOS) {
+    if (stepping && !taskBegins) {
+      // In the midst of something else.
+      return;
+    }
+    taskBegins = false;
+    long now = clock.nanoTime();
+    if (now - lastPollNanos <= STALE_NANOS) {
+      return;
+    }
+    if (stepping) {
+      pollOrWait(-1, null, now);
+    } else {
       step(-1);
     }
   }
@@ -578,12 +591,14 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
 
   private void runTasks() {
     for (Task task = tasks.poll(); task != null; task = tasks.poll()) {
+      taskBegins = true;
       try {
         task.runInLoop();
       } catch (RuntimeException | AssertionError e) {
         LOG.error("a task failed in loop {}", name, e);
       }
     }
+    taskBegins = false;
   }
 
   private void flushDirty() {
@@ -642,7 +657,6 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
       if (!dirty.isEmpty()) {
         flushDirty();
       }
-      lastStepNanos = now;
       return now;
     } finally {
       stepping = false;
@@ -651,6 +665,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   }
 
   private void pollOrWait(long waitNanos, Completion awaited, long startNanos) {
+    // What came after this may not have been seen.
+    lastPollNanos = startNanos;
     if (!pollers.isEmpty()) {
       pollAllOrWait(waitNanos, awaited, startNanos);
       return;

@@ -11,7 +11,9 @@ import io.crail.common.error.ErrorCode;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +34,7 @@ class RpcPeerTest {
 
   private static final class FakeLoop extends ClientLoop {
     private final List<FakeConnection> attempts = new ArrayList<>();
+    private final Deque<Runnable> arriving = new ArrayDeque<>();
     private long now;
 
     FakeLoop() {
@@ -57,6 +60,9 @@ class RpcPeerTest {
 
     @Override
     protected void poll(long waitNanos) {
+      for (int left = arriving.size(); left > 0; left--) {
+        arriving.poll().run();
+      }
       if (waitNanos > 0) {
         now += waitNanos;
       }
@@ -342,6 +348,41 @@ class RpcPeerTest {
     inLoop(() -> fresh.answer(1));
     assertEnd(ErrorCode.OK, idempotent);
     assertEquals(0, loop.outstanding());
+  }
+
+  /** The connection ends, and later somebody sends, while the driver gets no processor. */
+  @Test
+  void entrustsNothingToAConnectionThatEndedDuringAPauseOfTheDriver() {
+    ask(true);
+    establish();
+    FakeConnection old = loop.last();
+    inLoop(() -> old.answer(1));
+    List<FakeCall> calls = new ArrayList<>();
+    // Within a look at the network, which does not see any more what comes now.
+    loop.arriving.add(
+        () -> {
+          loop.now += SECOND;
+          loop.arriving.add(() -> old.handler.closed("gone"));
+          submitFromElsewhere(calls);
+        });
+    loop.pollOnce();
+    assertEquals(2, old.sent.size(), "sent on a connection that had ended before");
+    assertFalse(calls.get(0).isComplete());
+    establish();
+    FakeConnection fresh = loop.last();
+    inLoop(() -> fresh.answer(1));
+    assertEnd(ErrorCode.OK, calls.get(0));
+    assertEquals(0, loop.outstanding());
+  }
+
+  private void submitFromElsewhere(List<FakeCall> calls) {
+    Thread other = new Thread(() -> calls.add(ask(false)));
+    other.start();
+    try {
+      other.join();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test
