@@ -58,31 +58,61 @@ final class TaskQueue {
   }
 
   private boolean addToRing(ClientLoop.Task task) {
+    long position = claim();
+    if (position < 0) {
+      return false;
+    }
+    publish(position, task);
+    return true;
+  }
+
+  /** Takes the next place of the ring; -1 when the ring is full. */
+  long claim() {
     while (true) {
       long position = added.get();
-      int place = (int) position & mask;
-      long turn = (long) TURN.getAcquire(turns, place);
+      long turn = (long) TURN.getAcquire(turns, (int) position & mask);
       if (turn == position) {
         if (added.compareAndSet(position, position + 1)) {
-          places[place] = task;
-          TURN.setRelease(turns, place, position + 1);
-          return true;
+          return position;
         }
       } else if (turn < position) {
-        return false;
+        return -1;
       }
     }
   }
 
-  /** Takes a task; null when there is none. Only one thread at a time keeps the order. */
+  /** Puts a task into a place that was claimed; until then nobody sees what comes behind it. */
+  void publish(long position, ClientLoop.Task task) {
+    int place = (int) position & mask;
+    places[place] = task;
+    TURN.setRelease(turns, place, position + 1);
+  }
+
+  /**
+   * Takes a task; null when there is none. Only one thread at a time keeps the order. Waits for a
+   * thread that has claimed a place and not put its task there: what is behind it must not
+   * overtake, and it is between two instructions, which neither block nor fail.
+   */
   ClientLoop.Task poll() {
-    ClientLoop.Task task = pollRing();
-    if (task != null || overflow.peek() == null) {
-      return task;
+    ClientLoop.Task task = take();
+    while (task == null && !isRingEmpty()) {
+      Thread.yield();
+      task = take();
     }
+    return task;
+  }
+
+  /** Takes a task; null also when the next one is not in its place yet. */
+  ClientLoop.Task take() {
+    ClientLoop.Task task = takeFromRing();
+    return task != null || overflow.peek() == null ? task : takeBehindRing();
+  }
+
+  /** As {@link #take}, when a task was seen behind the ring after the ring had none. */
+  ClientLoop.Task takeBehindRing() {
     // What the thread of the one that was seen had added before is in the ring, or was taken.
-    task = pollRing();
-    if (task == null) {
+    ClientLoop.Task task = takeFromRing();
+    if (task == null && isRingEmpty()) {
       task = overflow.poll();
       if (task != null) {
         overflowing.decrementAndGet();
@@ -91,30 +121,30 @@ final class TaskQueue {
     return task;
   }
 
-  private ClientLoop.Task pollRing() {
+  /** Takes the first task of the ring; null when it has none, or not in its place yet. */
+  ClientLoop.Task takeFromRing() {
     while (true) {
       long position = taken.get();
       int place = (int) position & mask;
       long turn = (long) TURN.getAcquire(turns, place);
-      if (turn == position + 1) {
-        if (taken.compareAndSet(position, position + 1)) {
-          ClientLoop.Task task = places[place];
-          places[place] = null;
-          TURN.setRelease(turns, place, position + turns.length);
-          return task;
-        }
-      } else if (turn <= position) {
-        if (added.get() == position) {
-          return null;
-        }
-        // A thread is between two instructions of adding; those behind it must not overtake.
-        Thread.yield();
+      if (turn <= position) {
+        return null;
+      }
+      if (turn == position + 1 && taken.compareAndSet(position, position + 1)) {
+        ClientLoop.Task task = places[place];
+        places[place] = null;
+        TURN.setRelease(turns, place, position + turns.length);
+        return task;
       }
     }
   }
 
+  private boolean isRingEmpty() {
+    return taken.get() == added.get();
+  }
+
   /** True when all that was added was taken; a task that is being added counts. */
   boolean isEmpty() {
-    return taken.get() == added.get() && overflowing.get() == 0;
+    return isRingEmpty() && overflowing.get() == 0;
   }
 }

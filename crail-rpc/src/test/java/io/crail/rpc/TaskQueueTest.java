@@ -54,6 +54,60 @@ class TaskQueueTest {
     }
   }
 
+  /** One thread stops between claiming its place and putting its task there. */
+  @Test
+  void nothingOvertakesATaskThatIsBeingAdded() {
+    TaskQueue queue = new TaskQueue(2);
+    final long position = queue.claim();
+    assertFalse(queue.isEmpty());
+    assertNull(queue.take());
+    // The first is behind it in the ring, the others are behind the ring.
+    for (int i = 0; i < 3; i++) {
+      queue.add(new Numbered(1, i));
+      assertNull(queue.take());
+    }
+    queue.publish(position, new Numbered(0, 0));
+    assertEquals(new Numbered(0, 0), queue.poll());
+    for (int i = 0; i < 3; i++) {
+      assertEquals(new Numbered(1, i), queue.poll());
+    }
+    assertNull(queue.poll());
+    assertTrue(queue.isEmpty());
+  }
+
+  @Test
+  @Timeout(value = 60, unit = TimeUnit.SECONDS)
+  void pollWaitsForATaskThatIsBeingAdded() throws InterruptedException {
+    TaskQueue queue = new TaskQueue(2);
+    final long position = queue.claim();
+    queue.add(new Numbered(1, 0));
+    List<ClientLoop.Task> taken = new ArrayList<>();
+    Thread consumer =
+        new Thread(
+            () -> {
+              taken.add(queue.poll());
+              taken.add(queue.poll());
+            });
+    consumer.start();
+    queue.publish(position, new Numbered(0, 0));
+    consumer.join();
+    assertEquals(List.of(new Numbered(0, 0), new Numbered(1, 0)), taken);
+  }
+
+  /** The consumer stops between its looks into the ring and behind it. */
+  @Test
+  void whatCameIntoTheRingMeanwhileGoesBeforeWhatIsBehindIt() {
+    TaskQueue queue = new TaskQueue(2);
+    assertNull(queue.takeFromRing());
+    for (int i = 0; i < 3; i++) {
+      queue.add(new Numbered(0, i));
+    }
+    for (int i = 0; i < 3; i++) {
+      assertEquals(new Numbered(0, i), queue.takeBehindRing());
+    }
+    assertTrue(queue.isEmpty());
+  }
+
   @Test
   void aSizeIsAPowerOfTwoAboveOne() {
     assertThrows(IllegalArgumentException.class, () -> new TaskQueue(3));
