@@ -88,8 +88,14 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    * Puts a whole value under a key of a table, in the place of the one that is there. Same as to
    * create the key-value, write the bytes and close the stream, in fewer requests: a small value
    * ({@code crail.namenode.smallvalue}) takes one, and whoever looks then finds the old value or
-   * the new one. A larger one takes the place of the old one first, and its bytes can be read when
-   * this has ended. Many may be under way; of those on one key the last wins.
+   * the new one. A larger one, or one that the namenode has no memory for, takes the place of the
+   * old one first, and its bytes can be read when this has ended. Many may be under way; of those
+   * on one key the last wins.
+   *
+   * <p>The old value stays until there is room for the new one beside it: a put that fails with a
+   * {@code NoSpaceException} for want of that has done nothing. Of a value of more than 64 blocks
+   * ({@code crail.blocksize}) that is true for the first 64 extents. When the bytes of a larger
+   * value cannot be written, because a datanode has gone for example, the old one is gone as well.
    *
    * <p>A put whose answer is lost with its connection fails with an {@code UnavailableException}:
    * it may have taken place. It may be put again.

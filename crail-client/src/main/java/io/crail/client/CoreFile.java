@@ -190,24 +190,56 @@ class CoreFile extends CoreNode implements CrailFile {
   /**
    * Opens a stream to write all bytes of a node whose create has just brought the lease, which is
    * in use since. Waits for nothing.
+   *
+   * @return null when the answer came so late that the lease has to be acquired again
    */
   final DirectOutput openCreated(LoopContext context, long writeHint)
       throws CrailException, InterruptedException {
     try {
       store().checkOpen();
       DirectOutput output = openWithLeaseOfCreate(context, info(), writeHint);
-      if (output == null) {
-        throw ErrorCode.TIMED_OUT.exception("create " + getPath());
-      }
-      output.holdNothing();
-      writer = output;
-      store().register(output);
-      return output;
+      return output == null ? null : begun(output);
     } catch (CrailException | InterruptedException | RuntimeException e) {
       lease.endUse();
       lease.giveBack();
       throw e;
     }
+  }
+
+  /**
+   * As {@link #openCreated}, with the lease acquired again.
+   *
+   * @param acquired the request under the same token, which has ended
+   * @param sentNanos when it was sent, at the latest
+   * @throws CrailException its error; WRITE_LEASE_LOST when somebody has written meanwhile
+   */
+  final DirectOutput openAcquired(
+      LoopContext context, AcquireCall acquired, long sentNanos, long writeHint)
+      throws CrailException {
+    if (acquired.isFailed()) {
+      notAcquired(context, acquired, id(), lease.token(), acquired.failure());
+      lease.endUse();
+      throw acquired.failure();
+    }
+    try {
+      store().checkOpen();
+      if (acquired.response().node().size() > 0) {
+        throw ErrorCode.WRITE_LEASE_LOST.exception(getPath() + ": somebody else has written");
+      }
+      return begun(openWithAcquired(context, acquired, lease.token(), sentNanos, writeHint));
+    } catch (CrailException | RuntimeException e) {
+      lease.endUse();
+      lease.giveBack();
+      throw e;
+    }
+  }
+
+  /** Notes a stream that holds no bytes back. */
+  private DirectOutput begun(DirectOutput output) throws CrailException {
+    output.holdNothing();
+    writer = output;
+    store().register(output);
+    return output;
   }
 
   /** The creator has the lease, and saves a request while it has surely not run out; else null. */
@@ -244,6 +276,11 @@ class CoreFile extends CoreNode implements CrailFile {
     }
     long wanted = held != 0 ? held : store().newToken();
     AcquireCall acquired = acquire(context, known.id(), wanted);
+    return openWithAcquired(context, acquired, wanted, sentNanos, writeHint);
+  }
+
+  private DirectOutput openWithAcquired(
+      LoopContext context, AcquireCall acquired, long wanted, long sentNanos, long writeHint) {
     AcquireLease.Response response = acquired.response();
     NodeInfo present = response.node();
     info(present);
@@ -284,15 +321,20 @@ class CoreFile extends CoreNode implements CrailFile {
       call.join();
       return call;
     } catch (CrailException e) {
-      if (LeaseReturn.isDoubtful(e)) {
-        lease.inDoubt(context, call, id, wanted);
-      } else {
-        lease.refused();
-      }
+      notAcquired(context, call, id, wanted, e);
       throw e;
     } catch (InterruptedException e) {
       lease.inDoubt(context, call, id, wanted);
       throw e;
+    }
+  }
+
+  private void notAcquired(
+      LoopContext context, AcquireCall call, long id, long wanted, CrailException failure) {
+    if (LeaseReturn.isDoubtful(failure)) {
+      lease.inDoubt(context, call, id, wanted);
+    } else {
+      lease.refused();
     }
   }
 

@@ -45,6 +45,7 @@ import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -403,6 +404,7 @@ public final class CoreStore extends CrailStore {
             enumerable,
             storageClass.isStrict(),
             replace,
+            false,
             requirePermissions(permissions),
             storageClass.value(),
             token,
@@ -410,20 +412,15 @@ public final class CoreStore extends CrailStore {
             wirePath,
             hostOf(locationClass),
             SmallValue.NONE);
-    CreateCall call = newCreate(context, wirePath.toString(), request);
-    call.submit();
-    return call;
-  }
-
-  /** A create that is ready to be submitted, with the handle of its node. */
-  CreateCall newCreate(LoopContext context, String name, Create.Request request) {
+    String name = wirePath.toString();
     CreateCall call = new CreateCall(context, name, request);
-    CoreNode node = CoreNode.creating(this, name, request.type(), call, request.token());
+    CoreNode node = CoreNode.creating(this, name, nodeType, call, token);
     call.node(node);
-    if (request.token() != 0) {
+    if (token != 0) {
       // Before the node can be met.
       creatorLeases.created((CoreFile) node);
     }
+    call.submit();
     return call;
   }
 
@@ -443,34 +440,42 @@ public final class CoreStore extends CrailStore {
     Utf8 wirePath = NodePath.parse(path);
     LoopContext context = context();
     context.throttle();
-    Utf8 host = hostOf(locationClass);
+    ByteBuffer memory = DirectStream.memoryOf(value);
+    int offset = value.position();
     int length = value.remaining();
+    int namenode = NodePath.namenodeOf(wirePath, context.namenodes().count());
+    SmallValue small = SmallValue.NONE;
+    if (length > 0 && length <= context.mostWithCreateAt(namenode)) {
+      byte[] bytes = new byte[length];
+      memory.get(offset, bytes);
+      small = SmallValue.of(bytes);
+    }
+    Create.Request request =
+        new Create.Request(
+            NodeType.KEYVALUE,
+            enumerable,
+            storageClass.isStrict(),
+            false,
+            length > 0,
+            CrailAttributes.FILE_PERMISSIONS,
+            storageClass.value(),
+            length > 0 ? newToken() : 0,
+            length,
+            wirePath,
+            hostOf(locationClass),
+            small);
     PutCall call =
         new PutCall(
             this,
             context,
             wirePath.toString(),
-            DirectStream.memoryOf(value),
+            memory,
             DirectStream.rootOf(value),
-            value.position(),
+            offset,
             length,
-            small -> {
-              boolean whole = small.length() == length;
-              return new Create.Request(
-                  NodeType.KEYVALUE,
-                  enumerable,
-                  storageClass.isStrict(),
-                  false,
-                  CrailAttributes.FILE_PERMISSIONS,
-                  storageClass.value(),
-                  whole ? 0 : newToken(),
-                  whole ? 0 : length,
-                  wirePath,
-                  host,
-                  small);
-            });
+            request);
     value.position(value.limit());
-    call.begin(context.smallValueAt(NodePath.namenodeOf(wirePath, context.namenodes().count())));
+    call.begin();
     return call;
   }
 

@@ -9,8 +9,8 @@ import io.crail.protocol.OperationCall;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 
-/** A create; its handle exists from the beginning and waits for the answer where it needs it. */
-final class CreateCall extends OperationCall<Create.Request, Create.Response>
+/** A create; its handle may exist from the beginning and waits for the answer where it needs it. */
+class CreateCall extends OperationCall<Create.Request, Create.Response>
     implements Awaitable<CrailNode> {
   private final LoopContext context;
   private final String path;
@@ -32,46 +32,46 @@ final class CreateCall extends OperationCall<Create.Request, Create.Response>
   }
 
   /** Names the handle; before the call is submitted. */
-  void node(CoreNode newNode) {
+  final void node(CoreNode newNode) {
     this.node = newNode;
   }
 
-  LoopContext context() {
+  final LoopContext context() {
     return context;
   }
 
   /** Whether the creator gets the write lease. */
-  boolean asksForLease() {
+  final boolean asksForLease() {
     return asksForLease;
   }
 
   /** When the request was sent, at the earliest; the write lease lasts from then on. */
-  long sentNanos() {
+  final long sentNanos() {
     return sentNanos;
   }
 
   /** Which start of the namenode has granted the lease; once this has succeeded. */
-  long incarnation() {
+  final long incarnation() {
     return incarnation;
   }
 
   @Override
-  protected void answered() {
+  protected final void answered() {
     incarnation = context.incarnation(response().node().id());
   }
 
   @Override
-  public Completion completion() {
+  public final Completion completion() {
     return this;
   }
 
   @Override
-  public ClientLoop loop() {
+  public final ClientLoop loop() {
     return context.loop();
   }
 
   @Override
-  public CrailNode outcome(CrailException failure) throws CrailException {
+  public final CrailNode outcome(CrailException failure) throws CrailException {
     if (failure != null) {
       throw failure;
     }
@@ -79,12 +79,12 @@ final class CreateCall extends OperationCall<Create.Request, Create.Response>
   }
 
   @Override
-  public CrailNode early() {
+  public final CrailNode early() {
     return node;
   }
 
   @Override
-  public String toString() {
+  public final String toString() {
     return "create " + path;
   }
 }

@@ -5,6 +5,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.SmallValue;
 import io.crail.rpc.ClientLoop;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
@@ -115,13 +116,18 @@ final class LoopContext {
     return hello == null || (full != 0 && full - nanoTime() > 0) ? 0 : hello.smallValue();
   }
 
-  /** The namenode of a node has no memory for more small values. */
-  void smallValuesFull(long id) {
-    smallValuesFullAt((int) Long.remainderUnsigned(id, namenodes.count()));
+  /**
+   * Most bytes of a value that go with its create. Before the namenode has said what it holds, all
+   * that may be: it tells with the answer whether it has kept them.
+   */
+  int mostWithCreateAt(int namenode) {
+    Hello.Response hello = namenodes.hello(namenode);
+    return hello == null ? SmallValue.MAX_LENGTH : hello.smallValue();
   }
 
-  /** As {@link #smallValuesFull}, for a namenode by its index. */
-  void smallValuesFullAt(int namenode) {
+  /** The namenode of a node has no memory for more small values. */
+  void smallValuesFull(long id) {
+    int namenode = (int) Long.remainderUnsigned(id, namenodes.count());
     fullUntilNanos.set(namenode, nanoTime() + FULL_NANOS | 1);
   }
 

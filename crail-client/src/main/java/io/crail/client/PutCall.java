@@ -5,23 +5,23 @@ import io.crail.CrailKeyValue;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Create;
-import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeInfo;
-import io.crail.protocol.NodePath;
-import io.crail.protocol.OperationCall;
 import io.crail.protocol.SmallValue;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.function.Function;
 
 /**
- * Puts a whole value. A small one goes with the create. For another one, and for one that the
- * namenode has no memory for, the create asks for the space of all bytes, they are written, and the
- * write lease is given back; nobody waits in between.
+ * Puts a whole value. The create says all there is to say: it brings the bytes of a small value,
+ * and asks for a write lease and for the space of all bytes, should the namenode not keep them. So
+ * the order of puts is that of their creates, whatever becomes of the bytes. If they were not kept,
+ * they are written and the lease is given back; nobody waits in between.
  */
 final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
+  /** Create, perhaps the lease once more, space behind the first extent, and the end. */
+  private static final int MOST_REQUESTS = 4;
+
   private final CoreStore store;
   private final LoopContext context;
   private final String path;
@@ -29,8 +29,9 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   private final ByteBuffer root;
   private final int offset;
   private final int length;
+  private final long token;
   private final long deadlineNanos;
-  private final Function<SmallValue, Create.Request> request;
+  private final Creation creation;
   private volatile CoreKeyValue value;
 
   /**
@@ -38,7 +39,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
    *
    * @param memory where the value is, {@code length} bytes from {@code offset} on
    * @param root what the memory was cut from
-   * @param request the create: with a small value, or without one, with a lease and space
+   * @param request the create; without a token for a value of no bytes
    */
   PutCall(
       CoreStore store,
@@ -48,7 +49,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       ByteBuffer root,
       int offset,
       int length,
-      Function<SmallValue, Create.Request> request) {
+      Create.Request request) {
     this.store = store;
     this.context = context;
     this.path = path;
@@ -56,91 +57,89 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     this.root = root;
     this.offset = offset;
     this.length = length;
-    this.request = request;
+    this.token = request.token();
+    this.creation = new Creation(request);
     this.deadlineNanos =
         context.nanoTime()
-            + 3 * context.rpcTimeoutNanos()
+            + MOST_REQUESTS * context.rpcTimeoutNanos()
             + DirectStream.timeoutNanos(store.dataTimeoutNanos(), length);
   }
 
-  /**
-   * Sends the create.
-   *
-   * @param mostSmall most bytes that go with it
-   */
-  void begin(int mostSmall) {
-    if (length <= mostSmall || length == 0) {
-      byte[] bytes = new byte[length];
-      memory.get(offset, bytes);
-      new SmallPut(request.apply(SmallValue.of(bytes))).submit();
-    } else {
-      beginLarge();
-    }
+  /** Sends the create. */
+  void begin() {
+    creation.submit();
   }
 
-  /** The one request of a small value. */
-  private final class SmallPut extends OperationCall<Create.Request, Create.Response> {
-    private final int namenode;
-
-    SmallPut(Create.Request request) {
-      super(NameNodeOperations.CREATE);
-      this.namenode = NodePath.namenodeOf(request.path(), context.namenodes().count());
-      prepare(context.namenodes().peer(namenode), request, context.namenodes().newDeadlineNanos());
+  private final class Creation extends CreateCall {
+    Creation(Create.Request request) {
+      super(context, path, request);
     }
 
     @Override
     protected void completed() {
-      if (!isFailed()) {
-        NodeInfo info = response().node();
-        value = new CoreKeyValue(store, path, info, List.of(), SmallValue.NONE, 0);
-        PutCall.this.succeed();
-      } else if (failure().code() == ErrorCode.NO_SPACE) {
-        // The namenode has no memory for it, and has done nothing.
-        context.smallValuesFullAt(namenode);
-        beginLarge();
+      if (isFailed()) {
+        refused();
       } else {
-        PutCall.this.fail(failure());
+        created(response().node());
       }
     }
   }
 
-  private void beginLarge() {
-    CreateCall create = store.newCreate(context, path, request.apply(SmallValue.NONE));
-    CoreKeyValue made = (CoreKeyValue) create.early();
-    // So that the lease is not given back for being idle while many creates are under way.
-    made.lease().useAtOnce();
-    create.whenComplete(() -> created(create, made));
-    create.submit();
+  private void refused() {
+    if (token != 0 && LeaseReturn.isDoubtful(creation.failure())) {
+      // The lease may be there, and whoever meets the node gives it back.
+      store.creatorLeases().created(new CoreKeyValue(store, path, creation, token));
+    }
+    fail(creation.failure());
   }
 
-  private void created(CreateCall create, CoreKeyValue made) {
-    if (create.isFailed()) {
-      made.lease().endUse();
-      fail(create.failure());
+  private void created(NodeInfo node) {
+    if (token == 0 || node.size() > 0) {
+      value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
+      succeed();
       return;
     }
+    // Known to nobody, so the lease is not given back for being idle.
+    CoreKeyValue made = new CoreKeyValue(store, path, creation, token);
+    made.lease().useAtOnce();
+    DirectOutput output;
     try {
-      DirectOutput output = made.openCreated(context, length);
-      value = made;
-      write(output);
-    } catch (CrailException e) {
-      fail(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      fail(ErrorCode.CLOSED, "interrupted");
-    } catch (RuntimeException e) {
-      CrailException bug = ErrorCode.INTERNAL.exception(toString());
-      bug.initCause(e);
-      fail(bug);
+      output = made.openCreated(context, length);
+    } catch (CrailException | InterruptedException | RuntimeException e) {
+      failed(e);
+      return;
+    }
+    if (output != null) {
+      write(made, output);
+    } else {
+      acquire(made);
     }
   }
 
-  private void write(DirectOutput output) throws InterruptedException {
+  /** Takes the lease again, for half of it was over when the answer came. */
+  private void acquire(CoreKeyValue made) {
+    long sentNanos = context.nanoTime();
+    AcquireCall call = new AcquireCall(context, made.id(), token);
+    call.whenComplete(
+        () -> {
+          try {
+            write(made, made.openAcquired(context, call, sentNanos, length));
+          } catch (CrailException | RuntimeException e) {
+            failed(e);
+          }
+        });
+    call.submit();
+  }
+
+  private void write(CoreKeyValue made, DirectOutput output) {
+    value = made;
     try {
       StreamOperation write = output.write(memory, root, offset, length);
       write.whenComplete(() -> output.closeBehind(this::closed));
     } catch (CrailException e) {
       output.closeBehind(later -> closed(e));
+    } catch (InterruptedException | RuntimeException e) {
+      output.closeBehind(later -> failed(e));
     }
   }
 
@@ -149,6 +148,19 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       succeed();
     } else {
       fail(failure);
+    }
+  }
+
+  private void failed(Exception cause) {
+    if (cause instanceof CrailException failure) {
+      fail(failure);
+    } else if (cause instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
+      fail(ErrorCode.CLOSED, "interrupted");
+    } else {
+      CrailException bug = ErrorCode.INTERNAL.exception(toString());
+      bug.initCause(cause);
+      fail(bug);
     }
   }
 

@@ -116,7 +116,11 @@ final class NameNode {
           request.path() + ": " + request.wanted() + " bytes wanted");
     }
     NodeInfo info = tree.create(request, clientId, user);
-    boolean wanted = request.wanted() > 0 && request.token() != 0 && !info.type().isContainer();
+    boolean wanted =
+        request.wanted() > 0
+            && request.token() != 0
+            && info.size() == 0
+            && !info.type().isContainer();
     return new Create.Response(info, wanted ? firstExtent(info.id(), request) : List.of());
   }
 

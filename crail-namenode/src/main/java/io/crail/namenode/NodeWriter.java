@@ -48,36 +48,101 @@ final class NodeWriter {
     this.spaceMaker = spaceMaker;
   }
 
-  /**
-   * Takes memory for the value that a node is created with.
-   *
-   * @return what the node is to have; null for a node without a value
-   */
-  NodeSpace takeSmall(Create.Request request) throws CrailException {
-    SmallValue value = request.value();
-    if (value.length() == 0) {
-      return null;
-    }
-    if (request.type() != NodeType.KEYVALUE || request.token() != 0) {
+  /** Checks what a node is to be created with, and makes room for its value if it can. */
+  void prepare(Create.Request request) throws CrailException {
+    int length = request.value().length();
+    if (length > 0 && request.type() != NodeType.KEYVALUE) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
-          request.path() + ": a value is only for a key-value that nobody goes on to write");
+          request.path() + ": a value is for a key-value, not for a " + request.type());
     }
-    smallValues.take(request.path(), value.length());
-    return new SmallBytes(value.bytes());
+    if (request.needed() && (request.token() == 0 || request.type().isContainer())) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          request.path() + ": space is needed by somebody with a write lease");
+    }
+    makeRoom(length);
+  }
+
+  /** Takes memory from removed values that still have some. In nobody's monitor. */
+  private void makeRoom(int smallLength) {
+    boolean more = smallLength > 0;
+    for (int i = 0; more && i < MAX_SPACE_ROUNDS && !smallValues.needsNoMore(smallLength); i++) {
+      more = spaceMaker.makeSpace();
+    }
+  }
+
+  /** As {@link SpaceMaker#makeSpace}; in nobody's monitor. */
+  boolean makeSpace() {
+    return spaceMaker.makeSpace();
+  }
+
+  /**
+   * Gives a new node what it is created with: the small value; or the write lease, and the space
+   * that its writer needs. Before anybody finds the node, in its parent's monitor, so that the
+   * order in which nodes come under a name is that in which this is decided.
+   *
+   * @param old the node in whose place it comes, which is destroyed then, or null
+   * @throws CrailException with {@link ErrorCode#NO_SPACE} and others; then nothing was taken
+   */
+  void equip(Node node, Create.Request request, Node old, long clientId) throws CrailException {
+    int length = request.value().length();
+    if (length > 0 && smallValues.take(length, small(old == null ? null : old.space()))) {
+      node.space(new SmallBytes(request.value().bytes()));
+      return;
+    }
+    if (request.token() == 0) {
+      if (length > 0) {
+        throw smallValues.refusal(request.path(), length);
+      }
+      return;
+    }
+    if (request.type().isContainer()) {
+      return;
+    }
+    NodeSpace space = request.needed() ? allocateAll(node, request) : null;
+    try {
+      synchronized (node) {
+        node.lease(leases.grant(node, clientId, request.token()));
+        node.space(space);
+      }
+    } catch (CrailException e) {
+      giveBackExtents(space);
+      throw e;
+    }
+  }
+
+  /** All space for the bytes that are wanted, as far as one answer has extents for it. */
+  private NodeSpace allocateAll(Node node, Create.Request request) throws CrailException {
+    NodeSpace space = null;
+    long end = 0;
+    while (end < request.wanted() && (space == null || space.count() < Extend.MAX_EXTENTS)) {
+      // As if each were the first: no larger than what is known to come.
+      Allocation next = allocate(node, null, end, request.wanted() - end);
+      if (next == null) {
+        giveBackExtents(space);
+        throw noSpace(request.path(), node);
+      }
+      space = space == null ? next : space.with(next);
+      end = next.fileEnd();
+    }
+    return space;
+  }
+
+  /** Gives back extents that nobody was told of, or that nobody writes to any more. */
+  private void giveBackExtents(NodeSpace space) {
+    for (int i = space == null ? -1 : space.count() - 1; i >= 0; i--) {
+      store.giveBack(space.at(i));
+    }
+  }
+
+  private static byte[] small(NodeSpace space) {
+    return space == null ? null : space.small();
   }
 
   /** Gives the memory of a small value back; of anything else nothing. */
-  void giveBackSmall(NodeSpace space) {
-    byte[] small = space == null ? null : space.small();
+  private void giveBackSmall(NodeSpace space) {
+    byte[] small = small(space);
     if (small != null) {
       smallValues.giveBack(small.length);
-    }
-  }
-
-  /** Gives a new node's write lease to its creator. */
-  void grant(Node node, long clientId, long token) throws CrailException {
-    synchronized (node) {
-      node.lease(leases.grant(node, clientId, token));
     }
   }
 
@@ -98,7 +163,7 @@ final class NodeWriter {
         throw ErrorCode.WRITE_LEASE_HELD.exception(node.toString());
       }
       NodeSpace space = node.space();
-      byte[] small = space == null ? null : space.small();
+      byte[] small = small(space);
       if (small != null) {
         return new AcquireLease.Response(node.info(), List.of(), SmallValue.of(small));
       }
@@ -146,13 +211,17 @@ final class NodeWriter {
       extents = tryExtend(node, request, most);
     }
     if (extents.isEmpty()) {
-      throw ErrorCode.NO_SPACE.exception(
-          node
-              + (node.isStrict() ? ": strictly from storage class " : ": from storage class ")
-              + node.storageClass()
-              + store.prospect(node.storageClass(), node.isStrict()));
+      throw noSpace(node, node);
     }
     return extents;
+  }
+
+  private CrailException noSpace(Object what, Node node) {
+    return ErrorCode.NO_SPACE.exception(
+        what
+            + (node.isStrict() ? ": strictly from storage class " : ": from storage class ")
+            + node.storageClass()
+            + store.prospect(node.storageClass(), node.isStrict()));
   }
 
   /** As {@link #extend}; empty when there is no space at all. */
@@ -202,6 +271,7 @@ final class NodeWriter {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": a value of " + value.length() + " bytes for the size " + request.size());
     }
+    makeRoom(value.length());
     synchronized (node) {
       if (node.isRemoved()) {
         farewell(node, request);
@@ -240,13 +310,13 @@ final class NodeWriter {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": a small value of " + value.length() + " bytes instead of " + node.size());
     }
-    smallValues.take(node, value.length());
+    if (!smallValues.take(value.length(), small(old))) {
+      throw smallValues.refusal(node, value.length());
+    }
     node.space(new SmallBytes(value.bytes()));
     node.touch(clock.currentTimeMillis());
     giveBackSmall(old);
-    for (int i = old == null ? -1 : old.count() - 1; i >= 0; i--) {
-      store.giveBack(old.at(i));
-    }
+    giveBackExtents(old);
   }
 
   /**

@@ -32,24 +32,46 @@ final class SmallValues {
     return used.get();
   }
 
+  /** True when a value is too long, or there is memory for it. */
+  boolean needsNoMore(int length) {
+    return length > maxLength || used.get() + SmallBytes.footprint(length) <= capacity;
+  }
+
   /**
-   * Takes memory for a value.
+   * Takes memory for a value. What the value before it has is as good as free, so that one can
+   * always be overwritten by one that is no longer; for that moment both are counted.
    *
-   * @param what whose value, for the error
-   * @throws CrailException with {@link ErrorCode#LIMIT_EXCEEDED} when it is too long, with {@link
-   *     ErrorCode#NO_SPACE} when there is no memory: it has to go into extents then
+   * @param before the value in whose place this one comes, which is given back then; null for none
+   * @return false when it is too long, or there is no memory: it has to go into extents then
    */
-  void take(Object what, int length) throws CrailException {
+  boolean take(int length, byte[] before) {
     if (length > maxLength) {
-      throw ErrorCode.LIMIT_EXCEEDED.exception(
-          what + ": a small value of " + length + " bytes, at most " + maxLength);
+      return false;
     }
-    long footprint = SmallBytes.footprint(length);
-    if (used.addAndGet(footprint) > capacity) {
-      used.addAndGet(-footprint);
-      throw ErrorCode.NO_SPACE.exception(
-          what + ": small values have taken the " + capacity + " bytes of memory for them");
-    }
+    long more = SmallBytes.footprint(length);
+    long less = before == null ? 0 : SmallBytes.footprint(before.length);
+    long present;
+    do {
+      present = used.get();
+      if (more > less && present + more - less > capacity) {
+        return false;
+      }
+    } while (!used.compareAndSet(present, present + more));
+    return true;
+  }
+
+  /**
+   * Why a value was not taken: {@link ErrorCode#LIMIT_EXCEEDED} when it is too long, {@link
+   * ErrorCode#NO_SPACE} when there was no memory.
+   *
+   * @param what whose value
+   */
+  CrailException refusal(Object what, int length) {
+    return length > maxLength
+        ? ErrorCode.LIMIT_EXCEEDED.exception(
+            what + ": a small value of " + length + " bytes, at most " + maxLength)
+        : ErrorCode.NO_SPACE.exception(
+            what + ": small values have taken the " + capacity + " bytes of memory for them");
   }
 
   /** Gives memory back. */

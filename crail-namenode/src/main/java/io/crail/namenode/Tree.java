@@ -5,6 +5,7 @@ import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.NoSpaceException;
 import io.crail.protocol.Create;
 import io.crail.protocol.ListNodes;
 import io.crail.protocol.NodeInfo;
@@ -35,6 +36,7 @@ import java.util.random.RandomGenerator;
 final class Tree {
   // Children that a page looks at, so that unlisted ones cannot make it long.
   private static final int MAX_VISITED = 16_384;
+  private static final int MAX_SPACE_ROUNDS = 64;
   // Nodes that a removal takes apart itself, so that small subtrees leave nothing behind.
   private static final int DISMANTLED_AT_ONCE = 256;
   // Everybody may create in the root, and remove what is his own.
@@ -224,16 +226,21 @@ final class Tree {
           "storage class " + request.storageClass() + ", there are " + storageClasses);
     }
     requirePermissions(path, request.permissions());
-    NodeSpace value = writer.takeSmall(request);
+    writer.prepare(request);
     Created created = null;
-    try {
-      while (created == null) {
-        Container parent = requireParent(path, locate(path)).parent;
-        created = create(request, path, parent, value, clientId, user);
-      }
-    } finally {
-      if (created == null) {
-        writer.giveBackSmall(value);
+    int rounds = 0;
+    boolean more = true;
+    while (created == null) {
+      Container parent = requireParent(path, locate(path)).parent;
+      try {
+        created = create(request, path, parent, clientId, user);
+      } catch (NoSpaceException e) {
+        // Made where no lock is held; when nothing is left to be done, another thread may just
+        // have done it: hence one more try.
+        if (!request.needed() || !more || ++rounds > MAX_SPACE_ROUNDS) {
+          throw e;
+        }
+        more = writer.makeSpace();
       }
     }
     if (created.replaced != null) {
@@ -249,12 +256,7 @@ final class Tree {
    * Creates under the lock; null when the parent is gone, and another may have come in its place.
    */
   private Created create(
-      Create.Request request,
-      PathBytes path,
-      Container parent,
-      NodeSpace value,
-      long clientId,
-      int user)
+      Create.Request request, PathBytes path, Container parent, long clientId, int user)
       throws CrailException {
     if (!parent.type().mayHold(request.type())) {
       throw ErrorCode.WRONG_TYPE.exception(
@@ -278,7 +280,6 @@ final class Tree {
         return null;
       }
       node.attributes(request.permissions(), user, parent.group());
-      node.space(value);
       Node replaced = put(node, parent, path, request, clientId);
       return new Created(node.info(), replaced);
     }
@@ -303,15 +304,13 @@ final class Tree {
     node.place(parent, path.bytes, start, path.end, sequence);
     node.touch(now);
     node.accessed(now);
-    if (request.token() != 0 && isWithBytes(node)) {
-      try {
-        writer.grant(node, clientId, request.token());
-      } catch (CrailException e) {
-        if (old == null) {
-          nodes.decrementAndGet();
-        }
-        throw e;
+    try {
+      writer.equip(node, request, old, clientId);
+    } catch (CrailException e) {
+      if (old == null) {
+        nodes.decrementAndGet();
       }
+      throw e;
     }
     ids.add(node);
     if (old == null) {

@@ -42,6 +42,7 @@ final class MemoryFootprint {
               true,
               false,
               false,
+              false,
               0644,
               Create.PARENT_CLASS,
               0,

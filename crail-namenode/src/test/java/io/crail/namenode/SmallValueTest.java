@@ -71,6 +71,7 @@ class SmallValueTest {
         true,
         false,
         false,
+        false,
         0644,
         Create.PARENT_CLASS,
         token,
@@ -81,19 +82,39 @@ class SmallValueTest {
   }
 
   /** The create of a value that its writer goes on to write. */
-  private static Create.Request announcement(String path, long wanted, SmallValue value) {
+  private static Create.Request announcement(String path, long wanted) {
+    return announcement(NodeType.KEYVALUE, path, false, TOKEN, wanted, SmallValue.NONE);
+  }
+
+  private static Create.Request announcement(
+      NodeType type, String path, boolean needed, long token, long wanted, SmallValue value) {
     return new Create.Request(
-        NodeType.KEYVALUE,
+        type,
         true,
         false,
         false,
+        needed,
         0644,
         Create.PARENT_CLASS,
-        TOKEN,
+        token,
         wanted,
         Utf8.of(path),
         Utf8.EMPTY,
         value);
+  }
+
+  /** As a client puts a value: kept here, or with a lease and space for all bytes. */
+  private Create.Response offer(String path, byte[] value) throws CrailException {
+    return store.call(
+        NameNodeOperations.CREATE,
+        announcement(NodeType.KEYVALUE, path, true, TOKEN, value.length, SmallValue.of(value)));
+  }
+
+  /** As a client puts a value that is too long to be kept. */
+  private Create.Response offer(String path, long length) throws CrailException {
+    return store.call(
+        NameNodeOperations.CREATE,
+        announcement(NodeType.KEYVALUE, path, true, TOKEN, length, SmallValue.NONE));
   }
 
   private NodeInfo put(String path, byte[] value) throws CrailException {
@@ -187,8 +208,9 @@ class SmallValueTest {
     for (Create.Request request :
         List.of(
             creation(NodeType.DATAFILE, "/d/f", 0, bytes(1, 1)),
-            creation(NodeType.KEYVALUE, "/t/k", TOKEN, bytes(1, 1)),
-            creation(NodeType.TABLE, "/t/t", 0, bytes(1, 1)))) {
+            creation(NodeType.TABLE, "/t/t", 0, bytes(1, 1)),
+            announcement(NodeType.TABLE, "/t/t", true, TOKEN, 5, SmallValue.NONE),
+            announcement(NodeType.KEYVALUE, "/t/k", true, 0, 5, SmallValue.NONE))) {
       Refusals.refused(
           ErrorCode.INVALID_ARGUMENT, () -> store.call(NameNodeOperations.CREATE, request));
     }
@@ -203,15 +225,101 @@ class SmallValueTest {
       put("/t/" + i, bytes(64, i));
     }
     Refusals.refused(ErrorCode.NO_SPACE, "/t/3", () -> put("/t/3", bytes(1, 1)));
-    // Not even in the place of another one, which is there until the new one is.
-    Refusals.refused(ErrorCode.NO_SPACE, () -> put("/t/0", bytes(64, 1)));
+    // In the place of another one there is as much as that one has.
+    put("/t/0", bytes(64, 5));
+    Refusals.refused(ErrorCode.NO_SPACE, () -> put("/t/0", bytes(65, 1)));
     NodeInfo node = store.create(NodeType.KEYVALUE, "/t/4", TOKEN);
     Refusals.refused(ErrorCode.NO_SPACE, () -> end(node.id(), bytes(5, 5)));
     // Its lease has stayed, and its bytes find a place elsewhere.
     store.write(node, 5);
     store.remove("/t/1", false);
     put("/t/3", bytes(64, 3));
-    assertSmall(bytes(64, 0), "/t/0");
+    assertSmall(bytes(64, 5), "/t/0");
+    put("/t/0", bytes(1, 6));
+    // And so it is for who appends to it.
+    store.acquire(store.lookup("/t/0").node().id(), TOKEN);
+    end(store.lookup("/t/0").node().id(), bytes(64, 6));
+    assertSmall(bytes(64, 6), "/t/0");
+  }
+
+  @Test
+  void aPutIsKeptOrHasALeaseAndSpace() throws Exception {
+    start(String.valueOf(SmallBytes.footprint(64)));
+    Create.Response kept = offer("/t/k", bytes(64, 1));
+    assertEquals(64, kept.node().size());
+    assertEquals(List.of(), kept.extents());
+    assertEquals(0, store.namenode.leases().size());
+    assertEquals(0, usage().classes().get(0).usedBytes());
+    // In one step, whatever is the reason: no memory, or a value that is too long.
+    for (int length : new int[] {65, MOST + 1}) {
+      Create.Response created = offer("/t/k", bytes(length, 2));
+      assertEquals(0, created.node().size());
+      assertEquals(1, created.extents().size());
+      assertEquals(0, usage().smallValueBytes());
+      store.setSize(created.node().id(), TOKEN, length, SetSize.END);
+      assertEquals(length, store.lookup("/t/k").node().size());
+      put("/t/k", bytes(64, 3));
+      assertEquals(0, usage().classes().get(0).usedBytes());
+    }
+  }
+
+  @Test
+  void aPutWithoutRoomLeavesTheOldValue() throws Exception {
+    start(String.valueOf(SmallBytes.footprint(10)));
+    put("/t/k", bytes(10, 1));
+    store.write("/f", 7 << 20);
+    for (long length : new long[] {(1 << 20) + 1, 2 << 20, 100L << 20}) {
+      Refusals.refused(ErrorCode.NO_SPACE, "/t/k", () -> offer("/t/k", length));
+      assertSmall(bytes(10, 1), "/t/k");
+      assertEquals(7 << 20, usage().classes().get(0).usedBytes());
+    }
+    store.write("/g", 1 << 20);
+    Refusals.refused(ErrorCode.NO_SPACE, "/t/k", () -> offer("/t/k", bytes(17, 2)));
+    Refusals.refused(ErrorCode.NO_SPACE, "/t/new", () -> offer("/t/new", bytes(17, 2)));
+    assertSmall(bytes(10, 1), "/t/k");
+    assertEquals(0, store.namenode.leases().size());
+    assertEquals(1, store.lookup("/t").node().childCount());
+    put("/t/k", bytes(9, 2));
+  }
+
+  @Test
+  void aPutHasSpaceForAllItsBytesFromTheBeginning() throws Exception {
+    long length = (5 << 20) + 5000;
+    Create.Response created = offer("/t/k", length);
+    assertEquals(1, created.extents().size());
+    assertEquals((5 << 20) + 8192, usage().classes().get(0).usedBytes());
+    store.write("/f", 2 << 20);
+    store.write(created.node(), length);
+    assertEquals(length, store.lookup("/t/k").node().size());
+  }
+
+  @Test
+  void spaceIsMadeForAPut() throws Exception {
+    store.mkdir("/d");
+    for (int i = 0; i < 1000; i++) {
+      store.write("/d/" + i, 8192);
+    }
+    store.remove("/d", true);
+    assertTrue(usage().classes().get(0).usedBytes() > 4 << 20, "taken apart already");
+    assertEquals(1, offer("/t/k", 7 << 20).extents().size());
+  }
+
+  @Test
+  void removedValuesMakeRoomForOthers() throws Exception {
+    int count = 1000;
+    start(String.valueOf(count * SmallBytes.footprint(8)));
+    for (int round = 0; round < 2; round++) {
+      for (int i = 0; i < count; i++) {
+        put("/t/" + i, bytes(8, i));
+      }
+      assertEquals(count * SmallBytes.footprint(8), usage().smallValueBytes());
+      store.remove("/t", true);
+      assertTrue(usage().smallValueBytes() > 0, "taken apart already");
+      store.create(NodeType.TABLE, "/t", 0);
+    }
+    for (int i = 0; i < count; i++) {
+      end(store.create(NodeType.KEYVALUE, "/t/" + i, TOKEN).id(), bytes(8, i));
+    }
   }
 
   @Test
@@ -244,8 +352,7 @@ class SmallValueTest {
 
   @Test
   void spaceThatASmallValueDoesNotNeedComesBack() throws Exception {
-    Create.Response created =
-        store.call(NameNodeOperations.CREATE, announcement("/t/k", 100_000, SmallValue.NONE));
+    Create.Response created = store.call(NameNodeOperations.CREATE, announcement("/t/k", 100_000));
     assertEquals(1, created.extents().size());
     assertTrue(created.extents().get(0).length() >= 100_000);
     end(created.node().id(), bytes(8, 8));
@@ -257,8 +364,7 @@ class SmallValueTest {
   @Test
   void aCreateWithoutSpaceForTheFirstExtentIsACreate() throws Exception {
     store.write("/full", 8L << 20);
-    Create.Response created =
-        store.call(NameNodeOperations.CREATE, announcement("/t/k", 100, SmallValue.NONE));
+    Create.Response created = store.call(NameNodeOperations.CREATE, announcement("/t/k", 100));
     assertEquals(List.of(), created.extents());
     Refusals.refused(ErrorCode.NO_SPACE, () -> store.extend(created.node().id(), TOKEN, 0, 100));
     end(created.node().id(), bytes(8, 8));
@@ -277,8 +383,7 @@ class SmallValueTest {
     }
     // In the place of a value, so that a create which fails behind its end would be seen.
     put("/t/k", bytes(5, 5));
-    Create.Response created =
-        store.call(NameNodeOperations.CREATE, announcement("/t/k", 100_000, SmallValue.NONE));
+    Create.Response created = store.call(NameNodeOperations.CREATE, announcement("/t/k", 100_000));
     assertEquals(1, created.extents().size());
     assertEquals(1 << 16, created.extents().get(0).length());
     List<Extent> rest = store.extend(created.node().id(), TOKEN, 1 << 16, 100_000 - (1 << 16));
@@ -387,7 +492,14 @@ class SmallValueTest {
   private void step(Random random, String path) throws CrailException {
     int length = random.nextInt(MOST + 10);
     switch (random.nextInt(8)) {
-      case 0, 1 -> put(path, bytes(length, 1));
+      case 0 -> put(path, bytes(length, 1));
+      case 1 -> {
+        if (random.nextBoolean()) {
+          offer(path, bytes(length, 1));
+        } else {
+          offer(path, (long) random.nextInt(4 << 20));
+        }
+      }
       case 2 -> {
         long id = store.create(NodeType.KEYVALUE, path, TOKEN).id();
         if (random.nextBoolean()) {

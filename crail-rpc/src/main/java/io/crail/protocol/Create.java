@@ -27,20 +27,25 @@ public final class Create {
    * @param strict whether its space comes from its storage class only
    * @param replace whether a node with bytes takes the place of one that is there; in a table it
    *     always does
+   * @param needed with a token: whether nothing is done, but NO_SPACE, where there is no space for
+   *     the bytes that are wanted, or for as many of them as an answer to extend has extents for
    * @param permissions twelve permission bits
    * @param storageClass storage class, or -1 for the parent's
    * @param token not 0: the write lease that the creator takes on a node with bytes
    * @param wanted bytes that the creator, if it takes the lease, will write at once: the first
-   *     extent for them is allocated; 0 for none
+   *     extent for them is allocated, and the others too where they are needed; 0 for none
    * @param path the path, in the form of NodePath
    * @param host host that its space should be on: empty for any, or * for the parent's
-   * @param value without a token: all bytes of a small key-value, which is closed then
+   * @param value all bytes of a key-value. A namenode that has memory for them keeps them, and the
+   *     node is closed from the beginning, without a lease. Else it is as if they were not there;
+   *     without a token they are refused
    */
   public record Request(
       NodeType type,
       boolean enumerable,
       boolean strict,
       boolean replace,
+      boolean needed,
       int permissions,
       int storageClass,
       long token,
@@ -64,6 +69,7 @@ public final class Create {
           enumerable,
           strict,
           replace,
+          false,
           permissions,
           storageClass,
           token,
@@ -80,10 +86,11 @@ public final class Create {
             .u8("enumerable", "whether the node appears in listings; 0 or 1")
             .u8("strict", "whether its space comes from its storage class only; 0 or 1")
             .u8("replace", "whether it takes the place of a node with bytes; 0 or 1")
+            .u8("needed", "with a token: whether it fails without space for wanted; 0 or 1")
             .u16("permissions", "permission bits, 0 to 07777")
             .i32("storageClass", "storage class, or -1 for the parent's")
             .i64("token", "not 0: the write lease that the creator takes on a node with bytes")
-            .i64("wanted", "with a token: bytes that the first extent should hold, or 0")
+            .i64("wanted", "with a token: bytes that are written next, or 0")
             .u16("pathLength", "bytes of path")
             .u16("hostLength", "bytes of host")
             .u16("valueLength", "bytes of value")
@@ -100,12 +107,13 @@ public final class Create {
                 "valueLength",
                 0,
                 SmallValue.MAX_LENGTH,
-                "without a token: all bytes of a small key-value");
+                "all bytes of a key-value; kept, or as if they were not there");
 
     static final int TYPE = LAYOUT.offset("type");
     static final int ENUMERABLE = LAYOUT.offset("enumerable");
     static final int STRICT = LAYOUT.offset("strict");
     static final int REPLACE = LAYOUT.offset("replace");
+    static final int NEEDED = LAYOUT.offset("needed");
     static final int PERMISSIONS = LAYOUT.offset("permissions");
     static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
     static final int TOKEN = LAYOUT.offset("token");
@@ -131,6 +139,7 @@ public final class Create {
             out.put(offset + ENUMERABLE, (byte) (message.enumerable ? 1 : 0));
             out.put(offset + STRICT, (byte) (message.strict ? 1 : 0));
             out.put(offset + REPLACE, (byte) (message.replace ? 1 : 0));
+            out.put(offset + NEEDED, (byte) (message.needed ? 1 : 0));
             out.putShort(offset + PERMISSIONS, (short) message.permissions);
             out.putInt(offset + STORAGE_CLASS, message.storageClass);
             out.putLong(offset + TOKEN, message.token);
@@ -162,6 +171,7 @@ public final class Create {
                 in.get(offset + ENUMERABLE) != 0,
                 in.get(offset + STRICT) != 0,
                 in.get(offset + REPLACE) != 0,
+                in.get(offset + NEEDED) != 0,
                 in.getShort(offset + PERMISSIONS) & 0xffff,
                 in.getInt(offset + STORAGE_CLASS),
                 in.getLong(offset + TOKEN),
@@ -176,7 +186,7 @@ public final class Create {
   /**
    * The answer.
    *
-   * @param node the new node
+   * @param node the new node; it has bytes if those of the request were kept, and no lease then
    * @param extents its first extent, if one was wanted and there is space
    */
   public record Response(NodeInfo node, List<Extent> extents) {

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static io.crail.store.SimulatedCluster.NAMENODE;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailKeyValue;
+import io.crail.CrailNodeType;
+import io.crail.CrailResult;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.common.error.NoSpaceException;
+import io.crail.common.error.StaleNodeException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a put leaves when its answer is late, others come at once, or there is no room. */
+@Timeout(60)
+class SimulatedPutTest {
+  private static final Duration LEASE = Duration.ofSeconds(10);
+  private static final String KEY = "/t/k";
+
+  private final long seed = Bytes.seed("simulated puts");
+  private SimulatedCluster cluster;
+  private CrailStore store;
+
+  private void start(String... settings) throws Exception {
+    String[] all = Arrays.copyOf(settings, settings.length + 2);
+    all[settings.length] = "crail.lease=" + LEASE.toMillis() + "ms";
+    all[settings.length + 1] = "crail.rpctimeout=30s";
+    cluster = SimulatedCluster.oneSided(seed, 4 << 20, all);
+    store = cluster.newStore("client");
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    cluster.close();
+  }
+
+  private static byte[] value(int length, int seed) {
+    return Bytes.random(new Random(seed), length);
+  }
+
+  private Upcoming<CrailKeyValue> put(byte[] value) throws Exception {
+    return store.put(KEY, Bytes.buffer(value));
+  }
+
+  private void assertValue(byte[] expected) throws Exception {
+    CrailBuffer buffer = Bytes.empty(2 << 20);
+    CrailResult result = store.get(KEY, buffer).get();
+    buffer.position((int) result.getLen());
+    assertArrayEquals(expected, Bytes.bytesOf(buffer));
+  }
+
+  @Test
+  void theLastOfThosePutAtOnceWins() throws Exception {
+    // There is memory for the second value alone.
+    start("crail.namenode.smallvalue=1k", "crail.namenode.smallvalues=60");
+    store.lookup(KEY).get();
+    Upcoming<CrailKeyValue> first = put(value(1000, 1));
+    Upcoming<CrailKeyValue> second = put(value(10, 2));
+    second.get();
+    ExecutionException overtaken = assertThrows(ExecutionException.class, first::get);
+    assertInstanceOf(StaleNodeException.class, overtaken.getCause());
+    assertValue(value(10, 2));
+  }
+
+  @Test
+  void aStoreThatKnowsNothingYetPutsInOneStepToo() throws Exception {
+    start("crail.namenode.smallvalue=1k");
+    store = cluster.newStore("new");
+    put(value(100, 1)).get();
+    assertEquals(0, cluster.usage().usedBytes());
+    // More than is kept, which nobody has told this store yet.
+    store = cluster.newStore("newer");
+    put(value(2000, 2)).get();
+    assertEquals(4096, cluster.usage().usedBytes());
+    assertValue(value(2000, 2));
+  }
+
+  @Test
+  void withoutRoomTheOldValueStays() throws Exception {
+    start("crail.namenode.smallvalue=1k", "crail.namenode.smallvalues=150");
+    put(value(100, 1)).get();
+    Bytes.write(store, "/f", value(3 << 20, 3));
+    byte[] large = value((1 << 20) + 1, 2);
+    for (int i = 0; i < 2; i++) {
+      ExecutionException failed = assertThrows(ExecutionException.class, () -> put(large).get());
+      assertInstanceOf(NoSpaceException.class, failed.getCause());
+      assertValue(value(100, 1));
+    }
+    // As long as the old one: there is memory, though there is none for one more.
+    put(value(100, 4)).get();
+    assertValue(value(100, 4));
+    assertEquals(3 << 20, cluster.usage().usedBytes());
+  }
+
+  @Test
+  void aLateAnswerIsNoReasonToLoseTheBytes() throws Exception {
+    start("crail.namenode.smallvalue=0");
+    cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
+    for (int percent : new int[] {60, 95, 250}) {
+      for (Duration before : new Duration[] {Duration.ZERO, Duration.ofNanos(1_500_000)}) {
+        put(value(100, 1)).get();
+        store.lookup(KEY).get();
+        // Held up on the way to the namenode, or with the answer.
+        cluster.network().schedule(before, () -> cluster.network().partition("client", NAMENODE));
+        cluster
+            .network()
+            .schedule(
+                LEASE.multipliedBy(percent).dividedBy(100),
+                () -> cluster.network().heal("client", NAMENODE));
+        byte[] late = value(9000, percent);
+        put(late).get();
+        assertValue(late);
+      }
+    }
+  }
+}
