@@ -12,7 +12,7 @@ import java.util.Map;
  * server, beside Redis; and what a lookup costs all namenodes together when there are two.
  */
 final class ClientsSection extends Section {
-  private static final int[] CLIENTS = {1, 4, 16, 64};
+  private static final int[] CLIENTS = {1, 16, 64};
   private static final int[] DEPTHS = {1, DEPTH};
 
   /** More clients are threads of these: each process costs more than what it measures. */
@@ -25,6 +25,7 @@ final class ClientsSection extends Section {
   private static final String ONE_NAMENODE = "lookups, 128 in flight at each, one namenode";
   private static final String TWO_NAMENODES = "lookups, 128 in flight at each, two namenodes";
 
+  private static final int EXPERIMENTS = 2;
   private static final String CONNECTIONS = "connections";
 
   /** Names right below the root, which are spread over the namenodes. */
@@ -32,7 +33,7 @@ final class ClientsSection extends Section {
       "-t getMultiFileAsync -f / -n " + ROOT_NAMES + " -k " + LOOKUPS + " -w 400000 -b ";
 
   /** How often a cluster is warmed up: each namenode compiles for itself. */
-  private static final int WARM_UPS = 3;
+  private static final int WARM_UPS = 2;
 
   private Cluster one;
   private Cluster two;
@@ -83,16 +84,18 @@ final class ClientsSection extends Section {
             + " -k "
             + each
             + " -w 0 -o true -e "
-            + (depth == 1 ? 3 : 2)
+            + EXPERIMENTS
             + " --set crail.client.loops="
             + threads;
+    // The datanode has one too.
+    int others = Machine.connectionsTo(one.port());
     ServerTime server = new ServerTime(one.namenodes(), one.port());
     String text = with.programs().run(one.iobench(load, true), server);
     String shown = Cluster.shown("iobench", load, true);
     String name = name("Crail", clients, depth);
     samples.add(name, "/s", shown, Samples.number(lastExperiment(text), "throughput"));
     samples.add(name, PER_CPU, shown, each * clients / server.seconds());
-    samples.add(name, CONNECTIONS, shown, server.connections());
+    samples.add(name, CONNECTIONS, shown, server.connections() - others);
   }
 
   private void redis(int clients, int depth) throws IOException, InterruptedException {
@@ -112,7 +115,7 @@ final class ClientsSection extends Section {
 
   /** About a second or two of them, the same of both. */
   private static long operations(int depth) {
-    return depth == 1 ? 64_000 : 16_000L * DEPTH;
+    return depth == 1 ? 64_000 : 12_000L * DEPTH;
   }
 
   private void namenodes(Cluster cluster, String name) throws IOException, InterruptedException {

@@ -79,7 +79,9 @@ final class Goals {
         return "";
       }
       String number =
-          factor == Math.rint(factor) ? String.valueOf((long) factor) : String.valueOf(factor);
+          factor == Math.rint(factor)
+              ? String.format(Locale.ROOT, "%,d", (long) factor)
+              : String.valueOf(factor);
       return (less() ? "at most " : "at least ") + number + (limit.isEmpty() ? " " + unit : "");
     }
 

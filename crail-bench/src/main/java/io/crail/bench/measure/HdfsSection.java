@@ -12,12 +12,12 @@ final class HdfsSection extends Section {
   private static final String STREAM = " -s 1048576 -k 256 -o true";
 
   // Crail's operations are so much shorter that as many would be over before code is compiled.
-  private static final String HDFS_SMALL = SMALL + " -k 2000 -w 3000";
-  private static final String CRAIL_SMALL = SMALL + " -k 20000 -w 50000";
-  private static final String HDFS_CREATE = "-t createFile -k 2000 -w 2000";
-  private static final String CRAIL_CREATE = "-t createFile -k 10000 -w 20000 -f /created";
-  private static final String HDFS_STREAM = STREAM + " -e 3 -w 64";
-  private static final String CRAIL_STREAM = STREAM + " -e 9 -w 256";
+  private static final String HDFS_SMALL = SMALL + " -k 2000 -w 2000";
+  private static final String CRAIL_SMALL = SMALL + " -k 10000 -w 20000";
+  private static final String HDFS_CREATE = "-t createFile -k 1500 -w 1500";
+  private static final String CRAIL_CREATE = "-t createFile -k 5000 -w 10000 -f /created";
+  private static final String HDFS_STREAM = STREAM + " -e 3 -w 32";
+  private static final String CRAIL_STREAM = STREAM + " -e 5 -w 256";
 
   /** Creates the section. */
   HdfsSection(Comparison with) {

@@ -13,8 +13,8 @@ import java.util.Map;
  */
 final class LatencySection extends Section {
   private static final String FILE = "/ready.dat";
-  private static final String LOAD = "-t getFile -f " + FILE + " -k 40000 -w 60000";
-  private static final long PINGS = 40_000;
+  private static final String LOAD = "-t getFile -f " + FILE + " -k 30000 -w 50000";
+  private static final long PINGS = 30_000;
   private static final String SERVER = "0";
   private static final String SPINNING = "two processors, spinning";
   private static final String[] SLEEPING = {"one processor", "two processors"};

@@ -26,7 +26,7 @@ final class LookupSection extends Section {
   private static final int HDFS_NAMES = 10_000;
 
   /** Lookups of HDFS in an experiment; the first experiment of each process warms it up. */
-  private static final int HDFS_LOOKUPS = 128_000;
+  private static final int HDFS_LOOKUPS = 64_000;
 
   /**
    * Lookups a second, 128 in flight, of Apache Crail's last source over its TCP binding, the most

@@ -143,7 +143,7 @@ final class MemorySection extends Section {
       throws IOException, InterruptedException {
     String command = load + " --touch false -w 0 -k ";
     // The first time lets the server compile and load what it needs.
-    with.programs().run(cluster.iobench(command + operations, false));
+    with.programs().run(cluster.iobench(command + 2 * operations, false));
     for (int i = 1; ; i++) {
       // What a client costs that comes and goes is in both.
       long once = allocated(server, command + operations);

@@ -9,10 +9,10 @@ import java.util.List;
  * same size and beside HDFS, on the datanode's host beside copies from random places.
  */
 final class RandomReadSection extends Section {
-  private static final int[] SIZES = {4, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10};
+  private static final int[] SIZES = {4, 1 << 10, 4 << 10, 64 << 10, 256 << 10};
 
   /** Those whose answers a ping-pong can have. */
-  private static final int[] SMALL_SIZES = {4, 1 << 10, 4 << 10, 16 << 10};
+  private static final int[] SMALL_SIZES = {4, 1 << 10, 4 << 10};
 
   private static final int[] LARGE_SIZES = {64 << 10, 256 << 10};
   private static final int FILE_BYTES = 256 << 20;
@@ -40,20 +40,20 @@ final class RandomReadSection extends Section {
   protected void run() throws IOException, InterruptedException {
     inTurn(
         this::echo,
-        () -> measure("TCP", " -k 10000 -w 20000", SMALL_SIZES),
-        () -> measure("TCP", " -k 5000 -w 5000", LARGE_SIZES),
+        () -> measure("TCP", " -k 10000 -w 10000", SMALL_SIZES),
+        () -> measure("TCP", " -k 4000 -w 4000", LARGE_SIZES),
         this::hdfs);
     inTurn(
         () -> MemoryCopies.measure(with, samples, FILE_BYTES, SIZES),
         // A microsecond each: as long as it takes until the code is compiled.
-        () -> measure("mapped", " -k 300000 -w 500000", SMALL_SIZES),
-        () -> measure("mapped", " -k 20000 -w 40000", LARGE_SIZES));
+        () -> measure("mapped", " -k 200000 -w 300000", SMALL_SIZES),
+        () -> measure("mapped", " -k 10000 -w 20000", LARGE_SIZES));
   }
 
   private void echo() throws IOException, InterruptedException {
     for (int size : SMALL_SIZES) {
       Echo echo = new Echo("selector", REQUEST, ANSWER_HEADER + size);
-      latency(echoName(size), echo.shown(), echo.run(with.programs(), 1, 20_000));
+      latency(echoName(size), echo.shown(), echo.run(with.programs(), 1, 10_000));
     }
   }
 

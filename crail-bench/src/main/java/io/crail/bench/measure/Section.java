@@ -108,6 +108,11 @@ abstract class Section {
     }
   }
 
+  /** Whether this is the first run, in which figures are taken too that nothing is demanded of. */
+  protected final boolean isFirstRun() {
+    return run == 0;
+  }
+
   /** Whether there is something to compare with. */
   protected final boolean has(Comparison.Peer peer) {
     return with.has(peer);

@@ -25,7 +25,7 @@ final class ServerTime implements Consumer<String> {
   /**
    * Creates a clock that stands.
    *
-   * @param port where connections of clients are counted
+   * @param port whose connections are counted
    */
   ServerTime(List<Process> servers, int port) {
     this.servers = servers;
@@ -72,7 +72,7 @@ final class ServerTime implements Consumer<String> {
     return seconds;
   }
 
-  /** Connections that clients had when it began. */
+  /** Connections that the port had when it began, those of others than clients too. */
   int connections() {
     return connections;
   }

@@ -29,10 +29,10 @@ final class StreamSection extends Section {
   private static final int COPIED = 512 << 20;
 
   /** Bytes of an experiment with less. */
-  private static final int SWEPT = 256 << 20;
+  private static final int SWEPT = 128 << 20;
 
   /** Over TCP each of these waits for an answer, so that more would take longer than they tell. */
-  private static final int MAX_WAITING = 10_000;
+  private static final int MAX_WAITING = 5_000;
 
   private final boolean mapped;
   private final String how;
@@ -55,6 +55,12 @@ final class StreamSection extends Section {
       String load = "-t " + type + "Async -b 8" + whole();
       inTurn(() -> bytes(async(type), load, mapped), () -> limit(type, async(type)));
     }
+    if (isFirstRun()) {
+      sweep();
+    }
+  }
+
+  private void sweep() throws IOException, InterruptedException {
     for (String type : TYPES) {
       for (boolean buffered : BUFFERED) {
         for (int size : SMALLER) {
@@ -70,7 +76,7 @@ final class StreamSection extends Section {
   /** Several experiments in one process, each with a warm-up: the median is of compiled code. */
   private String whole() {
     int count = WHOLE[mapped ? 1 : 0] / PIECE;
-    return " -s " + PIECE + " -k " + count + " -w " + count / 2 + " -e 5 -o true" + FILE;
+    return " -s " + PIECE + " -k " + count + " -w " + count / 2 + " -e 4 -o true" + FILE;
   }
 
   /** As many bytes whatever the size, unless each piece is a round trip. */
