@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailKeyValue;
+import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStore;
 import io.crail.CrailTable;
@@ -40,23 +41,30 @@ class FullKeyValueTest extends KeyValueContract {
 
   @Test
   void anInterruptedCloseGivesItsLeaseBack() throws Exception {
-    table("/interrupted");
-    CrailStore writer = cluster().newStore();
-    CrailOutputStream output = create(writer, "/interrupted/k").getDirectOutputStream(0);
-    output.write(Bytes.buffer(value(100, 1))).get();
-    // It makes the store renew whatever leases it still has.
-    CrailOutputStream other = create(writer, "/interrupted/other").getDirectOutputStream(0);
-    Thread.currentThread().interrupt();
-    assertThrows(InterruptedException.class, output::close);
-    byte[] value = value(100, 2);
-    CrailKeyValue found = store().lookup("/interrupted/k").get().asKeyValue();
-    CrailOutputStream next = SimulatedCluster.takeOver(found);
-    next.write(Bytes.buffer(value)).get();
-    next.close();
-    assertArrayEquals(value, read(store(), "/interrupted/k"));
-    other.close();
-    store().delete("/interrupted", true).get();
-    TestCluster.await("space is free", () -> cluster().usage().usedBytes() == 0);
+    // Who is interrupted when the namenode has refused the value, and its bytes are on their way
+    // to a datanode, lets the lease run out.
+    try (TestCluster brief =
+        TestCluster.start(
+            "crail.namenode.smallvalue=1k", "crail.namenode.smallvalues=60", "crail.lease=5s")) {
+      CrailStore reader = brief.newStore();
+      Bytes.create(reader, "/interrupted", CrailNodeType.TABLE);
+      CrailStore writer = brief.newStore();
+      CrailOutputStream output = create(writer, "/interrupted/k").getDirectOutputStream(0);
+      output.write(Bytes.buffer(value(100, 1))).get();
+      // It makes the store renew whatever leases it still has.
+      CrailOutputStream other = create(writer, "/interrupted/other").getDirectOutputStream(0);
+      Thread.currentThread().interrupt();
+      assertThrows(InterruptedException.class, output::close);
+      byte[] value = value(100, 2);
+      CrailKeyValue found = reader.lookup("/interrupted/k").get().asKeyValue();
+      CrailOutputStream next = SimulatedCluster.takeOver(found);
+      next.write(Bytes.buffer(value)).get();
+      next.close();
+      assertArrayEquals(value, read(reader, "/interrupted/k"));
+      other.close();
+      reader.delete("/interrupted", true).get();
+      TestCluster.await("space is free", () -> brief.usage().usedBytes() == 0);
+    }
   }
 
   @Test
