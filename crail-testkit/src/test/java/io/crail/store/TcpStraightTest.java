@@ -13,6 +13,7 @@ import io.crail.CrailStore;
 import io.crail.client.CoreStore;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.CrailTimeoutException;
 import io.crail.common.error.UnavailableException;
 import io.crail.embedded.EmbeddedCrail;
@@ -127,9 +128,15 @@ class TcpStraightTest {
   /** Opens a stream on a new file that has written a slice, so that it knows its way. */
   private CrailBufferedOutputStream output(CrailFile file) throws Exception {
     CrailBufferedOutputStream output = file.getBufferedOutputStream(LENGTH);
-    output.write(bytes, 0, SLICE);
-    output.purge().get();
-    return output;
+    try {
+      output.write(bytes, 0, SLICE);
+      output.purge().get();
+      return output;
+    } catch (ExecutionException e) {
+      // Who tries again needs its memory.
+      assertThrows(CrailException.class, output::close);
+      throw e;
+    }
   }
 
   private static ByteBuffer empty() {
