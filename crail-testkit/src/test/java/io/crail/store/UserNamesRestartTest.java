@@ -2,6 +2,7 @@
 package io.crail.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.crail.CrailNode;
@@ -16,6 +17,7 @@ class UserNamesRestartTest {
   private static CrailStore store(EmbeddedCrail crail, String user) throws Exception {
     CrailConfiguration configuration = CrailConfiguration.of(crail.configuration());
     configuration.set("crail.user", user);
+    configuration.set("crail.client.loops", "1");
     return CrailStore.newInstance(configuration);
   }
 
@@ -30,6 +32,8 @@ class UserNamesRestartTest {
       CrailNode asked = second.lookup("/file").get();
       assertEquals("first", asked.getAttributes().owner());
       crail.restartNamenode(0);
+      // That the old connection has ended may still be on its way, and no create is sent twice.
+      assertNull(second.lookup("/file").get());
       Bytes.createFile(second, "/file");
       CrailNode present = first.lookup("/file").get();
       assertEquals("second", present.getAttributes().owner());
