@@ -17,10 +17,11 @@ import java.util.TreeMap;
 
 /**
  * Runs the workloads of YCSB on Crail, over TCP and over mapped memory, and on Redis, one after the
- * other and in another order each time, and prints a table in Markdown.
+ * other and in another order each time, and prints a table in Markdown. Each workload runs for a
+ * time in a process of its own, of which the beginning and the end are discarded.
  *
  * <pre>
- * MeasureYcsb launcher binding ycsb-jars [--records 2000] [--operations 20000] [--threads 4]
+ * MeasureYcsb launcher binding ycsb-jars [--records 2000] [--seconds 7] [--warmup 3] [--threads 4]
  *     [--field-length 100] [--workloads a,b,c,d,e,f] [--runs 2] [--out directory]
  * </pre>
  *
@@ -35,8 +36,19 @@ public final class MeasureYcsb {
   private static final List<String> ADDING = List.of("d", "e");
 
   private static final String SCANS = "e";
-  private static final int OPERATIONS_PER_SCAN = 20;
-  private static final String LOAD = "load";
+
+  /** Reads and updates. */
+  private static final String WARMING = "a";
+
+  /** More than anybody does, so that time is the limit. */
+  private static final long OPERATIONS_PER_SECOND = 1_000_000;
+
+  /** YCSB draws keys from as many as could be inserted, until it has one that is there. */
+  private static final long SCANS_PER_SECOND = 50_000;
+
+  /** A load has as many as there are records. */
+  private static final Map<String, String> NO_LIMITS = Map.of("operationcount", "0");
+
   private static final int FIELDS = 10;
   private static final int LEAST_EXTENT = 4096;
   private static final long LEAST_DATANODE_BYTES = 1L << 30;
@@ -46,7 +58,7 @@ public final class MeasureYcsb {
   private final Options options;
   private final List<YcsbStore> stores;
   private final YcsbReport report;
-  private int phases;
+  private int turn;
 
   /**
    * What was asked for.
@@ -55,7 +67,8 @@ public final class MeasureYcsb {
    * @param binding directory of the binding and of the workloads
    * @param jars directory of YCSB's jars
    * @param records to load
-   * @param operations of a workload; of that with scans a part
+   * @param seconds that a workload runs
+   * @param warmup seconds of them that are discarded
    * @param threads of YCSB
    * @param fieldLength bytes of a field
    * @param workloads by their letters
@@ -67,7 +80,8 @@ public final class MeasureYcsb {
       Path binding,
       Path jars,
       int records,
-      int operations,
+      int seconds,
+      int warmup,
       int threads,
       int fieldLength,
       List<String> workloads,
@@ -80,7 +94,8 @@ public final class MeasureYcsb {
           Path.of(args[1]),
           Path.of(args[2]),
           number(args, "--records", "2000"),
-          number(args, "--operations", "20000"),
+          number(args, "--seconds", "7"),
+          number(args, "--warmup", "3"),
           number(args, "--threads", "4"),
           number(args, "--field-length", "100"),
           List.of(Measurement.option(args, "--workloads", "a,b,c,d,e,f").split(",")),
@@ -92,15 +107,17 @@ public final class MeasureYcsb {
       return Integer.parseInt(Measurement.option(args, name, absent));
     }
 
+    /** A limit that is not to be met, for YCSB has to have one. */
+    long operationsOf(String workload) {
+      long most = workload.equals(SCANS) ? SCANS_PER_SECOND : OPERATIONS_PER_SECOND;
+      return Math.min(Integer.MAX_VALUE, seconds * most);
+    }
+
     /** An extent for each record, and as many for what was replaced a while ago. */
     long datanodeBytes() {
       long record = FIELDS * (fieldLength + 16L);
       long extent = Math.max(LEAST_EXTENT, 2 * Long.highestOneBit(record));
       return Math.max(LEAST_DATANODE_BYTES, 4 * extent * records);
-    }
-
-    long operationsOf(String workload) {
-      return workload.equals(SCANS) ? Math.max(1, operations / OPERATIONS_PER_SCAN) : operations;
     }
   }
 
@@ -134,16 +151,23 @@ public final class MeasureYcsb {
   private String measure(Path scratch) throws IOException, InterruptedException {
     Instant begin = Instant.now();
     double before = Machine.busyProcessors(QUIET_MILLIS);
+    warmServers(scratch);
     for (int run = 1; run <= options.runs; run++) {
       System.err.println("measuring, run " + run + " of " + options.runs + " ...");
+      // So that a workload does not begin with the same store in each run.
+      turn++;
       measureOnce(scratch);
     }
     String text =
         String.format(
             Locale.ROOT,
             "%s, %s, %s. Other processes: %.2f of a processor before, %.2f after. %d s.%n%n"
-                + "%,d records of %d x %d bytes, %,d operations (E: %,d), %d threads of one"
-                + " process, %d runs. Both keep all in memory of this host; nothing is tuned.%n%n%s",
+                + "%,d records of %d x %d bytes, %d threads of one process, %d runs. Both keep all"
+                + " in memory of this host; nothing is tuned.%n%n"
+                + "Each workload runs for %d s in a new process. Discarded of rates and latencies:"
+                + " the %d s after its first operation, what is then left of the second, and the"
+                + " second in which it ends; and before all, a run of workload A on each store, for"
+                + " the servers. Counted: %.1f s or more of each run. Loading is not measured.%n%n%s",
             begin.truncatedTo(ChronoUnit.MINUTES),
             Machine.describe(),
             versions(),
@@ -153,16 +177,26 @@ public final class MeasureYcsb {
             options.records,
             FIELDS,
             options.fieldLength,
-            options.operationsOf("a"),
-            options.operationsOf(SCANS),
             options.threads,
             options.runs,
+            options.seconds,
+            options.warmup,
+            report.leastSeconds(),
             report.table());
     if (options.out != null) {
       Files.writeString(options.out.resolve("ycsb.md"), text);
       YcsbPlots.write(report, options.out);
     }
     return text;
+  }
+
+  /** Has the code of the servers compiled, which live through all runs. */
+  private void warmServers(Path scratch) throws IOException, InterruptedException {
+    System.err.println("warming the servers ...");
+    load(scratch);
+    for (YcsbStore store : stores) {
+      YcsbResult.requireOk(programs.run(timed(store, WARMING, prefix(scratch))), 1);
+    }
   }
 
   private String versions() throws IOException, InterruptedException {
@@ -176,12 +210,12 @@ public final class MeasureYcsb {
       load(scratch);
     }
     for (String workload : keeping) {
-      phase(scratch, workload, "-t", workload, options.operationsOf(workload));
+      run(scratch, workload);
     }
     for (String workload : ADDING) {
       if (options.workloads.contains(workload)) {
         load(scratch);
-        phase(scratch, workload, "-t", workload, options.operationsOf(workload));
+        run(scratch, workload);
       }
     }
   }
@@ -189,26 +223,54 @@ public final class MeasureYcsb {
   private void load(Path scratch) throws IOException, InterruptedException {
     for (YcsbStore store : stores) {
       store.clearing().clear();
+      String output = programs.run(command(store, "-load", "a", prefix(scratch), NO_LIMITS));
+      // What a thread gets is rounded down.
+      YcsbResult.requireOk(output, options.records - options.threads);
     }
-    phase(scratch, LOAD, "-load", "a", options.records);
   }
 
-  /** Runs a phase of YCSB on one store after the other; another one is the first each time. */
-  private void phase(Path scratch, String name, String phase, String workload, long operations)
-      throws IOException, InterruptedException {
+  /** Runs a workload on one store after the other; another one is the first each time. */
+  private void run(Path scratch, String workload) throws IOException, InterruptedException {
     List<YcsbStore> order = new ArrayList<>(stores);
-    Collections.rotate(order, phases++);
+    Collections.rotate(order, turn++);
+    Map<String, String> limits =
+        Map.of(
+            "maxexecutiontime",
+            String.valueOf(options.seconds),
+            "operationcount",
+            String.valueOf(options.operationsOf(workload)),
+            "status",
+            "true",
+            "status.interval",
+            "1");
     for (YcsbStore store : order) {
-      String prefix = Files.createTempDirectory(scratch, "histograms") + File.separator;
-      List<String> command = command(store, phase, workload, operations, prefix);
-      // What a thread gets is rounded down.
-      long least = operations - options.threads;
-      report.add(name, store.name(), YcsbResult.read(programs.run(command), prefix, least));
+      String prefix = prefix(scratch);
+      String output = programs.run(timed(store, workload, prefix));
+      report.add(workload, store.name(), YcsbResult.read(output, prefix, options.warmup));
     }
+  }
+
+  private static String prefix(Path scratch) throws IOException {
+    return Files.createTempDirectory(scratch, "histograms") + File.separator;
+  }
+
+  /** A workload for the time that it has, with a histogram of each second. */
+  private List<String> timed(YcsbStore store, String workload, String prefix) {
+    Map<String, String> limits =
+        Map.of(
+            "maxexecutiontime",
+            String.valueOf(options.seconds),
+            "operationcount",
+            String.valueOf(options.operationsOf(workload)),
+            "status",
+            "true",
+            "status.interval",
+            "1");
+    return command(store, "-t", workload, prefix, limits);
   }
 
   private List<String> command(
-      YcsbStore store, String phase, String workload, long operations, String prefix) {
+      YcsbStore store, String phase, String workload, String prefix, Map<String, String> limits) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     String classPath =
@@ -221,8 +283,8 @@ public final class MeasureYcsb {
     command.addAll(List.of("-db", store.binding(), "-threads", String.valueOf(options.threads)));
     command.addAll(List.of("-P", options.binding.resolve("workloads/workload" + workload) + ""));
     Map<String, String> properties = new TreeMap<>(store.properties());
+    properties.putAll(limits);
     properties.put("recordcount", String.valueOf(options.records));
-    properties.put("operationcount", String.valueOf(operations));
     properties.put("fieldcount", String.valueOf(FIELDS));
     properties.put("fieldlength", String.valueOf(options.fieldLength));
     properties.put("measurementtype", "hdrhistogram");

@@ -12,7 +12,7 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Results of YCSB by workload and store. Rates are medians of the runs; latencies are those of all
- * operations of all runs. Not thread-safe.
+ * counted operations of all runs. Not thread-safe.
  */
 final class YcsbReport {
   private static final double[] PERCENTILES = {50, 99};
@@ -59,6 +59,16 @@ final class YcsbReport {
   /** Median of the rates. */
   double rate(String workload, String store) {
     return Samples.median(runs(workload, store).stream().map(YcsbResult::rate).toList());
+  }
+
+  /** The seconds that were counted of the run of which fewest were. */
+  double leastSeconds() {
+    return results.values().stream()
+        .flatMap(stores -> stores.values().stream())
+        .flatMap(List::stream)
+        .mapToDouble(YcsbResult::seconds)
+        .min()
+        .orElse(0);
   }
 
   /** Latencies of all runs, in microseconds. */

@@ -28,8 +28,9 @@ class YcsbTest {
       [CLEANUP], Operations, 1
       [UPDATE], Operations, 500
       [UPDATE], Return=OK, 500
-      [READ-MODIFY-WRITE], Operations, 500
       """;
+
+  private static final long NOON_MILLIS = 1_750_000_000_000L;
 
   @TempDir Path directory;
 
@@ -37,16 +38,20 @@ class YcsbTest {
     return directory + "/";
   }
 
-  /** Two intervals of latencies, as YCSB writes them. */
-  private void write(String operation, long... micros) throws IOException {
+  /** Intervals of a second with latencies, as YCSB writes them: an empty string is one without. */
+  private void write(String operation, long firstSecond, String... intervals) throws IOException {
     try (PrintStream file = new PrintStream(prefix() + operation + ".hdr")) {
       HistogramLogWriter writer = new HistogramLogWriter(file);
       writer.outputLogFormatVersion();
+      writer.outputStartTime(NOON_MILLIS);
+      writer.setBaseTime(NOON_MILLIS);
       writer.outputLegend();
-      for (int half = 0; half < 2; half++) {
+      for (int i = 0; i < intervals.length; i++) {
         Histogram interval = new Histogram(3);
-        for (int i = half; i < micros.length; i += 2) {
-          interval.recordValue(micros[i]);
+        interval.setStartTimeStamp(NOON_MILLIS + (firstSecond + i) * 1000);
+        interval.setEndTimeStamp(interval.getStartTimeStamp() + 1000);
+        for (String micros : intervals[i].isEmpty() ? new String[0] : intervals[i].split(" ")) {
+          interval.recordValue(Long.parseLong(micros));
         }
         writer.outputIntervalHistogram(interval);
       }
@@ -61,37 +66,58 @@ class YcsbTest {
     return histogram;
   }
 
+  /** Of six seconds the first two are discarded, and the last two, in which the run ended. */
   @Test
-  void whatYcsbWritesIsRead() throws Exception {
-    write("READ", 10, 20, 30);
-    write("UPDATE", 40, 50);
-    write("READ-MODIFY-WRITE", 60);
-    YcsbResult result = YcsbResult.read(OUTPUT, prefix(), 1500);
-    assertEquals(2000.5, result.rate());
-    assertEquals(Set.of("READ", "UPDATE", "READ-MODIFY-WRITE"), result.latencies().keySet());
-    assertEquals(3, result.latencies().get("READ").getTotalCount());
+  void beginAndEndOfARunAreDiscarded() throws Exception {
+    write("READ", 0, "9000", "8000", "10 20 30", "40", "7000", "");
+    // Its first one comes in the second interval.
+    write("UPDATE", 1, "9000", "50 60", "", "7000", "");
+    YcsbResult result = YcsbResult.read(OUTPUT, prefix(), 2);
+    assertEquals(2, result.seconds());
+    assertEquals((4 + 2) / 2.0, result.rate());
+    assertEquals(Set.of("READ", "UPDATE"), result.latencies().keySet());
+    assertEquals(4, result.latencies().get("READ").getTotalCount());
     assertEquals(20, result.latencies().get("READ").getValueAtPercentile(50));
-    assertEquals(50, result.latencies().get("UPDATE").getMaxValue());
+    assertEquals(40, result.latencies().get("READ").getMaxValue());
+    assertEquals(60, result.latencies().get("UPDATE").getMaxValue());
   }
 
   @Test
-  void aRunWithErrorsHasNoFigures() throws Exception {
-    write("READ", 10);
-    write("UPDATE", 40);
+  void aReadAndItsUpdateAreOneOperation() throws Exception {
+    write("READ", 0, "10", "10 10 10", "", "");
+    write("UPDATE", 0, "10", "20", "", "");
+    write("READ-MODIFY-WRITE", 0, "10", "30", "", "");
+    String pairs = OUTPUT + "[READ-MODIFY-WRITE], Operations, 500\n";
+    YcsbResult result = YcsbResult.read(pairs, prefix(), 1);
+    assertEquals(3, result.rate());
+    assertEquals(Set.of("READ", "UPDATE", "READ-MODIFY-WRITE"), result.latencies().keySet());
+  }
+
+  @Test
+  void aRunThatIsAllDiscardedHasNoFigures() throws Exception {
+    write("READ", 0, "10", "10", "10");
+    write("UPDATE", 0, "10", "10", "10");
+    String message =
+        assertThrows(IOException.class, () -> YcsbResult.read(OUTPUT, prefix(), 2)).getMessage();
+    assertTrue(message.contains("the first 2 s"), message);
+  }
+
+  @Test
+  void aRunWithErrorsHasNoFigures() {
     String failed = OUTPUT + "[UPDATE], Return=ERROR, 1\n";
     String message =
         assertThrows(IOException.class, () -> YcsbResult.read(failed, prefix(), 1)).getMessage();
     assertTrue(message.contains("[UPDATE], Return=ERROR, 1"), message);
     message =
-        assertThrows(IOException.class, () -> YcsbResult.read(OUTPUT, prefix(), 1501)).getMessage();
+        assertThrows(IOException.class, () -> YcsbResult.requireOk(OUTPUT, 1501)).getMessage();
     assertTrue(message.contains("1500 of 1501"), message);
   }
 
   @Test
   void eachOperationOfAWorkloadHasItsPlots() throws Exception {
     YcsbReport report = new YcsbReport(List.of("Crail", "Redis"));
-    report.add("a", "Crail", new YcsbResult(3000, Map.of("READ", histogram(10, 20, 3000))));
-    report.add("a", "Redis", new YcsbResult(4000, Map.of("UPDATE", histogram(20))));
+    report.add("a", "Crail", new YcsbResult(3, 3000, Map.of("READ", histogram(10, 20, 3000))));
+    report.add("a", "Redis", new YcsbResult(3, 4000, Map.of("UPDATE", histogram(20))));
     YcsbPlots.write(report, directory);
     String svg = Files.readString(directory.resolve("ycsb-a-read.svg"));
     assertTrue(svg.contains("YCSB A, READ"), svg);
@@ -103,9 +129,9 @@ class YcsbTest {
   @Test
   void theTableComparesWithTheLastStore() {
     YcsbReport report = new YcsbReport(List.of("Crail", "Redis"));
-    report.add("a", "Crail", new YcsbResult(3000, Map.of("READ", histogram(10, 10, 10))));
-    report.add("a", "Crail", new YcsbResult(1000, Map.of("READ", histogram(30, 30))));
-    report.add("a", "Redis", new YcsbResult(4000, Map.of("READ", histogram(20))));
+    report.add("a", "Crail", new YcsbResult(3, 3000, Map.of("READ", histogram(10, 10, 10))));
+    report.add("a", "Crail", new YcsbResult(3, 1000, Map.of("READ", histogram(30, 30))));
+    report.add("a", "Redis", new YcsbResult(3, 4000, Map.of("READ", histogram(20))));
     assertEquals(
         """
         | workload | figure | Crail | Redis | Crail / Redis |
