@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
+import io.crail.dist.Ran;
 import io.crail.protocol.NodePath;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What {@code crail fs} does, prints and refuses, with servers that are processes of their own, two
- * namenodes among them.
+ * namenodes among them. Most commands run within this process; those that show what only a process
+ * has, its log and its exit code, in processes of their own.
  */
 class FsSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(120);
@@ -51,9 +53,9 @@ class FsSystemTest {
     new Random(7).nextBytes(bytes);
     Path file = Files.write(local.resolve("file"), bytes);
     assertEquals("", fs("-mkdir", "-p", "/bytes/below"));
-    assertEquals("", fs("-put", file.toString(), "/bytes/below/file"));
+    assertSilent(process("-put", file.toString(), "/bytes/below/file"));
     assertEquals("", fs("-cp", "/bytes/below/file", "/bytes/copy"));
-    assertEquals("", fs("-get", "/bytes/copy", local.resolve("back").toString()));
+    assertSilent(process("-get", "/bytes/copy", local.resolve("back").toString()));
     assertArrayEquals(bytes, Files.readAllBytes(local.resolve("back")));
     fs("-get", "/bytes/below", local.resolve("tree").toString());
     assertArrayEquals(bytes, Files.readAllBytes(local.resolve("tree/file")));
@@ -130,7 +132,7 @@ class FsSystemTest {
     fs("-mkdir", here, there);
     fs("-put", file.toString(), here);
     fs("-cp", here + "/file", there);
-    CrailProcess refused = start("-mv", here + "/file", there + "/moved");
+    CrailProcess refused = process("-mv", here + "/file", there + "/moved");
     assertEquals(1, refused.awaitExit(PATIENCE));
     assertEquals(1, refused.stderr().lines().count(), refused.stderr());
     assertTrue(refused.stderr().contains(here + "/file"), refused.stderr());
@@ -207,33 +209,46 @@ class FsSystemTest {
     }
   }
 
-  private void assertRefused(int code, String complaint, String... arguments) throws Exception {
-    CrailProcess process = start(arguments);
-    assertEquals(code, process.awaitExit(PATIENCE), process::stderr);
-    assertEquals(complaint + "\n", process.stderr());
-    assertEquals("", process.stdout());
+  private static void assertRefused(int code, String complaint, String... arguments) {
+    Ran ran = run(arguments);
+    assertEquals(code, ran.code(), ran::stderr);
+    assertEquals(complaint + "\n", ran.stderr());
+    assertEquals("", ran.stdout());
   }
 
   /** Runs an action that succeeds and says nothing on stderr; what it wrote. */
-  private static String fs(String... arguments) throws Exception {
-    CrailProcess process = start(arguments);
-    assertEquals(0, process.awaitExit(PATIENCE), process::stderr);
-    assertEquals("", process.stderr());
-    return process.stdout();
+  private static String fs(String... arguments) {
+    Ran ran = run(arguments);
+    assertEquals(0, ran.code(), ran::stderr);
+    assertEquals("", ran.stderr());
+    return ran.stdout();
   }
 
   /** Runs an action that says nothing; its exit code. */
-  private static int code(String... arguments) throws Exception {
-    CrailProcess process = start(arguments);
-    int code = process.awaitExit(PATIENCE);
-    assertEquals("", process.stdout() + process.stderr());
-    return code;
+  private static int code(String... arguments) {
+    Ran ran = run(arguments);
+    assertEquals("", ran.stdout() + ran.stderr());
+    return ran.code();
   }
 
-  private static CrailProcess start(String... arguments) throws Exception {
+  private static Ran run(String... arguments) {
+    return Ran.run(cluster.directory(), line(arguments));
+  }
+
+  private static void assertSilent(CrailProcess process) throws Exception {
+    assertEquals(0, process.awaitExit(PATIENCE), process::stderr);
+    assertEquals("", process.stdout() + process.stderr());
+  }
+
+  /** Starts an action in a process of its own. */
+  private static CrailProcess process(String... arguments) throws Exception {
+    return cluster.crail(line(arguments));
+  }
+
+  private static String[] line(String... arguments) {
     List<String> line = new ArrayList<>(List.of("fs"));
     line.addAll(Arrays.asList(arguments));
-    return cluster.crail(line.toArray(new String[0]));
+    return line.toArray(new String[0]);
   }
 
   private static List<String[]> words(String text) {

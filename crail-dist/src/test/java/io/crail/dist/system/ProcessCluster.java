@@ -74,7 +74,11 @@ final class ProcessCluster implements AutoCloseable {
       }
       cluster.startNamenodes(namenodes);
       for (int i = 0; i < datanodes; i++) {
-        cluster.startDatanode("64m", -1);
+        cluster.launchDatanode("tcp", "64m", -1);
+      }
+      // Their JVMs start side by side.
+      for (int i = 0; i < datanodes; i++) {
+        cluster.awaitDatanode(i);
       }
       started = true;
       return cluster;
@@ -130,16 +134,25 @@ final class ProcessCluster implements AutoCloseable {
 
   /** Starts one more datanode of a tier. */
   int startDatanode(String tier, String size, int storageClass) throws Exception {
+    launchDatanode(tier, size, storageClass);
+    int index = datanodes.size() - 1;
+    awaitDatanode(index);
+    return index;
+  }
+
+  private void launchDatanode(String tier, String size, int storageClass) throws IOException {
     List<String> arguments = new ArrayList<>(List.of("datanode", "-t", tier));
     if (storageClass >= 0) {
       arguments.addAll(List.of("-c", String.valueOf(storageClass)));
     }
     arguments.addAll(List.of("--", "-p", "0", "-d", dataPath.toString(), "-s", size));
-    CrailProcess datanode = crail(arguments.toArray(new String[0]));
-    datanodes.add(datanode);
-    Matcher line = datanode.await("^datanode (\\S+) serves (.+) on (\\S+), registered$", PATIENCE);
+    datanodes.add(crail(arguments.toArray(new String[0])));
+  }
+
+  private void awaitDatanode(int index) throws Exception {
+    Matcher line =
+        datanodes.get(index).await("^datanode (\\S+) serves (.+) on (\\S+), registered$", PATIENCE);
     datanodeAddresses.add(ConfigType.parseAddress(line.group(3)));
-    return datanodes.size() - 1;
   }
 
   /** Kills a namenode and starts it again at the same address. */
