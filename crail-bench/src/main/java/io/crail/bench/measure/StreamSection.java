@@ -25,6 +25,9 @@ final class StreamSection extends Section {
   /** Bytes of an experiment with 1 MiB, over TCP and mapped: some tenths of a second. */
   private static final int[] WHOLE = {512 << 20, 1 << 30};
 
+  /** Over TCP it takes some GiB until HotSpot has compiled all. */
+  private static final int[] EXPERIMENTS = {9, 4};
+
   /** Bytes that are copied, more than any cache has. */
   private static final int COPIED = 512 << 20;
 
@@ -75,8 +78,10 @@ final class StreamSection extends Section {
 
   /** Several experiments in one process, each with a warm-up: the median is of compiled code. */
   private String whole() {
-    int count = WHOLE[mapped ? 1 : 0] / PIECE;
-    return " -s " + PIECE + " -k " + count + " -w " + count / 2 + " -e 4 -o true" + FILE;
+    int which = mapped ? 1 : 0;
+    int count = WHOLE[which] / PIECE;
+    String pieces = " -s " + PIECE + " -k " + count + " -w " + count / 2;
+    return pieces + " -e " + EXPERIMENTS[which] + " -o true" + FILE;
   }
 
   /** As many bytes whatever the size, unless each piece is a round trip. */

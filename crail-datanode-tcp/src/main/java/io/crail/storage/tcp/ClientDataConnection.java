@@ -118,6 +118,9 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     int length = transfer.transfer().length();
     int at = slot * SLOT_LENGTH;
     int headLength = encode(transfer, at, length);
+    if (length > DatanodeConnection.LARGEST_COPIED_READ) {
+      endpoint.expect();
+    }
     ring[slot] = transfer;
     lengths[slot] = length;
     writes[slot] = transfer.isWrite();
@@ -268,6 +271,9 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     try {
       while (!abandoned && takeNext()) {
         // The condition says it all.
+      }
+      if (missing > 0) {
+        endpoint.expect();
       }
     } catch (CrailException e) {
       endpoint.lost(this, e.getMessage());

@@ -50,6 +50,11 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
     return depth;
   }
 
+  /** Bytes will come soon: whoever waits for them asks first. In the loop. */
+  void expect() {
+    netty.expect();
+  }
+
   @Override
   public boolean takesAnyMemory() {
     return true;

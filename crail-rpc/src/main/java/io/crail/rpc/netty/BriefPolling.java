@@ -17,6 +17,7 @@ final class BriefPolling implements SelectStrategy {
   private static final int MOST_SKIPPED = 63;
 
   private final long nanos;
+  private final boolean always;
   private boolean expected;
   private int penalty;
   private int skipped;
@@ -25,9 +26,12 @@ final class BriefPolling implements SelectStrategy {
    * Creates the strategy of one loop.
    *
    * @param nanos how long to ask; 0: not at all
+   * @param always whether more is expected after everything that came
    */
-  BriefPolling(long nanos) {
+  BriefPolling(long nanos, boolean always) {
     this.nanos = nanos;
+    this.always = always && nanos > 0;
+    this.expected = this.always;
   }
 
   /** Has the next wait begin with asking. */
@@ -43,7 +47,7 @@ final class BriefPolling implements SelectStrategy {
     if (!expected) {
       return SELECT;
     }
-    expected = false;
+    expected = always;
     if (skipped > 0) {
       skipped--;
       return SELECT;

@@ -26,7 +26,7 @@ public final class NettyClientLoop extends ClientLoop {
   NettyClientLoop(NettyTransport transport, String name, boolean spin) {
     super(name, Clock.SYSTEM, transport.callersDrive(), spin, true);
     this.transport = transport;
-    this.polling = transport.newPolling();
+    this.polling = transport.newPolling(false);
     this.eventLoop =
         new DrivenEventLoop(
             transport.backend().newFactory(() -> polling),
@@ -91,6 +91,15 @@ public final class NettyClientLoop extends ClientLoop {
             handler.closed(cause);
           }
         });
+  }
+
+  /**
+   * Has the next wait begin with asking, for bytes are on their way. In the loop.
+   *
+   * @see NettyKeys#SPIN_MICROS
+   */
+  public void expect() {
+    polling.expect();
   }
 
   @Override

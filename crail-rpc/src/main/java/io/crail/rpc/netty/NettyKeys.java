@@ -79,8 +79,9 @@ public final class NettyKeys implements ConfigKeys {
               "crail.tcp.spintime",
               ConfigType.INT,
               "50",
-              "Microseconds that a client or a namenode that parks asks for the next message before"
-                  + " it sleeps, while there are many at once; 0 never asks.")
+              "Microseconds that a client, a namenode or a datanode that parks asks for the next bytes"
+                  + " before it sleeps, while there are many messages or much data; more and more"
+                  + " rarely where that does not pay. 0 never asks.")
           .between(0, 1_000_000);
 
   /** The event loops of a namenode. */

@@ -90,7 +90,7 @@ public final class NettyTransport implements Transport {
             name,
             cores == 0 ? Runtime.getRuntime().availableProcessors() : cores,
             executor -> {
-              BriefPolling polling = newPolling();
+              BriefPolling polling = newPolling(false);
               pollings.put(executor, polling);
               return newHandler(executor, polling);
             });
@@ -123,12 +123,13 @@ public final class NettyTransport implements Transport {
 
   /**
    * Creates event loops with threads of their own, for a server with another protocol; the caller
-   * shuts them down.
+   * shuts them down. After everything that comes they ask for more for {@link
+   * NettyKeys#SPIN_MICROS}, as long as that pays: whoever moves data mostly goes on.
    *
    * @param name names the threads, {@code crail-<name>-<number>}
    */
   public EventLoopGroup newEventLoops(String name, int count) {
-    return newEventLoops(name, count, executor -> newHandler(executor, new BriefPolling(0)));
+    return newEventLoops(name, count, executor -> newHandler(executor, newPolling(true)));
   }
 
   private static EventLoopGroup newEventLoops(String name, int count, IoHandlerFactory handlers) {
@@ -152,9 +153,13 @@ public final class NettyTransport implements Transport {
     return backend.newFactory(() -> strategy).newHandler(executor);
   }
 
-  /** How one loop waits that is not to spin for ever. */
-  BriefPolling newPolling() {
-    return new BriefPolling(configuration.get(NettyKeys.SPIN_MICROS) * 1_000L);
+  /**
+   * How one loop waits that is not to spin for ever.
+   *
+   * @param always whether it expects more after everything that came
+   */
+  BriefPolling newPolling(boolean always) {
+    return new BriefPolling(configuration.get(NettyKeys.SPIN_MICROS) * 1_000L, always);
   }
 
   /** A bootstrap for a server on these event loops; the child handler is missing. */

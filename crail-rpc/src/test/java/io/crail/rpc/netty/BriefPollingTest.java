@@ -25,7 +25,7 @@ class BriefPollingTest {
 
   @Test
   void sleepsAtOnceUnlessItExpectsSomething() throws Exception {
-    BriefPolling polling = new BriefPolling(LONG);
+    BriefPolling polling = new BriefPolling(LONG, false);
     assertEquals(SelectStrategy.SELECT, wait(polling, false));
     assertEquals(0, asked);
     polling.expect();
@@ -37,8 +37,28 @@ class BriefPollingTest {
   }
 
   @Test
+  void mayExpectMoreAfterEverythingThatCame() throws Exception {
+    BriefPolling polling = new BriefPolling(LONG, true);
+    readyAfter = 5;
+    assertEquals(3, wait(polling, false));
+    assertEquals(3, wait(polling, false));
+    assertEquals(12, asked);
+    BriefPolling idle = new BriefPolling(MOMENT, true);
+    readyAfter = Integer.MAX_VALUE;
+    int sleeps = 0;
+    for (int turn = 0; turn < 1000; turn++) {
+      int before = asked;
+      assertEquals(SelectStrategy.SELECT, wait(idle, false));
+      sleeps += asked == before ? 1 : 0;
+    }
+    assertTrue(sleeps > 970, "asks though it does not pay: " + (1000 - sleeps) + " of 1,000");
+    BriefPolling never = new BriefPolling(0, true);
+    assertEquals(SelectStrategy.SELECT, wait(never, false));
+  }
+
+  @Test
   void neverAsksWhenItIsNotTo() throws Exception {
-    BriefPolling polling = new BriefPolling(0);
+    BriefPolling polling = new BriefPolling(0, false);
     polling.expect();
     assertEquals(SelectStrategy.SELECT, wait(polling, false));
     assertEquals(0, asked);
@@ -46,7 +66,7 @@ class BriefPollingTest {
 
   @Test
   void asksOnceWhereTasksWait() throws Exception {
-    BriefPolling polling = new BriefPolling(LONG);
+    BriefPolling polling = new BriefPolling(LONG, false);
     polling.expect();
     readyAfter = Integer.MAX_VALUE;
     assertEquals(0, wait(polling, true));
@@ -55,7 +75,7 @@ class BriefPollingTest {
 
   @Test
   void asksMoreAndMoreRarelyWhereItDoesNotPay() throws Exception {
-    BriefPolling polling = new BriefPolling(MOMENT);
+    BriefPolling polling = new BriefPolling(MOMENT, false);
     readyAfter = Integer.MAX_VALUE;
     assertTrue(turnsWithQuestions(polling, 1000) < 30, "of 1,000 turns");
     // Once it pays again, each turn begins with a question.
