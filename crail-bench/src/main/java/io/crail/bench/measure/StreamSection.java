@@ -22,11 +22,11 @@ final class StreamSection extends Section {
   /** A copy that takes at most 1.2 times as long. */
   private static final double OF_COPY = 0.83;
 
-  /** Bytes of an experiment with 1 MiB, over TCP and mapped: some tenths of a second. */
-  private static final int[] WHOLE = {512 << 20, 1 << 30};
+  /** Bytes of an experiment with 1 MiB. */
+  private static final int WHOLE = 512 << 20;
 
-  /** Over TCP it takes some GiB until HotSpot has compiled all. */
-  private static final int[] EXPERIMENTS = {9, 4};
+  /** It takes some GiB until HotSpot has compiled all and each block has been touched once. */
+  private static final int EXPERIMENTS = 9;
 
   /** Bytes that are copied, more than any cache has. */
   private static final int COPIED = 512 << 20;
@@ -78,10 +78,9 @@ final class StreamSection extends Section {
 
   /** Several experiments in one process, each with a warm-up: the median is of compiled code. */
   private String whole() {
-    int which = mapped ? 1 : 0;
-    int count = WHOLE[which] / PIECE;
+    int count = WHOLE / PIECE;
     String pieces = " -s " + PIECE + " -k " + count + " -w " + count / 2;
-    return pieces + " -e " + EXPERIMENTS[which] + " -o true" + FILE;
+    return pieces + " -e " + EXPERIMENTS + " -o true" + FILE;
   }
 
   /** As many bytes whatever the size, unless each piece is a round trip. */

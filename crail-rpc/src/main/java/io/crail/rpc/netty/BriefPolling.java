@@ -19,6 +19,7 @@ final class BriefPolling implements SelectStrategy {
   private final long nanos;
   private final boolean always;
   private boolean expected;
+  private boolean late;
   private int penalty;
   private int skipped;
 
@@ -52,9 +53,11 @@ final class BriefPolling implements SelectStrategy {
       skipped--;
       return SELECT;
     }
+    late = false;
     int ready = askForAWhile(ask);
-    penalty = ready > 0 ? penalty / 2 : Math.min(2 * penalty + 1, MOST_SKIPPED);
-    skipped = ready > 0 ? 0 : penalty;
+    boolean paid = ready > 0 && !late;
+    penalty = paid ? penalty / 2 : Math.min(2 * penalty + 1, MOST_SKIPPED);
+    skipped = paid ? 0 : penalty;
     return ready > 0 ? ready : SELECT;
   }
 
@@ -67,7 +70,9 @@ final class BriefPolling implements SelectStrategy {
     long begin = System.nanoTime();
     do {
       ready = ask.get();
-    } while (ready == 0 && System.nanoTime() - begin < nanos);
+      // Late as well when the other end came only because this thread had to leave the processor.
+      late = System.nanoTime() - begin >= nanos;
+    } while (ready == 0 && !late);
     return ready;
   }
 }

@@ -84,6 +84,33 @@ class BriefPollingTest {
     assertEquals(100, turnsWithQuestions(polling, 100));
   }
 
+  /** So it looks where both ends share a processor: the answer comes when this end was put off. */
+  @Test
+  void doesNotTakeWhatCameLateForAGain() throws Exception {
+    BriefPolling polling = new BriefPolling(MOMENT, false);
+    int turnsWithQuestions = 0;
+    for (int turn = 0; turn < 1000; turn++) {
+      int before = asked;
+      polling.expect();
+      int strategy =
+          polling.calculateStrategy(
+              () -> {
+                if (asked++ == before) {
+                  return 0;
+                }
+                long begin = System.nanoTime();
+                while (System.nanoTime() - begin < 10 * MOMENT) {
+                  Thread.onSpinWait();
+                }
+                return 3;
+              },
+              false);
+      assertEquals(asked > before ? 3 : SelectStrategy.SELECT, strategy);
+      turnsWithQuestions += asked > before ? 1 : 0;
+    }
+    assertTrue(turnsWithQuestions < 30, turnsWithQuestions + " of 1,000 turns");
+  }
+
   private int turnsWithQuestions(BriefPolling polling, int turns) throws Exception {
     int count = 0;
     for (int i = 0; i < turns; i++) {
