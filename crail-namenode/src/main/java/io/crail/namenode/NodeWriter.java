@@ -85,7 +85,7 @@ final class NodeWriter {
    */
   void equip(Node node, Create.Request request, Node old, long clientId) throws CrailException {
     int length = request.value().length();
-    if (length > 0 && smallValues.take(length, small(old == null ? null : old.space()))) {
+    if (length > 0 && takeSmall(length, old)) {
       node.space(new SmallBytes(request.value().bytes()));
       return;
     }
@@ -107,6 +107,16 @@ final class NodeWriter {
     } catch (CrailException e) {
       giveBackExtents(space);
       throw e;
+    }
+  }
+
+  /** Takes memory for a value in the place of a node, whose writer may give its own back. */
+  private boolean takeSmall(int length, Node old) {
+    if (old == null) {
+      return smallValues.take(length, null);
+    }
+    synchronized (old) {
+      return smallValues.take(length, small(old.space()));
     }
   }
 

@@ -26,6 +26,9 @@ import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -240,6 +243,56 @@ class SmallValueTest {
     store.acquire(store.lookup("/t/0").node().id(), TOKEN);
     end(store.lookup("/t/0").node().id(), bytes(64, 6));
     assertSmall(bytes(64, 6), "/t/0");
+  }
+
+  @Test
+  void theMemoryOfAnOldValueCountsAsFreeOnce() throws Exception {
+    long capacity = SmallBytes.footprint(64);
+    SmallValues values = new SmallValues(MOST, capacity);
+    BlockStore blocks = store.namenode.store();
+    LeaseTable leases = store.namenode.leases();
+    NodeWriter writer = new NodeWriter(blocks, leases, values, store.clock, () -> false);
+    AtomicReference<Runnable> afterLook = new AtomicReference<>(() -> {});
+    Node old =
+        new Node(7, NodeType.KEYVALUE, 0, HostNames.ANY, 0) {
+          @Override
+          NodeSpace space() {
+            NodeSpace seen = super.space();
+            afterLook.getAndSet(() -> {}).run();
+            return seen;
+          }
+        };
+    assertTrue(values.take(64, null));
+    Allocation extent = blocks.allocate(0, false, HostNames.ANY, 0, 8192);
+    synchronized (old) {
+      old.space(new MovingBytes(bytes(64, 1), extent));
+      old.lease(leases.grant(old, TestStore.CLIENT, TOKEN));
+    }
+    // The old one moves to its extent, and somebody else takes the memory that it had.
+    CompletableFuture<Boolean> taken = new CompletableFuture<>();
+    Thread mover =
+        new Thread(
+            () -> {
+              try {
+                writer.setSize(old, new SetSize.Request(7, TOKEN, 5000, SetSize.KEEP));
+                taken.complete(values.take(64, null));
+              } catch (CrailException | RuntimeException e) {
+                taken.completeExceptionally(e);
+              }
+            });
+    afterLook.set(
+        () -> {
+          mover.start();
+          while (mover.isAlive() && mover.getState() != Thread.State.BLOCKED) {
+            Thread.onSpinWait();
+          }
+        });
+    Create.Request request =
+        announcement(NodeType.KEYVALUE, "/t/k", true, TOKEN, 64, SmallValue.of(bytes(64, 2)));
+    writer.equip(new Node(8, NodeType.KEYVALUE, 0, HostNames.ANY, 0), request, old, 5);
+    taken.get(60, TimeUnit.SECONDS);
+    writer.destroy(old);
+    assertTrue(values.used() <= capacity, values.used() + " of " + capacity);
   }
 
   @Test
