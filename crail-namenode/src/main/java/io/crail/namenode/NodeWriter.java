@@ -35,6 +35,9 @@ final class NodeWriter {
   private final Clock clock;
   private final SpaceMaker spaceMaker;
 
+  /** Held by whoever takes all space that it needs, and could not do so beside others. */
+  private final Object allOrNothing = new Object();
+
   NodeWriter(
       BlockStore store,
       LeaseTable leases,
@@ -120,21 +123,48 @@ final class NodeWriter {
     }
   }
 
-  /** All space for the bytes that are wanted, as far as one answer has extents for it. */
+  /**
+   * All space for the bytes that are wanted, as far as one answer has extents for it. Of those who
+   * take as much at once each may get a part of what one of them needs. So whoever had to give a
+   * part back tries again alone: the last of them finds what all others have let go.
+   */
   private NodeSpace allocateAll(Node node, Create.Request request) throws CrailException {
+    long wanted = request.wanted();
+    NodeSpace space = allocateMost(node, wanted);
+    if (isPart(space, wanted)) {
+      giveBackExtents(space);
+      synchronized (allOrNothing) {
+        space = allocateMost(node, wanted);
+        if (isPart(space, wanted)) {
+          giveBackExtents(space);
+          space = null;
+        }
+      }
+    }
+    if (space == null && wanted > 0) {
+      throw noSpace(request.path(), node);
+    }
+    return space;
+  }
+
+  private NodeSpace allocateMost(Node node, long wanted) {
     NodeSpace space = null;
     long end = 0;
-    while (end < request.wanted() && (space == null || space.count() < Extend.MAX_EXTENTS)) {
+    while (end < wanted && (space == null || space.count() < Extend.MAX_EXTENTS)) {
       // As if each were the first: no larger than what is known to come.
-      Allocation next = allocate(node, null, end, request.wanted() - end);
+      Allocation next = allocate(node, null, end, wanted - end);
       if (next == null) {
-        giveBackExtents(space);
-        throw noSpace(request.path(), node);
+        return space;
       }
       space = space == null ? next : space.with(next);
       end = next.fileEnd();
     }
     return space;
+  }
+
+  /** True for some space, but less than is wanted and than one answer could tell of. */
+  private static boolean isPart(NodeSpace space, long wanted) {
+    return space != null && space.end() < wanted && space.count() < Extend.MAX_EXTENTS;
   }
 
   /** Gives back extents that nobody was told of, or that nobody writes to any more. */

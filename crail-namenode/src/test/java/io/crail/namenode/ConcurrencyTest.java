@@ -2,11 +2,13 @@
 package io.crail.namenode;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Create;
 import io.crail.protocol.Extend;
 import io.crail.protocol.ListNodes;
 import io.crail.protocol.Lookup;
@@ -16,12 +18,15 @@ import io.crail.protocol.NodeType;
 import io.crail.protocol.Remove;
 import io.crail.protocol.Rename;
 import io.crail.protocol.SetSize;
+import io.crail.protocol.SmallValue;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -340,6 +345,112 @@ class ConcurrencyTest {
     settle();
     store.namenode.verify();
     assertEquals(files * 4096L, store.usage(0).freeBytes());
+  }
+
+  /** Time that two threads look at in turns, as far as neither has to wait for the other's lock. */
+  private static final class Lockstep extends ManualClock {
+    /** How often the other's looks are asked for before anybody else gets the processor. */
+    private static final int SPINS = 10_000;
+
+    /** So often is a thread seen to be blocked before it is taken to wait for the other one. */
+    private static final int SURELY_BLOCKED = 100;
+
+    private final AtomicIntegerArray looks = new AtomicIntegerArray(2);
+    private volatile Thread[] pair = new Thread[0];
+
+    /** From now on these two. */
+    void pace(Thread[] two) {
+      looks.set(0, 0);
+      looks.set(1, 0);
+      pair = two;
+    }
+
+    @Override
+    public long nanoTime() {
+      Thread[] both = pair;
+      for (int i = 0; i < both.length; i++) {
+        if (both[i] == Thread.currentThread()) {
+          awaitLook(looks.incrementAndGet(i), both[1 - i], 1 - i);
+        }
+      }
+      return super.nanoTime();
+    }
+
+    private void awaitLook(int number, Thread other, int index) {
+      int blocked = 0;
+      for (int i = 0; looks.get(index) < number && other.isAlive(); i++) {
+        if (i < SPINS) {
+          // So short that both go on at the same moment.
+          Thread.onSpinWait();
+        } else if (blocked < SURELY_BLOCKED) {
+          blocked = other.getState() == Thread.State.BLOCKED ? blocked + 1 : 0;
+          Thread.yield();
+        } else {
+          return;
+        }
+      }
+    }
+  }
+
+  @Test
+  void ofTwoThatTakeAllTheirSpaceAtOnceOneGetsIt() throws Exception {
+    Lockstep clock = new Lockstep();
+    store = new TestStore(clock, 0, 1);
+    store.datanode(8L * TestStore.BLOCK);
+    // In a table each, so that they share no lock of a container.
+    store.create(NodeType.TABLE, "/t0", 0);
+    store.create(NodeType.TABLE, "/t1", 0);
+    Wire[] wires = {Wire.connect(store.server, 100), Wire.connect(store.server, 101)};
+    // Often, for the moment between two failures is short.
+    for (int round = 0; round < 300; round++) {
+      CountDownLatch begin = new CountDownLatch(1);
+      Thread[] both = {putter(begin, wires[0], "/t0/k"), putter(begin, wires[1], "/t1/k")};
+      clock.pace(both);
+      begin.countDown();
+      for (Thread each : both) {
+        each.join(MOST_NANOS / 1_000_000);
+        assertTrue(!each.isAlive(), "a thread hangs");
+      }
+      assertNull(failure.get());
+      assertEquals(5L * TestStore.BLOCK, store.usage(0).usedBytes(), "round " + round);
+      String there = found(store.wire, "/t0/k") == 1 ? "/t0/k" : "/t1/k";
+      store.setSize(store.lookup(there).node().id(), 9, 0, SetSize.END);
+      store.remove(there, false);
+      store.namenode.verify();
+    }
+  }
+
+  /** A thread that puts a value of five blocks when it is told to begin. */
+  private Thread putter(CountDownLatch begin, Wire wire, String path) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                begin.await();
+                tried(() -> wire.call(NameNodeOperations.CREATE, put(path, 5L * TestStore.BLOCK)));
+              } catch (Throwable e) {
+                failure.compareAndSet(null, e);
+              }
+            });
+    thread.start();
+    return thread;
+  }
+
+  /** The put of a value for which all space is to be there. */
+  private static Create.Request put(String path, long wanted) {
+    return new Create.Request(
+        NodeType.KEYVALUE,
+        true,
+        false,
+        false,
+        true,
+        0644,
+        Create.PARENT_CLASS,
+        9,
+        wanted,
+        Utf8.of(path),
+        Utf8.EMPTY,
+        SmallValue.NONE);
   }
 
   @Test

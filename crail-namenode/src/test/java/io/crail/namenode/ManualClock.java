@@ -4,7 +4,7 @@ package io.crail.namenode;
 import io.crail.common.Clock;
 
 /** Time that a test moves. */
-final class ManualClock implements Clock {
+class ManualClock implements Clock {
   private volatile long nanos = 1_000_000_000L;
 
   @Override
