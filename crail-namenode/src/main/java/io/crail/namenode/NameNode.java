@@ -135,7 +135,10 @@ final class NameNode {
       return node == null
           ? List.of()
           : writer.extend(
-              node, new Extend.Request(id, request.token(), 0, wanted, -1), Create.MAX_EXTENTS);
+              node,
+              new Extend.Request(id, request.token(), 0, wanted, -1),
+              Create.MAX_EXTENTS,
+              false);
     } catch (CrailException e) {
       return List.of();
     }
@@ -169,7 +172,7 @@ final class NameNode {
 
   Extend.Response extend(Extend.Request request) throws CrailException {
     return new Extend.Response(
-        writer.extend(tree.require(request.id()), request, Extend.MAX_EXTENTS));
+        writer.extend(tree.require(request.id()), request, Extend.MAX_EXTENTS, true));
   }
 
   AcquireLease.Response acquire(AcquireLease.Request request, long clientId) throws CrailException {

@@ -235,20 +235,22 @@ final class NodeWriter {
    * Answers with the extents from a position on, allocating those that the writer wants.
    *
    * @param most most extents of the answer; no more are allocated either
+   * @param asked whether the writer asks; false for what it gets with the create
    */
-  List<Extent> extend(Node node, Extend.Request request, int most) throws CrailException {
+  List<Extent> extend(Node node, Extend.Request request, int most, boolean asked)
+      throws CrailException {
     requireBytes(node);
     if (request.wanted() < 0 || request.size() < -1) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": " + request.wanted() + " bytes wanted, size " + request.size());
     }
-    List<Extent> extents = tryExtend(node, request, most);
+    List<Extent> extents = tryExtend(node, request, most, asked);
     // Space is made without the node's monitor, for that takes the monitors of other nodes. When
     // nothing is left to be done, another thread may just have done it: hence one more try.
     boolean more = true;
     for (int i = 0; extents.isEmpty() && more && i < MAX_SPACE_ROUNDS; i++) {
       more = spaceMaker.makeSpace();
-      extents = tryExtend(node, request, most);
+      extents = tryExtend(node, request, most, asked);
     }
     if (extents.isEmpty()) {
       throw noSpace(node, node);
@@ -265,11 +267,14 @@ final class NodeWriter {
   }
 
   /** As {@link #extend}; empty when there is no space at all. */
-  private List<Extent> tryExtend(Node node, Extend.Request request, int most)
+  private List<Extent> tryExtend(Node node, Extend.Request request, int most, boolean asked)
       throws CrailException {
     synchronized (node) {
       requirePresent(node);
       requireLease(node, request.token());
+      if (asked) {
+        node.lease().askedForSpace();
+      }
       NodeSpace space = node.space();
       long end = space == null ? 0 : space.end();
       if (request.position() < 0 || request.position() > end) {
@@ -324,7 +329,7 @@ final class NodeWriter {
       requireLease(node, request.token());
       NodeSpace space = node.space();
       if (value.length() > 0) {
-        keepSmall(node, value);
+        keepSmall(node, lease, value);
       } else {
         commit(node, request.size(), space == null ? 0 : space.end());
       }
@@ -342,21 +347,28 @@ final class NodeWriter {
 
   /**
    * Lets a node have a small value in the place of what it has, which is nothing that is committed,
-   * or a smaller one. Nothing is on its way to its extents, as its writer is about to end.
+   * or a smaller one. Whom a value was refused once writes it to extents: an earlier copy of the
+   * request that comes now, over another connection, must not take those away. Nothing was written
+   * to what came with a create; what a writer has asked for, it may be writing to.
    */
-  private void keepSmall(Node node, SmallValue value) throws CrailException {
+  private void keepSmall(Node node, WriteLease lease, SmallValue value) throws CrailException {
     NodeSpace old = node.space();
     if (value.length() < node.size() || (old != null && old.small() == null && old.size() > 0)) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": a small value of " + value.length() + " bytes instead of " + node.size());
     }
-    if (!smallValues.take(value.length(), small(old))) {
+    if (lease.isValueRefused() || !smallValues.take(value.length(), small(old))) {
+      lease.refuseValue();
       throw smallValues.refusal(node, value.length());
     }
     node.space(new SmallBytes(value.bytes()));
     node.touch(clock.currentTimeMillis());
     giveBackSmall(old);
-    giveBackExtents(old);
+    if (old != null && lease.hasAskedForSpace()) {
+      release(old, 0, true, lease.endNanos(), null);
+    } else {
+      giveBackExtents(old);
+    }
   }
 
   /**

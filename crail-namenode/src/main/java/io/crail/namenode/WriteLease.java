@@ -17,6 +17,8 @@ final class WriteLease {
   private boolean linked;
 
   private boolean ending;
+  private boolean askedForSpace;
+  private boolean valueRefused;
   private long endNanos;
 
   WriteLease(Node node, long token, ClientLeases client) {
@@ -56,6 +58,26 @@ final class WriteLease {
   void endAt(long nanos) {
     ending = true;
     endNanos = nanos;
+  }
+
+  /** True when its holder has asked for space, beyond what it was created with. */
+  boolean hasAskedForSpace() {
+    return askedForSpace;
+  }
+
+  /** Notes that its holder has asked for space. Under the node's monitor. */
+  void askedForSpace() {
+    askedForSpace = true;
+  }
+
+  /** True when its holder was told to write a small value to extents. */
+  boolean isValueRefused() {
+    return valueRefused;
+  }
+
+  /** Notes that its holder has to write a small value to extents. Under the node's monitor. */
+  void refuseValue() {
+    valueRefused = true;
   }
 
   WriteLease previous() {

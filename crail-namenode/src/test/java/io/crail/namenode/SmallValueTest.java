@@ -415,6 +415,40 @@ class SmallValueTest {
   }
 
   @Test
+  void spaceThatWasAskedForRestsWhenTheValueIsSmall() throws Exception {
+    // Where nobody could refuse a write that is still on its way.
+    store = new TestStore("crail.namenode.smallvalue", String.valueOf(MOST));
+    datanode = store.datanode(1, "host", 0, false, 8L << 20);
+    store.create(NodeType.TABLE, "/t", 0);
+    long id = store.call(NameNodeOperations.CREATE, announcement("/t/k", 5000)).node().id();
+    store.extend(id, TOKEN, 0, 20_000);
+    final long used = usage().classes().get(0).usedBytes();
+    end(id, bytes(8, 8));
+    assertSmall(bytes(8, 8), "/t/k");
+    assertTrue(used >= 20_000, used + " bytes");
+    assertEquals(0, usage().classes().get(0).usedBytes());
+    assertEquals(used, usage().classes().get(0).waitingBytes());
+    store.passAlive(16_200, datanode);
+    assertEquals(0, usage().classes().get(0).waitingBytes());
+  }
+
+  @Test
+  void aValueThatWasRefusedIsWrittenUnderThatLease() throws Exception {
+    start(String.valueOf(SmallBytes.footprint(64)));
+    put("/t/full", bytes(64, 1));
+    long id = store.call(NameNodeOperations.CREATE, announcement("/t/k", 5000)).node().id();
+    Refusals.refused(ErrorCode.NO_SPACE, () -> end(id, bytes(8, 8)));
+    // There is memory now, but the writer has begun to write to its extent.
+    store.remove("/t/full", false);
+    Refusals.refused(ErrorCode.NO_SPACE, () -> end(id, bytes(8, 8)));
+    assertEquals(8192, usage().classes().get(0).usedBytes());
+    store.setSize(id, TOKEN, 8, SetSize.END);
+    assertEquals(8, store.lookup("/t/k").node().size());
+    assertEquals(1, store.lookup("/t/k").extents().size());
+    assertEquals(0, usage().smallValueBytes());
+  }
+
+  @Test
   void aCreateWithoutSpaceForTheFirstExtentIsACreate() throws Exception {
     store.write("/full", 8L << 20);
     Create.Response created = store.call(NameNodeOperations.CREATE, announcement("/t/k", 100));
