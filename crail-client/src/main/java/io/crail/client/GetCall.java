@@ -71,6 +71,8 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
   private final class Find extends Lookup.Call {
     private final long sentNanos = context.nanoTime();
     private Lookup.Response response;
+
+    /** Why a value that was found is not for the caller. */
     private CrailException refusal;
 
     Find() {
@@ -88,6 +90,9 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
         response = Lookup.Response.CODEC.decode(in, at, bodyLength);
       } else if (small > room) {
         refusal = tooLong(small);
+      } else if (context.nanoTime() - deadlineNanos >= 0) {
+        // Nobody has driven the loop for a while, and the caller may have given up.
+        refusal = ErrorCode.TIMED_OUT.exception("get " + path);
       } else {
         memory.put(offset, in, at + bodyLength - small, small);
         length = small;

@@ -15,6 +15,7 @@ import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailInputStream;
 import io.crail.CrailKeyValue;
+import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
@@ -27,6 +28,7 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -388,6 +390,27 @@ class SimulatedReadTest {
     assertLeftAlone(target, get);
     assertTrue(put.isDone());
     assertEquals(100, put.get().getCapacity());
+  }
+
+  @Test
+  void aSmallValueWhoseGetIsOverIsNotForTheCaller() throws Exception {
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+    store.put("/t/k", buffer(random(random, 100))).get();
+    // Often enough that answers which may be cut apart come together.
+    for (int i = 0; i < 10; i++) {
+      // What is asked for beside this one leaves together.
+      Future<CrailNode> alone = store.lookup("/t");
+      // Whoever drives the loop stands still between two answers.
+      CompletableFuture<Void> stands =
+          store
+              .lookup("/t")
+              .toCompletableFuture(Runnable::run)
+              .thenRun(() -> cluster.network().standStill(Duration.ofMinutes(2)));
+      CrailBuffer target = Bytes.empty(100);
+      assertLeftAlone(target, store.get("/t/k", target));
+      assertArrayEquals(new byte[100], content(target));
+      assertTrue(alone.isDone() && stands.isDone());
+    }
   }
 
   @Test

@@ -182,6 +182,15 @@ public final class SimulatedNetwork {
     nowNanos = Math.max(nowNanos, end);
   }
 
+  /**
+   * Lets a span of virtual time pass in the midst of something, in which nothing else happens: as
+   * for a thread that gets no processor. What was due meanwhile follows.
+   */
+  public void standStill(Duration span) {
+    checkThread();
+    nowNanos += span.toNanos();
+  }
+
   /** Connections that are open, or half open. */
   public int connectionCount() {
     return links.size();
