@@ -54,6 +54,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
 
   // The read whose data are arriving, always the first in the ring.
   private boolean reading;
+  private boolean late;
   private int missing;
   private boolean trailer;
   private boolean trailing;
@@ -229,13 +230,31 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
       // First, so that nobody is told of the end of a write that still goes on.
       endpoint.lost(this, "a transfer was not answered in time");
     }
-    overdue.endAll(ErrorCode.TIMED_OUT.exception("no answer from datanode " + endpoint.address()));
+    overdue.endAll(overdueError());
+  }
+
+  private CrailException overdueError() {
+    return ErrorCode.TIMED_OUT.exception("no answer from datanode " + endpoint.address());
+  }
+
+  /**
+   * The read whose data are arriving; null when its memory is not to be touched any more. That may
+   * be before {@link #expire} sees it: whoever waits for a read gives up by the clock, also while
+   * nobody drives the loop. From then on its data are dropped, and it ends with the last of them.
+   */
+  private TcpTransfer target() {
+    TcpTransfer transfer = ring[slot(first)];
+    late = late || transfer == null || transfer.isOverdue(endpoint.loop().clock().nanoTime());
+    return late ? null : transfer;
   }
 
   @Override
   public boolean place(Window window) {
-    TcpTransfer transfer = reading ? ring[slot(first)] : null;
-    if (transfer == null || !straight || missing < DatanodeConnection.SMALLEST_PLACED) {
+    if (!reading || !straight || missing < DatanodeConnection.SMALLEST_PLACED) {
+      return false;
+    }
+    TcpTransfer transfer = target();
+    if (transfer == null) {
       return false;
     }
     int done = lengths[slot(first)] - missing;
@@ -330,10 +349,10 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
   private boolean takeData() {
     int count = Math.min(missing, receiver.available());
     if (count > 0) {
-      TcpTransfer transfer = ring[slot(first)];
+      TcpTransfer transfer = target();
       if (transfer != null) {
-        int target = transfer.transfer().bufferOffset() + lengths[slot(first)] - missing;
-        transfer.view().clear().put(target, receiver.bytes(), receiver.offset(), count);
+        int at = transfer.transfer().bufferOffset() + lengths[slot(first)] - missing;
+        transfer.view().clear().put(at, receiver.bytes(), receiver.offset(), count);
       }
       receiver.take(count);
       missing -= count;
@@ -381,14 +400,16 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
   /** Ends the first request in flight. */
   private void finish(CrailException failure) {
     TcpTransfer transfer = ring[slot(first)];
+    boolean dropped = late;
+    late = false;
     ring[slot(first)] = null;
     first++;
     answered = true;
     if (transfer != null) {
-      if (failure == null) {
+      if (failure == null && !dropped) {
         transfer.end();
       } else {
-        transfer.end(failure);
+        transfer.end(dropped ? overdueError() : failure);
       }
     }
     if (!abandoned) {

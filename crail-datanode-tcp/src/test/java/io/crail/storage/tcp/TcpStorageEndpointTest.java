@@ -275,6 +275,46 @@ class TcpStorageEndpointTest {
   }
 
   @Test
+  void bytesBehindTheDeadlineAreDroppedAlsoBeforeAnybodyLooksAtIt() throws Exception {
+    for (int length : new int[] {100, 60_000, 300_000}) {
+      ScriptedDatanode datanode =
+          datanode(
+              (number, peer) -> {
+                peer.greet();
+                peer.serve((byte) 9);
+              });
+      StorageEndpoint endpoint = endpoint(datanode.address());
+      assertEquals(ErrorCode.OK, end(begin(endpoint, false, buffer(10), PATIENCE)));
+      final long began = System.nanoTime();
+      ByteBuffer target = buffer(length);
+      Transfer late = new Transfer();
+      late.prepare(target, 0, length, EXTENT, 0, loop.clock().nanoTime() + 300 * MILLIS);
+      Transfer before = new Transfer();
+      before.prepare(buffer(10), 0, 10, EXTENT, 0, loop.clock().nanoTime() + PATIENCE);
+      // Between the two answers whoever drives the loop stands still.
+      before.whenComplete(
+          () -> {
+            while (loop.clock().nanoTime() - late.deadlineNanos() < 0) {
+              Thread.onSpinWait();
+            }
+          });
+      endpoint.read(before);
+      endpoint.read(late);
+      assertEquals(ErrorCode.OK, end(before));
+      assertEquals(ErrorCode.TIMED_OUT, end(late));
+      expect(UNTOUCHED, target);
+      ByteBuffer next = buffer(length);
+      assertEquals(ErrorCode.OK, end(begin(endpoint, false, next, PATIENCE)));
+      expect((byte) 9, next);
+      expect(UNTOUCHED, target);
+      if (System.nanoTime() - began < 900 * MILLIS) {
+        // Else the datanode may have been silent for too long to be kept.
+        assertEquals(1, datanode.accepted(), "a read that was given up has cost its connection");
+      }
+    }
+  }
+
+  @Test
   void aDatanodeThatGoesSilentCostsTheConnection() throws Exception {
     ScriptedDatanode datanode =
         datanode(
