@@ -213,7 +213,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
 
     @Override
     void writesEnded() {
-      CrailException failure = output.writeFailure();
+      CrailException failure = output.bytesLost();
       if (failure == null) {
         succeed();
       } else {

@@ -421,6 +421,16 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     return ended != null ? ended : failure;
   }
 
+  /**
+   * Why bytes that were taken may be lost, once nothing is under way any more: a write has failed,
+   * or the lease has, and with it what was held back. Null when they lie at the datanodes, and are
+   * safe there as long as the lease lasts.
+   */
+  CrailException bytesLost() {
+    CrailException cause = writeFailure();
+    return cause == null ? lossAt(context().nanoTime()) : cause;
+  }
+
   @Override
   public Future<Void> sync() throws IOException {
     if (closed) {
@@ -444,10 +454,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
 
     @Override
     void writesEnded() {
-      CrailException cause = writeFailure();
-      if (cause == null) {
-        cause = lossAt(context().nanoTime());
-      }
+      CrailException cause = bytesLost();
       boolean nothingNew;
       synchronized (DirectOutput.this) {
         nothingNew = size <= visible;

@@ -9,14 +9,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
+import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.WriteLeaseLostException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -201,5 +205,39 @@ class SimulatedWriteTest {
     assertThrows(CrailException.class, () -> output.write(1));
     assertThrows(ExecutionException.class, () -> output.purge().get());
     assertThrows(CrailException.class, output::close);
+  }
+
+  @Test
+  void aPurgeTellsThatWhatWasHeldBackIsLostWithItsLease() throws Exception {
+    cluster.close();
+    cluster =
+        new SimulatedCluster(
+            seed,
+            "crail.lease=" + LEASE.toMillis() + "ms",
+            "crail.rpctimeout=30s",
+            "crail.namenode.smallvalue=8k",
+            "crail.slicesize=4k");
+    store = cluster.newStore("client");
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+    CrailBufferedOutputStream output =
+        store
+            .create(
+                "/t/k",
+                CrailNodeType.KEYVALUE,
+                CrailStorageClass.PARENT,
+                CrailLocationClass.PARENT,
+                true)
+            .get()
+            .asKeyValue()
+            .getBufferedOutputStream(0);
+    // A slice, which is held back with all that is to come.
+    output.write(new byte[4 << 10]);
+    assertEquals(0, cluster.usage().usedBytes());
+    cluster.network().runFor(LEASE.multipliedBy(2));
+    for (Future<?> each : List.of(output.purge(), output.sync())) {
+      ExecutionException failed = assertThrows(ExecutionException.class, each::get);
+      assertInstanceOf(WriteLeaseLostException.class, failed.getCause());
+    }
+    assertThrows(WriteLeaseLostException.class, output::close);
   }
 }
