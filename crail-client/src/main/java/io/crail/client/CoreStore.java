@@ -85,6 +85,7 @@ public final class CoreStore extends CrailStore {
   private final Set<DirectOutput> outputs = ConcurrentHashMap.newKeySet();
   private final UserNames userNames;
   private final CreatorLeases creatorLeases = new CreatorLeases();
+  private final DoubtfulCreates doubtfulCreates = new DoubtfulCreates();
   private final WriteLeases leases;
   private final LeaseTimer timer;
 
@@ -133,7 +134,7 @@ public final class CoreStore extends CrailStore {
             configuration.get(ClientKeys.SHADOW_REPLICATION));
     LoopContext first = newContext(0);
     contexts.set(0, first);
-    this.leases = new WriteLeases(first, identity.clientId(), creatorLeases);
+    this.leases = new WriteLeases(first, identity.clientId(), creatorLeases, doubtfulCreates);
     first.loop().submit((ClientLoop.Task) () -> first.loop().register(leases));
     this.timer = withTimer ? new LeaseTimer(leases, clock) : null;
   }
@@ -316,6 +317,11 @@ public final class CoreStore extends CrailStore {
   /** The leases that came with created nodes and are not used. */
   CreatorLeases creatorLeases() {
     return creatorLeases;
+  }
+
+  /** The creates of which nobody knows whether they have taken place. */
+  DoubtfulCreates doubtfulCreates() {
+    return doubtfulCreates;
   }
 
   /** A write lease of a new handle. */

@@ -15,7 +15,7 @@ class CreateCall extends OperationCall<Create.Request, Create.Response>
   private final LoopContext context;
   private final String path;
   private final long sentNanos;
-  private final boolean asksForLease;
+  private final long token;
   private volatile long incarnation;
   private CoreNode node;
 
@@ -24,7 +24,7 @@ class CreateCall extends OperationCall<Create.Request, Create.Response>
     this.context = context;
     this.path = path;
     this.sentNanos = context.nanoTime();
-    this.asksForLease = request.token() != 0;
+    this.token = request.token();
     prepare(
         context.namenodes().route(NameNodeOperations.CREATE, request),
         request,
@@ -42,7 +42,7 @@ class CreateCall extends OperationCall<Create.Request, Create.Response>
 
   /** Whether the creator gets the write lease. */
   final boolean asksForLease() {
-    return asksForLease;
+    return token != 0;
   }
 
   /** When the request was sent, at the earliest; the write lease lasts from then on. */
@@ -58,6 +58,13 @@ class CreateCall extends OperationCall<Create.Request, Create.Response>
   @Override
   protected final void answered() {
     incarnation = context.incarnation(response().node().id());
+  }
+
+  @Override
+  protected void completed() {
+    if (asksForLease() && isFailed() && LeaseReturn.isDoubtful(failure())) {
+      node.store().doubtfulCreates().add(context, path, token);
+    }
   }
 
   @Override

@@ -17,7 +17,8 @@ import io.crail.rpc.RpcCall;
  *       or when another handle of the store wants to write the node, it is given back. While the
  *       create is unanswered nobody knows the node's id, so giving back begins with the answer. A
  *       create that failed so that it may have taken place keeps its token: whoever meets the node
- *       under its path gives the lease back under the id that he knows.
+ *       under its path gives the lease back under the id that he knows; so do {@link
+ *       DoubtfulCreates} after a while.
  *   <li><em>Giving back.</em> From the decision on, until the namenode has answered. The token is
  *       not used again, for the request may reach the namenode twice. A stream that is opened waits
  *       for the answer first, or it would be refused for the sake of the lease on its way back.

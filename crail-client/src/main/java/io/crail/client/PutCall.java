@@ -87,8 +87,10 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
 
   private void refused() {
     if (token != 0 && LeaseReturn.isDoubtful(creation.failure())) {
-      // The lease may be there, and whoever meets the node gives it back.
+      // The lease may be there, and the space. Whoever of this store meets the node before they are
+      // looked for gives them back.
       store.creatorLeases().created(new CoreKeyValue(store, path, creation, token));
+      store.doubtfulCreates().add(context, path, token);
     }
     fail(creation.failure());
   }

@@ -44,6 +44,7 @@ final class WriteLeases implements ClientLoop.Sweepable {
   private final LoopContext context;
   private final long clientId;
   private final CreatorLeases creatorLeases;
+  private final DoubtfulCreates doubtfulCreates;
   private final AtNamenode[] namenodes;
   private final AtomicInteger open = new AtomicInteger();
 
@@ -68,10 +69,15 @@ final class WriteLeases implements ClientLoop.Sweepable {
     }
   }
 
-  WriteLeases(LoopContext context, long clientId, CreatorLeases creatorLeases) {
+  WriteLeases(
+      LoopContext context,
+      long clientId,
+      CreatorLeases creatorLeases,
+      DoubtfulCreates doubtfulCreates) {
     this.context = context;
     this.clientId = clientId;
     this.creatorLeases = creatorLeases;
+    this.doubtfulCreates = doubtfulCreates;
     this.namenodes = new AtNamenode[context.namenodes().count()];
     for (int i = 0; i < namenodes.length; i++) {
       namenodes[i] = new AtNamenode();
@@ -253,8 +259,9 @@ final class WriteLeases implements ClientLoop.Sweepable {
     tick(nowNanos);
   }
 
-  /** Sends the renewals that are due. */
+  /** Sends the renewals that are due, and sees to leases that this store may have unknowingly. */
   void tick(long nowNanos) {
+    doubtfulCreates.tick(nowNanos);
     if (open.get() == 0) {
       return;
     }

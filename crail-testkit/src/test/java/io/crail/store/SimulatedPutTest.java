@@ -6,15 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailKeyValue;
 import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.StaleNodeException;
+import io.crail.common.error.UnavailableException;
+import io.crail.common.error.WriteLeaseHeldException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
@@ -22,6 +26,8 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a put leaves when its answer is late, others come at once, or there is no room. */
 @Timeout(60)
@@ -124,6 +130,42 @@ class SimulatedPutTest {
         put(late).get();
         assertValue(late);
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whatAPutWithoutAnAnswerHasTakenComesBack(boolean withStream) throws Exception {
+    start("crail.namenode.smallvalue=0");
+    cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
+    CrailOutputStream stream =
+        withStream ? Bytes.createFile(store, "/stream").getDirectOutputStream(0) : null;
+    final CrailStore other = cluster.newStore("other");
+    // The request arrives, its answer does not.
+    cluster
+        .network()
+        .schedule(Duration.ofNanos(1_500_000), () -> cluster.network().cut("client", NAMENODE));
+    ExecutionException failed =
+        assertThrows(ExecutionException.class, () -> put(value(1 << 20, 1)).get());
+    assertInstanceOf(UnavailableException.class, failed.getCause());
+    final long began = cluster.nanoTime();
+    assertEquals(1 << 20, cluster.usage().usedBytes());
+    CrailKeyValue found = other.lookup(KEY).get().asKeyValue();
+    assertThrows(WriteLeaseHeldException.class, () -> found.getDirectOutputStream(0));
+    for (int i = 0; cluster.usage().usedBytes() > 0; i++) {
+      Duration passed = Duration.ofNanos(cluster.nanoTime() - began);
+      // The deadline of a request, and a moment more.
+      assertTrue(passed.compareTo(Duration.ofSeconds(32)) < 0, "space is taken after " + passed);
+      if (!withStream) {
+        // It prolongs all leases of this client, as the renewals for a stream do.
+        Bytes.createFile(store, "/f" + i);
+      }
+      cluster.drive(store, Duration.ofSeconds(1));
+    }
+    assertEquals(0, cluster.usage().waitingBytes());
+    found.getDirectOutputStream(0).close();
+    if (withStream) {
+      stream.close();
     }
   }
 }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.protocol.Lookup;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.SetSize;
+import io.crail.protocol.SmallValue;
+import java.util.ArrayDeque;
+
+/**
+ * Creates that have failed so that they may have taken place. If one has, its node has a write
+ * lease, and that of a put space for all bytes; nobody uses them, and all that this client gets and
+ * renews prolongs them. So a while later, when the request can hardly be under way any more, its
+ * path is looked up, and the lease given back that the create has asked for. A node that is
+ * somebody else's refuses that. Who is not found under its path any more keeps its lease until this
+ * client falls silent. Thread-safe.
+ */
+final class DoubtfulCreates {
+  /** Above it the namenode ends what it has granted when this client falls silent. */
+  private static final int MAX_WAITING = 1 << 16;
+
+  /** So many are looked up at a time. */
+  private static final int MAX_ASKED = 64;
+
+  private record Doubt(LoopContext context, String path, long token, long dueNanos) {}
+
+  /** In the order in which they are due. Guarded by "this". */
+  private final ArrayDeque<Doubt> waiting = new ArrayDeque<>();
+
+  // Guarded by "this".
+  private int asked;
+
+  private volatile boolean any;
+
+  /** Notes a create that has failed just now. */
+  void add(LoopContext context, String path, long token) {
+    long dueNanos = context.nanoTime() + context.rpcTimeoutNanos();
+    synchronized (this) {
+      if (waiting.size() < MAX_WAITING) {
+        waiting.addLast(new Doubt(context, path, token, dueNanos));
+        any = true;
+      }
+    }
+  }
+
+  /** Looks into those whose time has come; called now and then. */
+  void tick(long nowNanos) {
+    if (!any) {
+      return;
+    }
+    Doubt next = next(nowNanos);
+    for (int i = 1; next != null; i++) {
+      lookUp(next);
+      next = i < MAX_ASKED ? next(nowNanos) : null;
+    }
+  }
+
+  private synchronized Doubt next(long nowNanos) {
+    Doubt first = waiting.peekFirst();
+    if (first == null || asked == MAX_ASKED || nowNanos - first.dueNanos < 0) {
+      return null;
+    }
+    waiting.removeFirst();
+    any = !waiting.isEmpty();
+    asked++;
+    return first;
+  }
+
+  private void lookUp(Doubt doubt) {
+    OperationCall<Lookup.Request, Lookup.Response> lookup =
+        doubt
+            .context
+            .namenodes()
+            .call(NameNodeOperations.LOOKUP, new Lookup.Request(Utf8.of(doubt.path)));
+    lookup.whenComplete(
+        () -> {
+          if (lookup.isFailed()) {
+            ended(doubt, lookup.failure());
+          } else {
+            giveBack(doubt, lookup.response().node().id());
+          }
+        });
+  }
+
+  private void giveBack(Doubt doubt, long id) {
+    LeaseReturn.Try back =
+        new LeaseReturn(
+                doubt.context,
+                doubt.path,
+                null,
+                id,
+                doubt.token,
+                0,
+                SetSize.END,
+                SmallValue.NONE,
+                gone -> {})
+            .tried();
+    back.whenComplete(() -> ended(doubt, back.failure()));
+  }
+
+  private void ended(Doubt doubt, CrailException failure) {
+    synchronized (this) {
+      asked--;
+    }
+    if (failure != null && LeaseReturn.isDoubtful(failure)) {
+      add(doubt.context, doubt.path, doubt.token);
+    }
+  }
+}
