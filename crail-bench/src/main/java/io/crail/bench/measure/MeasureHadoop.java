@@ -45,7 +45,7 @@ public final class MeasureHadoop {
   private final Cluster cluster;
   private final Hdfs hdfs;
   private final int runs;
-  private final Samples samples = new Samples();
+  private final Samples samples = new Samples(line -> System.err.println("  " + line));
   private final Goals adapter = new Goals(samples);
   private final Goals peer = new Goals(samples);
 

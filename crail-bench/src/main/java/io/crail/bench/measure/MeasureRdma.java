@@ -39,13 +39,13 @@ public final class MeasureRdma {
    * So many lookups and small transfers go before those that count: HotSpot has the clients'
    * processor alone to compile on, and needs some ten seconds of it.
    */
-  private static final int WARM_UP = 100_000;
+  private static final int WARM_UP = 60_000;
 
-  /** Enough for HotSpot, which counts calls; with fewer it compiles while the figures are taken. */
-  private static final int WARM_UP_64K = 20_000;
+  /** Enough for HotSpot, which counts calls, to have compiled what is called for each of them. */
+  private static final int WARM_UP_64K = 8_000;
 
   /** These take so long that the program's part does not show. */
-  private static final int WARM_UP_1M = 400;
+  private static final int WARM_UP_1M = 100;
 
   private static final long STREAM_WARM_UP_BYTES = 200L << 20;
   private static final long WRITE_WARM_UP_BYTES = 512L << 20;
@@ -58,7 +58,7 @@ public final class MeasureRdma {
   private final PerfTest perfTest;
   private final int runs;
   private final Set<String> sections;
-  private final Samples samples = new Samples();
+  private final Samples samples = new Samples(line -> System.err.println("  " + line));
   private final Goals goals = new Goals(samples);
   private String namenode;
   private Process datanode;

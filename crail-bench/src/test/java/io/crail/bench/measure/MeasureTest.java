@@ -77,6 +77,12 @@ class MeasureTest {
             """);
     assertEquals(0.04, rate.megabytes());
     assertEquals(44_820, rate.messages(), 0.001);
+    // A deviation that rounding has made imaginary is no reason to lose the rest.
+    assertEquals(
+        186_423.65,
+        PerfTest.parse("1048576 100 80368.88 561948.07 186423.65 203813.17 -nan 561948 561948")
+            .typicalMicros());
+    assertThrows(IllegalArgumentException.class, () -> PerfTest.parse("64 3000 20.1 301 nan 25 1"));
     assertThrows(IllegalArgumentException.class, () -> PerfTest.parse("Couldn't connect"));
   }
 
