@@ -120,7 +120,7 @@ abstract class CoreNode implements CrailNode {
   final NodeInfo info() throws CrailException, InterruptedException {
     NodeInfo known = info;
     if (known == null) {
-      create.await();
+      create.join();
       known = create.response().node();
       info = known;
     }

@@ -419,7 +419,7 @@ public final class CoreStore extends CrailStore {
             hostOf(locationClass),
             SmallValue.NONE);
     String name = wirePath.toString();
-    CreateCall call = new CreateCall(context, name, request);
+    NodeCreation call = new NodeCreation(context, name, request);
     CoreNode node = CoreNode.creating(this, name, nodeType, call, token);
     call.node(node);
     if (token != 0) {
@@ -443,42 +443,33 @@ public final class CoreStore extends CrailStore {
     Objects.requireNonNull(storageClass, "storageClass");
     Objects.requireNonNull(locationClass, "locationClass");
     checkOpen();
-    Utf8 wirePath = NodePath.parse(path);
+    Utf8 plain = NodePath.parsePlain(path);
+    Utf8 wirePath = plain != null ? plain : NodePath.parse(path);
     LoopContext context = context();
     context.throttle();
     ByteBuffer memory = DirectStream.memoryOf(value);
-    int offset = value.position();
     int length = value.remaining();
     int namenode = NodePath.namenodeOf(wirePath, context.namenodes().count());
-    SmallValue small = SmallValue.NONE;
-    if (length > 0 && length <= context.mostWithCreateAt(namenode)) {
-      byte[] bytes = new byte[length];
-      memory.get(offset, bytes);
-      small = SmallValue.of(bytes);
-    }
-    Create.Request request =
-        new Create.Request(
-            NodeType.KEYVALUE,
+    Create.Put request =
+        new Create.Put(
             enumerable,
             storageClass.isStrict(),
-            false,
-            length > 0,
             CrailAttributes.FILE_PERMISSIONS,
             storageClass.value(),
             length > 0 ? newToken() : 0,
-            length,
             wirePath,
             hostOf(locationClass),
-            small);
+            memory,
+            value.position(),
+            length,
+            length <= context.mostWithCreateAt(namenode));
     PutCall call =
         new PutCall(
             this,
             context,
-            wirePath.toString(),
-            memory,
+            context.namenodes().peer(namenode),
+            plain != null ? path : wirePath.toString(),
             DirectStream.rootOf(value),
-            offset,
-            length,
             request);
     value.position(value.limit());
     call.begin();

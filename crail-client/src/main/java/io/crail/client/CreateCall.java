@@ -1,39 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
-import io.crail.CrailNode;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Create;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.OperationCall;
-import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
+import io.crail.rpc.RpcCall;
+import io.crail.rpc.RpcPeer;
+import java.nio.ByteBuffer;
 
 /** A create; its handle may exist from the beginning and waits for the answer where it needs it. */
-class CreateCall extends OperationCall<Create.Request, Create.Response>
-    implements Awaitable<CrailNode> {
+abstract class CreateCall extends RpcCall {
   private final LoopContext context;
-  private final String path;
   private final long sentNanos;
   private final long token;
-  private volatile long incarnation;
-  private CoreNode node;
+  private Create.Response response;
+  private long incarnation;
 
-  CreateCall(LoopContext context, String path, Create.Request request) {
-    super(NameNodeOperations.CREATE);
+  /**
+   * Creates the call.
+   *
+   * @param peer the namenode of the path
+   * @param token the write lease that the creator gets; 0 for none
+   */
+  CreateCall(LoopContext context, RpcPeer peer, long token) {
     this.context = context;
-    this.path = path;
-    this.sentNanos = context.nanoTime();
-    this.token = request.token();
-    prepare(
-        context.namenodes().route(NameNodeOperations.CREATE, request),
-        request,
-        sentNanos + context.rpcTimeoutNanos());
-  }
-
-  /** Names the handle; before the call is submitted. */
-  final void node(CoreNode newNode) {
-    this.node = newNode;
+    // Never later than it is: the lease is taken to end too early rather than too late.
+    this.sentNanos = context.roughNanos();
+    this.token = token;
+    prepare(peer, sentNanos + context.rpcTimeoutNanos());
   }
 
   final LoopContext context() {
@@ -55,43 +50,39 @@ class CreateCall extends OperationCall<Create.Request, Create.Response>
     return incarnation;
   }
 
-  @Override
-  protected final void answered() {
-    incarnation = context.incarnation(response().node().id());
-  }
-
-  @Override
-  protected void completed() {
-    if (asksForLease() && isFailed() && LeaseReturn.isDoubtful(failure())) {
-      node.store().doubtfulCreates().add(context, path, token);
+  /**
+   * Waits for the answer.
+   *
+   * @throws CrailException with the stack of the calling thread
+   */
+  final void join() throws CrailException, InterruptedException {
+    if (!context.loop().await(this, deadlineNanos() + Awaitable.GRACE_NANOS)) {
+      throw ErrorCode.TIMED_OUT.exception(toString());
     }
-  }
-
-  @Override
-  public final Completion completion() {
-    return this;
-  }
-
-  @Override
-  public final ClientLoop loop() {
-    return context.loop();
-  }
-
-  @Override
-  public final CrailNode outcome(CrailException failure) throws CrailException {
+    CrailException failure = failure();
     if (failure != null) {
-      throw failure;
+      throw failure.rethrown();
     }
-    return node;
+  }
+
+  /** The answer, once this has succeeded. */
+  final Create.Response response() {
+    return response;
   }
 
   @Override
-  public final CrailNode early() {
-    return node;
+  protected final int opcode() {
+    return NameNodeOperations.CREATE.number();
   }
 
   @Override
-  public final String toString() {
-    return "create " + path;
+  protected final boolean isIdempotent() {
+    return NameNodeOperations.CREATE.idempotent();
+  }
+
+  @Override
+  protected final void decode(ByteBuffer in, int offset, int length) throws CrailException {
+    response = Create.Response.CODEC.decode(in, offset, length);
+    incarnation = context.incarnation(response.node().id());
   }
 }

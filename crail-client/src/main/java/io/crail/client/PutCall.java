@@ -9,6 +9,7 @@ import io.crail.protocol.NodeInfo;
 import io.crail.protocol.SmallValue;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
+import io.crail.rpc.RpcPeer;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -25,11 +26,8 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   private final CoreStore store;
   private final LoopContext context;
   private final String path;
-  private final ByteBuffer memory;
   private final ByteBuffer root;
-  private final int offset;
-  private final int length;
-  private final long token;
+  private final Create.Put request;
   private final long deadlineNanos;
   private final Creation creation;
   private volatile CoreKeyValue value;
@@ -37,32 +35,27 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   /**
    * Creates a call; {@link #begin} starts it.
    *
-   * @param memory where the value is, {@code length} bytes from {@code offset} on
-   * @param root what the memory was cut from
-   * @param request the create; without a token for a value of no bytes
+   * @param namenode that of the path
+   * @param root what the memory of the value was cut from
+   * @param request without a token for a value of no bytes
    */
   PutCall(
       CoreStore store,
       LoopContext context,
+      RpcPeer namenode,
       String path,
-      ByteBuffer memory,
       ByteBuffer root,
-      int offset,
-      int length,
-      Create.Request request) {
+      Create.Put request) {
     this.store = store;
     this.context = context;
     this.path = path;
-    this.memory = memory;
     this.root = root;
-    this.offset = offset;
-    this.length = length;
-    this.token = request.token();
-    this.creation = new Creation(request);
+    this.request = request;
+    this.creation = new Creation(namenode);
     this.deadlineNanos =
-        context.nanoTime()
+        creation.sentNanos()
             + MOST_REQUESTS * context.rpcTimeoutNanos()
-            + DirectStream.timeoutNanos(store.dataTimeoutNanos(), length);
+            + DirectStream.timeoutNanos(store.dataTimeoutNanos(), request.length());
   }
 
   /** Sends the create. */
@@ -71,8 +64,18 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   }
 
   private final class Creation extends CreateCall {
-    Creation(Create.Request request) {
-      super(context, path, request);
+    Creation(RpcPeer namenode) {
+      super(context, namenode, request.token());
+    }
+
+    @Override
+    protected int bodyLength() {
+      return request.encodedLength();
+    }
+
+    @Override
+    protected void encode(ByteBuffer out, int offset) {
+      request.encode(out, offset);
     }
 
     @Override
@@ -83,30 +86,35 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
         created(response().node());
       }
     }
+
+    @Override
+    public String toString() {
+      return "create " + path;
+    }
   }
 
   private void refused() {
-    if (token != 0 && LeaseReturn.isDoubtful(creation.failure())) {
+    if (request.token() != 0 && LeaseReturn.isDoubtful(creation.failure())) {
       // The lease may be there, and the space. Whoever of this store meets the node before they are
       // looked for gives them back.
-      store.creatorLeases().created(new CoreKeyValue(store, path, creation, token));
-      store.doubtfulCreates().add(context, path, token);
+      store.creatorLeases().created(new CoreKeyValue(store, path, creation, request.token()));
+      store.doubtfulCreates().add(context, path, request.token());
     }
     fail(creation.failure());
   }
 
   private void created(NodeInfo node) {
-    if (token == 0 || node.size() > 0) {
+    if (request.token() == 0 || node.size() > 0) {
       value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
       succeed();
       return;
     }
     // Known to nobody, so the lease is not given back for being idle.
-    CoreKeyValue made = new CoreKeyValue(store, path, creation, token);
+    CoreKeyValue made = new CoreKeyValue(store, path, creation, request.token());
     made.lease().useAtOnce();
     DirectOutput output;
     try {
-      output = made.openCreated(context, length);
+      output = made.openCreated(context, request.length());
     } catch (CrailException | InterruptedException | RuntimeException e) {
       failed(e);
       return;
@@ -121,11 +129,11 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   /** Takes the lease again, for half of it was over when the answer came. */
   private void acquire(CoreKeyValue made) {
     long sentNanos = context.nanoTime();
-    AcquireCall call = new AcquireCall(context, made.id(), token);
+    AcquireCall call = new AcquireCall(context, made.id(), request.token());
     call.whenComplete(
         () -> {
           try {
-            write(made, made.openAcquired(context, call, sentNanos, length));
+            write(made, made.openAcquired(context, call, sentNanos, request.length()));
           } catch (CrailException | RuntimeException e) {
             failed(e);
           }
@@ -136,7 +144,8 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   private void write(CoreKeyValue made, DirectOutput output) {
     value = made;
     try {
-      StreamOperation write = output.write(memory, root, offset, length);
+      StreamOperation write =
+          output.write(request.memory(), root, request.from(), request.length());
       write.whenComplete(() -> output.closeBehind(this::closed));
     } catch (CrailException e) {
       output.closeBehind(later -> closed(e));

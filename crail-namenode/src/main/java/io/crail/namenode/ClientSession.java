@@ -10,5 +10,7 @@ import io.crail.protocol.Hello;
  * @param clientId who is at the other end, the owner of write leases
  * @param user whom the nodes that it creates belong to
  * @param lookups scratch memory of lookups
+ * @param puts that of puts of small values
  */
-record ClientSession(int role, long clientId, SessionUser user, LookupBatch lookups) {}
+record ClientSession(
+    int role, long clientId, SessionUser user, LookupBatch lookups, PutBatch puts) {}

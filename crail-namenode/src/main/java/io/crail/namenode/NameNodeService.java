@@ -34,7 +34,11 @@ final class NameNodeService {
                 NameNodeOperations.CREATE,
                 (request, session) ->
                     namenode.create(
-                        request, clientId(session), attachment(session).user().number()))
+                        request, clientId(session), attachment(session).user().number()),
+                (batch, from, to, responses) -> {
+                  ClientSession session = attachment(batch.session());
+                  return session.puts().serve(batch, from, to, responses, session.user());
+                })
             .handleBatch(
                 NameNodeOperations.LOOKUP,
                 (batch, from, to, responses) ->
@@ -107,7 +111,8 @@ final class NameNodeService {
             request.role(),
             request.clientId(),
             new SessionUser(namenode.users(), request.user()),
-            new LookupBatch(namenode.tree(), options.index(), options.count())));
+            new LookupBatch(namenode.tree(), options.index(), options.count()),
+            new PutBatch(namenode)));
     return response;
   }
 

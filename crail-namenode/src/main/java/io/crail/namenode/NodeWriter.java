@@ -113,6 +113,22 @@ final class NodeWriter {
     }
   }
 
+  /** True when there is memory for a small value, without taking any from removed ones. */
+  boolean hasMemory(int smallLength) {
+    return smallValues.needsNoMore(smallLength);
+  }
+
+  /**
+   * As {@link #equip}, with a small value; false, and nothing is done, when it has to go elsewhere.
+   */
+  boolean equipSmall(Node node, SmallPut put, Node old) {
+    if (!takeSmall(put.valueLength(), old)) {
+      return false;
+    }
+    node.space(new SmallBytes(put.value()));
+    return true;
+  }
+
   /** Takes memory for a value in the place of a node, whose writer may give its own back. */
   private boolean takeSmall(int length, Node old) {
     if (old == null) {

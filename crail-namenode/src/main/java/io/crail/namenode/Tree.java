@@ -312,6 +312,12 @@ final class Tree {
       }
       throw e;
     }
+    link(node, old, parent, now);
+    return old;
+  }
+
+  /** Puts a node that has its place into the tables and its parent's order. Under the lock. */
+  private void link(Node node, Node old, Container parent, long now) {
     ids.add(node);
     if (old == null) {
       names.add(node);
@@ -321,7 +327,64 @@ final class Tree {
       parent.replace(old, node, now);
       old.markRemoved();
     }
-    return old;
+  }
+
+  /**
+   * Puts a small value into a table, as {@link #create} does, without an object that does not stay.
+   *
+   * @param user whom the node belongs to; its group is the table's
+   * @return null, and nothing is done, when something is in the way: there is no such table, or no
+   *     memory; the general way finds out what
+   */
+  Node putSmall(SmallPut put, int user) {
+    Container table = tableOf(put);
+    if (table == null || !writer.hasMemory(put.valueLength())) {
+      return null;
+    }
+    Node node =
+        new Node(newId(), NodeType.KEYVALUE, put.storageClass(table), put.host(table), put.flags());
+    Node old;
+    synchronized (table) {
+      if (isDetached(table)) {
+        return null;
+      }
+      old = names.find(table, put.bytes(), put.nameStart(), put.pathEnd());
+      boolean isRoom = old != null || nodes.incrementAndGet() <= maxNodes;
+      if (!isRoom || !writer.equipSmall(node, put, old)) {
+        if (old == null) {
+          nodes.decrementAndGet();
+        }
+        return null;
+      }
+      long now = clock.currentTimeMillis();
+      long sequence = old == null ? table.children().nextSequence() : old.sequence();
+      node.place(table, put.bytes(), put.nameStart(), put.pathEnd(), sequence);
+      node.touch(now);
+      node.accessed(now);
+      node.attributes(put.permissions(), user, table.group());
+      link(node, old, table, now);
+    }
+    if (old != null) {
+      destroy(old);
+    }
+    return node;
+  }
+
+  /** The table that a value goes into; null when it is not found at once. */
+  private Container tableOf(SmallPut put) {
+    ByteBuffer in = put.bytes();
+    long before = renames.read();
+    Container container = root;
+    int start = put.path() + 1;
+    while (start < put.nameStart()) {
+      int end = NodeName.endOfComponent(in, start, put.nameStart());
+      if (!(names.find(container, in, start, end) instanceof Container child)) {
+        return null;
+      }
+      container = child;
+      start = end + 1;
+    }
+    return renames.isUnchanged(before) && container.type() == NodeType.TABLE ? container : null;
   }
 
   private static void requirePermissions(PathBytes path, int permissions) throws CrailException {

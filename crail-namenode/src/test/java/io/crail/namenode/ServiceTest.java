@@ -162,7 +162,8 @@ class ServiceTest {
             Hello.ROLE_CLIENT,
             1,
             new SessionUser(store.namenode.users(), Utf8.EMPTY),
-            new LookupBatch(store.namenode.tree(), 0, 1)));
+            new LookupBatch(store.namenode.tree(), 0, 1),
+            new PutBatch(store.namenode)));
     RequestBatch lookups = new RequestBatch(session);
     RequestBatch finds = new RequestBatch(session);
     ByteBuffer in = ByteBuffer.allocateDirect(1 << 16).order(ByteOrder.LITTLE_ENDIAN);

@@ -109,18 +109,41 @@ public final class Create {
                 SmallValue.MAX_LENGTH,
                 "all bytes of a key-value; kept, or as if they were not there");
 
-    static final int TYPE = LAYOUT.offset("type");
-    static final int ENUMERABLE = LAYOUT.offset("enumerable");
-    static final int STRICT = LAYOUT.offset("strict");
-    static final int REPLACE = LAYOUT.offset("replace");
-    static final int NEEDED = LAYOUT.offset("needed");
-    static final int PERMISSIONS = LAYOUT.offset("permissions");
-    static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
-    static final int TOKEN = LAYOUT.offset("token");
-    static final int WANTED = LAYOUT.offset("wanted");
-    static final int PATH_LENGTH = LAYOUT.offset("pathLength");
-    static final int HOST_LENGTH = LAYOUT.offset("hostLength");
-    static final int VALUE_LENGTH = LAYOUT.offset("valueLength");
+    /** Offset of the node type. */
+    public static final int TYPE = LAYOUT.offset("type");
+
+    /** Offset of whether the node appears in listings. */
+    public static final int ENUMERABLE = LAYOUT.offset("enumerable");
+
+    /** Offset of whether its space comes from its class only. */
+    public static final int STRICT = LAYOUT.offset("strict");
+
+    /** Offset of whether it takes the place of another. */
+    public static final int REPLACE = LAYOUT.offset("replace");
+
+    /** Offset of whether space is needed. */
+    public static final int NEEDED = LAYOUT.offset("needed");
+
+    /** Offset of the permission bits. */
+    public static final int PERMISSIONS = LAYOUT.offset("permissions");
+
+    /** Offset of the storage class. */
+    public static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
+
+    /** Offset of the token. */
+    public static final int TOKEN = LAYOUT.offset("token");
+
+    /** Offset of the bytes that are wanted. */
+    public static final int WANTED = LAYOUT.offset("wanted");
+
+    /** Offset of the number of path bytes. */
+    public static final int PATH_LENGTH = LAYOUT.offset("pathLength");
+
+    /** Offset of the number of host bytes. */
+    public static final int HOST_LENGTH = LAYOUT.offset("hostLength");
+
+    /** Offset of the number of value bytes. */
+    public static final int VALUE_LENGTH = LAYOUT.offset("valueLength");
 
     /** The codec. */
     public static final Codec<Request> CODEC =
@@ -136,22 +159,21 @@ public final class Create {
           @Override
           public void encode(Request message, ByteBuffer out, int offset) {
             out.put(offset + TYPE, (byte) message.type.number());
-            out.put(offset + ENUMERABLE, (byte) (message.enumerable ? 1 : 0));
-            out.put(offset + STRICT, (byte) (message.strict ? 1 : 0));
             out.put(offset + REPLACE, (byte) (message.replace ? 1 : 0));
-            out.put(offset + NEEDED, (byte) (message.needed ? 1 : 0));
-            out.putShort(offset + PERMISSIONS, (short) message.permissions);
-            out.putInt(offset + STORAGE_CLASS, message.storageClass);
-            out.putLong(offset + TOKEN, message.token);
-            out.putShort(offset + PATH_LENGTH, (short) message.path.length());
-            out.putShort(offset + HOST_LENGTH, (short) message.host.length());
-            out.putLong(offset + WANTED, message.wanted);
-            out.putShort(offset + VALUE_LENGTH, (short) message.value.length());
-            int at = offset + LAYOUT.fixedLength();
-            message.path.copyTo(out, at);
-            at += message.path.length();
-            message.host.copyTo(out, at);
-            at += message.host.length();
+            int at =
+                encodeFields(
+                    out,
+                    offset,
+                    message.enumerable,
+                    message.strict,
+                    message.needed,
+                    message.permissions,
+                    message.storageClass,
+                    message.token,
+                    message.wanted,
+                    message.path,
+                    message.host,
+                    message.value.length());
             message.value.copyTo(out, at);
           }
 
@@ -181,6 +203,95 @@ public final class Create {
                 value);
           }
         };
+
+    /** Writes all but type, replacement and value; gives where the value begins. */
+    private static int encodeFields(
+        ByteBuffer out,
+        int offset,
+        boolean enumerable,
+        boolean strict,
+        boolean needed,
+        int permissions,
+        int storageClass,
+        long token,
+        long wanted,
+        Utf8 path,
+        Utf8 host,
+        int valueLength) {
+      out.put(offset + ENUMERABLE, (byte) (enumerable ? 1 : 0));
+      out.put(offset + STRICT, (byte) (strict ? 1 : 0));
+      out.put(offset + NEEDED, (byte) (needed ? 1 : 0));
+      out.putShort(offset + PERMISSIONS, (short) permissions);
+      out.putInt(offset + STORAGE_CLASS, storageClass);
+      out.putLong(offset + TOKEN, token);
+      out.putLong(offset + WANTED, wanted);
+      out.putShort(offset + PATH_LENGTH, (short) path.length());
+      out.putShort(offset + HOST_LENGTH, (short) host.length());
+      out.putShort(offset + VALUE_LENGTH, (short) valueLength);
+      int at = offset + LAYOUT.fixedLength();
+      path.copyTo(out, at);
+      at += path.length();
+      host.copyTo(out, at);
+      return at + host.length();
+    }
+  }
+
+  /**
+   * The request of a put, written from where the value lies.
+   *
+   * @param enumerable whether the value appears in listings
+   * @param strict whether its space comes from its storage class only
+   * @param permissions twelve permission bits
+   * @param storageClass storage class, or -1 for the parent's
+   * @param token the write lease, should the value not be kept; 0 for a value of no bytes
+   * @param path the path, in the form of NodePath
+   * @param host as in {@link Request}
+   * @param memory holds the value
+   * @param from where it begins
+   * @param length its bytes
+   * @param carried whether they go with the request
+   */
+  public record Put(
+      boolean enumerable,
+      boolean strict,
+      int permissions,
+      int storageClass,
+      long token,
+      Utf8 path,
+      Utf8 host,
+      ByteBuffer memory,
+      int from,
+      int length,
+      boolean carried) {
+    /** Bytes of the request. */
+    public int encodedLength() {
+      return Request.LAYOUT.fixedLength() + path.length() + host.length() + (carried ? length : 0);
+    }
+
+    /** Writes the request. */
+    public void encode(ByteBuffer out, int offset) {
+      out.put(offset + Request.TYPE, (byte) NodeType.KEYVALUE.number());
+      out.put(offset + Request.REPLACE, (byte) 0);
+      int at =
+          Request.encodeFields(
+              out,
+              offset,
+              enumerable,
+              strict,
+              length > 0,
+              permissions,
+              storageClass,
+              token,
+              length,
+              path,
+              host,
+              carried ? length : 0);
+      if (carried) {
+        // Somebody may have moved the limit of the memory meanwhile.
+        ByteBuffer bytes = memory.limit() < from + length ? memory.duplicate().clear() : memory;
+        out.put(at, bytes, from, length);
+      }
+    }
   }
 
   /**
@@ -197,8 +308,11 @@ public final class Create {
             .u16("extentsCount", "number of extents")
             .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS);
 
-    static final int NODE = LAYOUT.offset("node");
-    static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
+    /** Offset of the node. */
+    public static final int NODE = LAYOUT.offset("node");
+
+    /** Offset of the number of extents. */
+    public static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
 
     /** The codec. */
     public static final Codec<Response> CODEC =

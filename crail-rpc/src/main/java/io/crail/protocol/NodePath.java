@@ -153,7 +153,12 @@ public final class NodePath {
     }
   }
 
-  /** The rule that these bytes break, or null; allocates nothing for a good path. */
+  /** True for a path that {@link #check} lets pass. */
+  public static boolean isRight(ByteBuffer buffer, int offset, int length) {
+    return brokenRule(buffer, offset, length) == null;
+  }
+
+  /** The rule that these bytes break, or null; allocates nothing for a good path of ASCII. */
   private static String brokenRule(ByteBuffer buffer, int offset, int length) {
     if (length < 1 || buffer.get(offset) != SLASH) {
       return "path does not begin with a slash";
@@ -235,6 +240,18 @@ public final class NodePath {
     long hash = FNV_BASIS;
     for (int i = 1; i < path.length() && path.byteAt(i) != SLASH; i++) {
       hash = (hash ^ (path.byteAt(i) & 0xff)) * FNV_PRIME;
+    }
+    return (int) Long.remainderUnsigned(hash ^ hash >>> 32, namenodeCount);
+  }
+
+  /** As the other one, for a path in a buffer. */
+  public static int namenodeOf(ByteBuffer buffer, int offset, int length, int namenodeCount) {
+    if (namenodeCount == 1 || length <= 1) {
+      return 0;
+    }
+    long hash = FNV_BASIS;
+    for (int i = offset + 1; i < offset + length && buffer.get(i) != SLASH; i++) {
+      hash = (hash ^ (buffer.get(i) & 0xff)) * FNV_PRIME;
     }
     return (int) Long.remainderUnsigned(hash ^ hash >>> 32, namenodeCount);
   }

@@ -47,6 +47,19 @@ public final class OperationServer implements Service {
         throws CrailException;
   }
 
+  /** Serves what is usual among the requests of an operation, straight on the buffers. */
+  @FunctionalInterface
+  public interface Shortcut {
+    /**
+     * Serves the first ones of the requests {@code from} (inclusive) to {@code to} (exclusive),
+     * each with one answer, up to the first that is not for it: nothing is done for that one.
+     *
+     * @return how many were served
+     * @throws CrailException when the peer breaks the protocol; its connection is closed
+     */
+    int serve(RequestBatch batch, int from, int to, ResponseWriter responses) throws CrailException;
+  }
+
   private static final Logger LOG = LoggerFactory.getLogger(OperationServer.class);
 
   private final BatchHandler[] handlers;
@@ -136,6 +149,22 @@ public final class OperationServer implements Service {
           (batch, from, to, responses) -> {
             for (int i = from; i < to; i++) {
               serveOne(operation, handler, batch, i, responses);
+            }
+          });
+    }
+
+    /** Adds the handler of an operation for those requests that are not for a shortcut. */
+    public <Q, R> Builder handle(
+        Operation<Q, R> operation, Handler<Q, R> handler, Shortcut shortcut) {
+      return handleBatch(
+          operation,
+          (batch, from, to, responses) -> {
+            int i = from;
+            while (i < to) {
+              i += shortcut.serve(batch, i, to, responses);
+              if (i < to) {
+                serveOne(operation, handler, batch, i++, responses);
+              }
             }
           });
     }

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.CrailNode;
+import io.crail.common.error.CrailException;
+import io.crail.protocol.Create;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import java.nio.ByteBuffer;
+
+/** The create of a node of any type, and its future. */
+final class NodeCreation extends CreateCall implements Awaitable<CrailNode> {
+  private final String path;
+  private final Create.Request request;
+  private CoreNode node;
+
+  NodeCreation(LoopContext context, String path, Create.Request request) {
+    super(context, context.namenodes().route(NameNodeOperations.CREATE, request), request.token());
+    this.path = path;
+    this.request = request;
+  }
+
+  /** Names the handle; before the call is submitted. */
+  void node(CoreNode newNode) {
+    this.node = newNode;
+  }
+
+  @Override
+  protected int bodyLength() {
+    return Create.Request.CODEC.length(request);
+  }
+
+  @Override
+  protected void encode(ByteBuffer out, int offset) {
+    Create.Request.CODEC.encode(request, out, offset);
+  }
+
+  @Override
+  protected void completed() {
+    if (asksForLease() && isFailed() && LeaseReturn.isDoubtful(failure())) {
+      node.store().doubtfulCreates().add(context(), path, request.token());
+    }
+  }
+
+  @Override
+  public Completion completion() {
+    return this;
+  }
+
+  @Override
+  public ClientLoop loop() {
+    return context().loop();
+  }
+
+  @Override
+  public CrailNode outcome(CrailException failure) throws CrailException {
+    if (failure != null) {
+      throw failure;
+    }
+    return node;
+  }
+
+  @Override
+  public CrailNode early() {
+    return node;
+  }
+
+  @Override
+  public String toString() {
+    return "create " + path;
+  }
+}
