@@ -3,10 +3,7 @@ package io.crail.bench.limits;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -17,7 +14,7 @@ import java.util.SplittableRandom;
  * before.
  *
  * <pre>
- * MemoryCopy directory regionBytes pieceBytes...
+ * MemoryCopy directory|file regionBytes pieceBytes...
  * </pre>
  *
  * Prints a line for each piece length: {@code piece <bytes> read <MB/s> write <MB/s> random <ns>},
@@ -45,15 +42,7 @@ public final class MemoryCopy {
 
   /** Measures, as the class comment says. */
   public static void main(String[] args) throws IOException {
-    int regionLength = Integer.parseInt(args[1]);
-    Path file = Files.createTempFile(Path.of(args[0]), "crail-copy", ".tmp");
-    ByteBuffer region;
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      region = channel.map(FileChannel.MapMode.READ_WRITE, 0, regionLength);
-    } finally {
-      Files.delete(file);
-    }
+    ByteBuffer region = Region.map(Path.of(args[0]), Integer.parseInt(args[1]));
     for (int i = 2; i < args.length; i++) {
       MemoryCopy copy =
           new MemoryCopy(region, ByteBuffer.allocateDirect(Integer.parseInt(args[i])));

@@ -12,7 +12,7 @@ import java.util.Map;
 
 /** Namenodes and a datanode as processes of their own, and the commands of their client. */
 final class Cluster {
-  private static final long START_NANOS = 30_000_000_000L;
+  private static final long START_NANOS = 60_000_000_000L;
   private static final int POLL_MILLIS = 200;
 
   private final Programs programs;

@@ -110,6 +110,10 @@ public final class Compare {
     about.put("busyBefore", Machine.busyProcessors(QUIET_MILLIS));
     for (Part part : Part.values()) {
       if (options.only().contains(part.word())) {
+        // Its threads are busy now and then.
+        if (!part.isBesideHdfs()) {
+          with.stopHdfs();
+        }
         measure(part);
       }
     }
@@ -163,7 +167,14 @@ public final class Compare {
       err.println("  failed: " + why);
       failed.add(part.word() + ": " + why.lines().findFirst().orElse(""));
     }
-    seconds.put(part.word(), Duration.between(begin, Instant.now()).toSeconds());
+    with.dropLimitRegion();
+    Duration taken = Duration.between(begin, Instant.now());
+    seconds.put(part.word(), taken.toSeconds());
+    List<String> account = with.programs().account().close(taken.toNanos());
+    if (options.times()) {
+      err.println(part.word() + " took " + taken.toSeconds() + " s:");
+      account.forEach(err::println);
+    }
   }
 
   /** Tells what has been found, so that nobody waits for the end to see that something is wrong. */

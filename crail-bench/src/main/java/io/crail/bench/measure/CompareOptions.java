@@ -23,8 +23,10 @@ import org.apache.commons.cli.ParseException;
  * @param out where the tables go as well; null for nowhere
  * @param json where all figures go; null for nowhere
  * @param plots directory of the charts; null for none
+ * @param times whether it tells what programs have taken the time
  */
-record CompareOptions(int runs, Set<String> only, int files, Path out, Path json, Path plots) {
+record CompareOptions(
+    int runs, Set<String> only, int files, Path out, Path json, Path plots, boolean times) {
   private static final int DEFAULT_RUNS = 3;
   private static final int DEFAULT_FILES = 2_000_000;
   private static final int MAX_FILES = 100_000_000;
@@ -50,6 +52,7 @@ record CompareOptions(int runs, Set<String> only, int files, Path out, Path json
         --out <file>          writes the tables to this file as well
         --json <file>         writes all figures to this file
         --plots <directory>   writes charts as SVG and PNG to this directory
+        --times               tells after each section which programs have taken its time
       --set goes to all processes of Crail, and is printed with the figures.
       """;
 
@@ -63,6 +66,7 @@ record CompareOptions(int runs, Set<String> only, int files, Path out, Path json
     for (String name : List.of("runs", "only", "files", "out", "json", "plots")) {
       options.addOption(Option.builder().longOpt(name).hasArg().get());
     }
+    options.addOption(Option.builder().longOpt("times").get());
     CommandLine line;
     try {
       line = DefaultParser.builder().setAllowPartialMatching(false).get().parse(options, args);
@@ -79,7 +83,8 @@ record CompareOptions(int runs, Set<String> only, int files, Path out, Path json
             number(line, "files", DEFAULT_FILES, LEAST_FILES, MAX_FILES),
             path(line, "out"),
             path(line, "json"),
-            path(line, "plots"));
+            path(line, "plots"),
+            line.hasOption("times"));
     if (compare.out != null && compare.out.equals(compare.json)) {
       throw new UsageException("--json: " + compare.json + " is what --out writes");
     }

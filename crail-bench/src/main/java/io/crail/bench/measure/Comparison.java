@@ -118,6 +118,19 @@ final class Comparison {
     return regions;
   }
 
+  /**
+   * A file of the bare limits, beside those of the datanode: it keeps its memory from one program
+   * to the next.
+   */
+  Path limitRegion() {
+    return regions.resolve("limits");
+  }
+
+  /** Gives back the memory of the bare limits. */
+  void dropLimitRegion() throws IOException {
+    Files.deleteIfExists(limitRegion());
+  }
+
   /** Tells what it does. */
   void say(String text) {
     err.println(text);
@@ -168,7 +181,7 @@ final class Comparison {
     return hdfs;
   }
 
-  /** Ends HDFS, whose threads are busy now and then; it starts anew when it is needed again. */
+  /** Ends HDFS, if it runs; it starts anew when it is needed again. */
   void stopHdfs() throws InterruptedException {
     if (hdfs != null) {
       programs.stop(hdfs.process());

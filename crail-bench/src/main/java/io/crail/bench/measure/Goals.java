@@ -17,7 +17,7 @@ final class Goals {
   static final String FILES = "files";
 
   private static final String[] HEAD = {
-    "Crail", "compared with", "ratio", "ratios of the runs", "goal", "", "why"
+    "figure", "compared with", "ratio", "ratios of the runs", "goal", "", "why"
   };
 
   private static final String[] SUMMARY = {

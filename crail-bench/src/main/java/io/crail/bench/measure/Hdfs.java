@@ -33,6 +33,7 @@ final class Hdfs {
     int port = Cluster.freePort();
     Path ready = data.resolve("hdfs-is-ready");
     Files.deleteIfExists(ready);
+    long begin = System.nanoTime();
     Process process =
         programs.start(
             "hdfs",
@@ -50,7 +51,7 @@ final class Hdfs {
                 "-format",
                 "-writeDetails",
                 ready.toString()));
-    long deadline = System.nanoTime() + START_NANOS;
+    long deadline = begin + START_NANOS;
     // It is written when everything is up.
     while (!Files.exists(ready)) {
       if (!process.isAlive() || System.nanoTime() - deadline > 0) {
@@ -58,6 +59,7 @@ final class Hdfs {
       }
       Thread.sleep(POLL_MILLIS);
     }
+    programs.account().since(begin, "start of HDFS");
     return new Hdfs("hdfs://127.0.0.1:" + port, process);
   }
 

@@ -12,12 +12,12 @@ final class HdfsSection extends Section {
   private static final String STREAM = " -s 1048576 -k 256 -o true";
 
   // Crail's operations are so much shorter that as many would be over before code is compiled.
-  private static final String HDFS_SMALL = SMALL + " -k 2000 -w 2000";
-  private static final String CRAIL_SMALL = SMALL + " -k 10000 -w 20000";
-  private static final String HDFS_CREATE = "-t createFile -k 1500 -w 1500";
-  private static final String CRAIL_CREATE = "-t createFile -k 5000 -w 10000 -f /created";
+  private static final String HDFS_SMALL = SMALL + " -k 1000 -w 2000";
+  private static final String CRAIL_SMALL = SMALL + " -k 5000 -w 15000";
+  private static final String HDFS_CREATE = "-t createFile -k 800 -w 1200";
+  private static final String CRAIL_CREATE = "-t createFile -k 3000 -w 8000 -f /created";
   private static final String HDFS_STREAM = STREAM + " -e 3 -w 32";
-  private static final String CRAIL_STREAM = STREAM + " -e 5 -w 256";
+  private static final String CRAIL_STREAM = STREAM + " -e 5 -w 128";
 
   /** Creates the section. */
   HdfsSection(Comparison with) {
@@ -72,11 +72,6 @@ final class HdfsSection extends Section {
   private void stream(String how, String way) throws IOException, InterruptedException {
     String load = "-t " + (how.equals("write") ? "write" : "readSequential") + CRAIL_STREAM;
     bytes(how + " 256 MiB, Crail " + way, load + " -f /peer.dat", way.equals("mapped"));
-  }
-
-  @Override
-  protected void end() throws InterruptedException {
-    with.stopHdfs();
   }
 
   @Override

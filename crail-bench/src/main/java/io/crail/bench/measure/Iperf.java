@@ -9,11 +9,11 @@ import java.util.List;
 final class Iperf {
   private static final int TRIES = 50;
   private static final int RETRY_MILLIS = 100;
-  private static final List<String> OPTIONS = List.of("-l", "1M", "-t", "2", "-f", "m");
+  private static final List<String> OPTIONS = List.of("-l", "1M", "-t", "1", "-f", "m");
 
   private Iperf() {}
 
-  /** Runs both ends for two seconds; gives megabytes a second that arrived. */
+  /** Runs both ends for a second; gives megabytes a second that arrived. */
   static double megabytes(Programs programs) throws IOException, InterruptedException {
     String port = String.valueOf(Cluster.freePort());
     Process server =

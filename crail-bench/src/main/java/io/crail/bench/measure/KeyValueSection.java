@@ -50,15 +50,14 @@ final class KeyValueSection extends Section {
   }
 
   private static final Group[] GROUPS = {
-    new Group(new int[] {4, 1 << 10}, 1, 25_000, 20_000),
-    new Group(new int[] {4 << 10}, 1, 20_000, 10_000),
-    new Group(new int[] {64 << 10}, 1, 10_000, 5_000),
-    new Group(new int[] {1 << 20}, 1, 2_500, 1_000)
+    new Group(new int[] {4, 1 << 10}, 1, 15_000, 8_000),
+    new Group(new int[] {4 << 10, 64 << 10}, 1, 10_000, 5_000),
+    new Group(new int[] {1 << 20}, 1, 2_000, 800)
   };
 
   private static final Group[] DEEP_GROUPS = {
-    new Group(new int[] {4, 1 << 10}, DEPTH, 300_000, 600_000),
-    new Group(new int[] {4 << 10}, DEPTH, 100_000, 120_000)
+    new Group(new int[] {4, 1 << 10}, DEPTH, 200_000, 300_000),
+    new Group(new int[] {4 << 10}, DEPTH, 60_000, 80_000)
   };
 
   private static final String[] WAYS = {"TCP", "mapped"};
@@ -126,7 +125,7 @@ final class KeyValueSection extends Section {
 
   /** What a value on the same host cannot do without. */
   private void least(Group group) throws IOException, InterruptedException {
-    latency(lookup(group.sizes), "-t getFile -f /ready.dat -k 20000 -w 30000", true);
+    latency(lookup(group.sizes), "-t getFile -f /ready.dat -k 8000 -w 15000", true);
     MemoryCopies.measure(with, samples, COPY_REGION, group.sizes);
   }
 

@@ -13,11 +13,13 @@ import java.util.Map;
  */
 final class LatencySection extends Section {
   private static final String FILE = "/ready.dat";
-  private static final String LOAD = "-t getFile -f " + FILE + " -k 30000 -w 50000";
-  private static final long PINGS = 30_000;
+  private static final String LOAD = "-t getFile -f " + FILE + " -k 10000 -w 25000";
+  private static final long PINGS = 10_000;
   private static final String SERVER = "0";
   private static final String SPINNING = "two processors, spinning";
   private static final String[] SLEEPING = {"one processor", "two processors"};
+
+  private Cluster spinning;
 
   /** Creates the section. */
   LatencySection(Comparison with) {
@@ -42,27 +44,49 @@ final class LatencySection extends Section {
         unpin(namenode);
       }
     }
-    // Only now: a namenode that spins takes a processor from all others.
-    Cluster spinning =
-        with.newCluster(
-            with.setup()
-                .with(
-                    "--set",
-                    "crail.tcp.server.polling=spin",
-                    "--set",
-                    "crail.namenode.tcp.cores=1",
-                    "--set",
-                    "crail.storage.tcp.cores=1"),
-            64 << 20);
-    try {
+    inTurn(this::spin, () -> ping("spin", SPINNING, "1"));
+  }
+
+  /**
+   * Looks up at a namenode that spins, which takes a processor, so that it rests before and after.
+   */
+  private void spin() throws IOException, InterruptedException {
+    if (spinning == null) {
+      spinning =
+          with.newCluster(
+              with.setup()
+                  .with(
+                      "--set",
+                      "crail.tcp.server.polling=spin",
+                      "--set",
+                      "crail.namenode.tcp.cores=1",
+                      "--set",
+                      "crail.storage.tcp.cores=1"),
+              64 << 20);
       // The datanode has nothing to do, and is not to spin beside the client.
       with.programs().stop(spinning.datanode());
       pin(SERVER, spinning.namenodes().get(0));
-      lookup(spinning, SPINNING, "1", " --set crail.tcp.client.polling=spin");
-    } finally {
+    } else {
+      signal("CONT");
+    }
+    lookup(spinning, SPINNING, "1", " --set crail.tcp.client.polling=spin");
+    signal("STOP");
+  }
+
+  private void signal(String name) throws IOException, InterruptedException {
+    long namenode = spinning.namenodes().get(0).pid();
+    with.programs().run(List.of("sh", "-c", "kill -" + name + " " + namenode));
+  }
+
+  @Override
+  protected void end() throws IOException, InterruptedException {
+    if (spinning != null) {
+      if (spinning.namenodes().get(0).isAlive()) {
+        // One that rests would not hear that it is to end.
+        signal("CONT");
+      }
       spinning.stop();
     }
-    ping("spin", SPINNING, "1");
   }
 
   private void ping(String mode, String place, String client)

@@ -17,16 +17,19 @@ final class LookupSection extends Section {
   /** Bytes of a value of Redis: about what an answer to a lookup has. */
   static final int REDIS_VALUE = 64;
 
-  private static final long LOOKUPS = 3_000_000;
+  private static final long LOOKUPS = 2_000_000;
+
+  /** Redis needs as long for half as many. */
+  private static final long REDIS_LOOKUPS = 1_000_000;
 
   /** As many in flight as Crail has, and where HDFS' namenode is near its best. */
   private static final int[] HDFS_THREADS = {DEPTH, 32};
 
   /** A million would take HDFS minutes to create. Fewer are no harder to find. */
-  private static final int HDFS_NAMES = 10_000;
+  private static final int HDFS_NAMES = 5_000;
 
   /** Lookups of HDFS in an experiment; the first experiment of each process warms it up. */
-  private static final int HDFS_LOOKUPS = 64_000;
+  private static final int HDFS_LOOKUPS = 32_000;
 
   /**
    * Lookups a second, 128 in flight, of Apache Crail's last source over its TCP binding, the most
@@ -37,7 +40,7 @@ final class LookupSection extends Section {
   private static final String RANDOM =
       "-t getMultiFileAsync -f " + DIRECTORY + " -n " + NAMES + " -b " + DEPTH;
   private static final String HOT = "-t getFileAsync -f /ready.dat -b " + DEPTH;
-  private static final String COUNT = " -k " + LOOKUPS + " -w 1000000";
+  private static final String COUNT = " -k " + LOOKUPS + " -w 500000";
   private static final String CRAIL_RANDOM = "getFile, 128 in flight, random names";
   private static final String CRAIL_HOT = "getFile, 128 in flight, the same name";
   private static final String REDIS_RANDOM = "Redis GET, 128 in flight, random keys";
@@ -76,8 +79,10 @@ final class LookupSection extends Section {
     inTurn(
         () -> redisRate(REDIS_HOT, redisLoad(0)),
         () -> rate(CRAIL_HOT, HOT + COUNT, true),
-        () -> echo(BLOCKING, "blocking"),
-        () -> echo(SELECTOR, "selector"));
+        () -> echo(BLOCKING, "blocking"));
+    if (isFirstRun()) {
+      echo(SELECTOR, "selector");
+    }
   }
 
   private void hdfs() throws IOException, InterruptedException {
@@ -105,7 +110,7 @@ final class LookupSection extends Section {
   }
 
   private static Redis.Load redisLoad(int keys) {
-    return new Redis.Load("get", keys, REDIS_VALUE, 1, DEPTH, LOOKUPS);
+    return new Redis.Load("get", keys, REDIS_VALUE, 1, DEPTH, REDIS_LOOKUPS);
   }
 
   private void echo(String name, String mode) throws IOException, InterruptedException {

@@ -43,7 +43,7 @@ final class MemoryCopies {
 
   private static String run(Comparison with, int region, int... sizes)
       throws IOException, InterruptedException {
-    List<Object> arguments = new ArrayList<>(List.of(with.regions(), region));
+    List<Object> arguments = new ArrayList<>(List.of(with.limitRegion(), region));
     for (int size : sizes) {
       arguments.add(size);
     }

@@ -10,12 +10,12 @@ import java.util.function.Function;
 enum Part {
   LOOKUP("Lookups, many in flight", LookupSection::new),
   HDFS("Files and streams beside HDFS", HdfsSection::new),
+  RANDOM("Random reads", RandomReadSection::new),
   LATENCY("Lookups, one in flight", LatencySection::new),
   CLIENTS("Lookups of many clients, and of two namenodes", ClientsSection::new),
   KEYVALUE("Key-values, and reads and writes on the datanode's host", KeyValueSection::new),
   TCP("Streams over TCP", with -> new StreamSection(with, false)),
   MAPPED("Streams on the datanode's host", with -> new StreamSection(with, true)),
-  RANDOM("Random reads", RandomReadSection::new),
   MEMORY("Memory and allocation of servers", MemorySection::new);
 
   private final String title;
@@ -34,6 +34,11 @@ enum Part {
   /** What it is about. */
   String title() {
     return title;
+  }
+
+  /** Whether HDFS is measured too. Those where it is follow each other: it takes long to start. */
+  boolean isBesideHdfs() {
+    return this == LOOKUP || this == HDFS || this == RANDOM;
   }
 
   /** Makes the section. */

@@ -29,6 +29,7 @@ final class Programs implements AutoCloseable {
   private static final long END_SECONDS = 10;
 
   private final Path directory;
+  private final Account account = new Account();
   private final Deque<Process> running = new ArrayDeque<>();
   private int logs;
   private boolean closed;
@@ -36,6 +37,11 @@ final class Programs implements AutoCloseable {
   /** Creates the owner of processes whose output goes to {@code directory}. */
   Programs(Path directory) {
     this.directory = directory;
+  }
+
+  /** What their time was used for. */
+  Account account() {
+    return account;
   }
 
   /**
@@ -47,6 +53,7 @@ final class Programs implements AutoCloseable {
   String run(List<String> command) throws IOException, InterruptedException {
     Path output = directory.resolve("run-" + ++logs + ".out");
     Path errors = directory.resolve("run-" + logs + ".err");
+    long begin = System.nanoTime();
     Process process =
         start(
             new ProcessBuilder(command)
@@ -55,6 +62,7 @@ final class Programs implements AutoCloseable {
                 .redirectError(errors.toFile()));
     boolean ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
     stop(process);
+    account.since(begin, Account.kind(command));
     String text = Files.readString(output);
     if (!ended || process.exitValue() != 0) {
       String how = ended ? "exit code " + process.exitValue() : "no end";
@@ -73,6 +81,7 @@ final class Programs implements AutoCloseable {
   String run(List<String> command, Consumer<String> lines)
       throws IOException, InterruptedException {
     Path errors = directory.resolve("run-" + ++logs + ".err");
+    long begin = System.nanoTime();
     Process process =
         start(
             new ProcessBuilder(command)
@@ -96,6 +105,7 @@ final class Programs implements AutoCloseable {
       patience.cancel(false);
       stop(process);
     }
+    account.since(begin, Account.kind(command));
     if (process.exitValue() != 0) {
       throw new IOException(
           String.join(" ", command)
@@ -123,6 +133,7 @@ final class Programs implements AutoCloseable {
       throws IOException, InterruptedException {
     Path output = directory.resolve("serve-" + ++logs + ".out");
     Path errors = directory.resolve("serve-" + logs + ".err");
+    long begin = System.nanoTime();
     Process process =
         start(
             new ProcessBuilder(command)
@@ -135,6 +146,7 @@ final class Programs implements AutoCloseable {
       String text = Files.readString(output);
       int end = text.indexOf('\n');
       if (end >= 0) {
+        account.since(begin, "start of " + Account.kind(command));
         return text.substring(0, end);
       }
       if (ended || System.nanoTime() - deadline >= 0) {
@@ -212,12 +224,20 @@ final class Programs implements AutoCloseable {
 
   /** Ends a server. */
   void stop(Process process) throws InterruptedException {
+    if (!process.isAlive()) {
+      forget(process);
+      return;
+    }
+    long begin = System.nanoTime();
     process.destroy();
     if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
       process.destroyForcibly().waitFor(END_SECONDS, TimeUnit.SECONDS);
     }
-    synchronized (this) {
-      running.remove(process);
-    }
+    forget(process);
+    account.since(begin, "end of servers");
+  }
+
+  private synchronized void forget(Process process) {
+    running.remove(process);
   }
 }

@@ -11,12 +11,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 
 /** A Redis server, and the commands of redis-benchmark that measure it. */
 final class Redis {
   private static final int BATCH = 1000;
   private static final int TIMEOUT_MILLIS = 10_000;
+  private static final int KEY_DIGITS = 12;
   private static final String OK = "+OK\r\n";
   private static final double MICROS_PER_MILLI = 1e3;
 
@@ -25,10 +25,12 @@ final class Redis {
 
   private final int port;
   private final Process process;
+  private final Account account;
 
-  private Redis(int port, Process process) {
+  private Redis(int port, Process process, Account account) {
     this.port = port;
     this.process = process;
+    this.account = account;
   }
 
   /**
@@ -63,7 +65,7 @@ final class Redis {
   static Redis start(Programs programs, int port) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of("redis-server", "--port", "" + port));
     command.addAll(List.of("--bind", "127.0.0.1", "--save", "", "--appendonly", "no"));
-    Redis redis = new Redis(port, programs.start("redis", command));
+    Redis redis = new Redis(port, programs.start("redis", command), programs.account());
     redis.connect().close();
     return redis;
   }
@@ -79,6 +81,7 @@ final class Redis {
    */
   void fill(int keys, int valueLength) throws IOException, InterruptedException {
     String value = "x".repeat(valueLength);
+    long begin = System.nanoTime();
     try (Socket socket = connect()) {
       socket.setSoTimeout(TIMEOUT_MILLIS);
       OutputStream out = new BufferedOutputStream(socket.getOutputStream());
@@ -102,6 +105,7 @@ final class Redis {
       expect(in, OK.repeat(expected) + ":" + (keys + 1) + "\r\n" + length);
       expect(in, keys == 0 ? ":0\r\n" : length);
     }
+    account.since(begin, "filling Redis");
   }
 
   /** Bytes that the server has allocated for all that it holds. */
@@ -122,7 +126,9 @@ final class Redis {
   }
 
   private static String key(int index) {
-    return String.format(Locale.ROOT, "key:%012d", index);
+    // As redis-benchmark has them; a formatter would take longer than the server.
+    String digits = String.valueOf(index);
+    return "key:" + "0".repeat(KEY_DIGITS - digits.length()) + digits;
   }
 
   private static void expect(InputStream in, String answers) throws IOException {

@@ -4,6 +4,7 @@ package io.crail.bench.measure;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Streams: of 1 MiB beside iperf3 or a memory copy, and with smaller buffers of the application,
@@ -34,8 +35,11 @@ final class StreamSection extends Section {
   /** Bytes of an experiment with less. */
   private static final int SWEPT = 128 << 20;
 
-  /** Over TCP each of these waits for an answer, so that more would take longer than they tell. */
-  private static final int MAX_WAITING = 5_000;
+  /** Pieces of at most 8 KiB that cost little each. */
+  private static final int MANY = 32 << 10;
+
+  /** Over TCP each piece may wait for an answer: more would take longer than they tell. */
+  private static final int WAITING = 4 << 10;
 
   private final boolean mapped;
   private final String how;
@@ -53,7 +57,10 @@ final class StreamSection extends Section {
       for (boolean buffered : BUFFERED) {
         String load = "-t " + type + " -m " + buffered + whole();
         String figure = name(type, buffered, PIECE);
-        inTurn(() -> bytes(figure, load, mapped), () -> limit(type, figure));
+        inTurn(
+            () -> bytes(figure, load, mapped),
+            () -> limit(type, figure),
+            () -> bare(type, buffered, figure));
       }
       String load = "-t " + type + "Async -b 8" + whole();
       inTurn(() -> bytes(async(type), load, mapped), () -> limit(type, async(type)));
@@ -66,8 +73,12 @@ final class StreamSection extends Section {
   private void sweep() throws IOException, InterruptedException {
     for (String type : TYPES) {
       for (boolean buffered : BUFFERED) {
-        for (int size : SMALLER) {
-          bytes(name(type, buffered, size), swept(type, buffered, size), mapped);
+        // Those of a line are measured in one process, with as many pieces of each size.
+        if (mapped || buffered) {
+          sweep(type, buffered, MANY, 1 << 10, 8 << 10);
+          sweep(type, buffered, SWEPT / (64 << 10), 64 << 10);
+        } else {
+          sweep(type, buffered, WAITING, SMALLER);
         }
       }
     }
@@ -76,29 +87,21 @@ final class StreamSection extends Section {
     }
   }
 
+  private void sweep(String type, boolean buffered, int count, int... sizes)
+      throws IOException, InterruptedException {
+    String load =
+        "-t " + type + " -m " + buffered + " -k " + count + " -w " + count / 2 + " -e 3 -o true";
+    String shown = Cluster.shown("iobench", load + FILE + sizesOf(sizes), mapped);
+    for (Map.Entry<Integer, String> each : sweep(load + FILE, sizes, mapped).entrySet()) {
+      bytes(name(type, buffered, each.getKey()), shown, each.getValue());
+    }
+  }
+
   /** Several experiments in one process, each with a warm-up: the median is of compiled code. */
   private String whole() {
     int count = WHOLE / PIECE;
     String pieces = " -s " + PIECE + " -k " + count + " -w " + count / 2;
     return pieces + " -e " + EXPERIMENTS + " -o true" + FILE;
-  }
-
-  /** As many bytes whatever the size, unless each piece is a round trip. */
-  private String swept(String type, boolean buffered, int size) {
-    int count = SWEPT / size;
-    int used = mapped || buffered ? count : Math.min(count, MAX_WAITING);
-    return "-t "
-        + type
-        + " -m "
-        + buffered
-        + " -s "
-        + size
-        + " -k "
-        + used
-        + " -w "
-        + used / 2
-        + " -e 3 -o true"
-        + FILE;
   }
 
   /** What a figure is compared with, right beside it. */
@@ -110,6 +113,19 @@ final class StreamSection extends Section {
       double megabytes = Iperf.megabytes(with.programs());
       samples.add(IPERF + beside(figure), "MB/s", Iperf.shown(), megabytes);
     }
+  }
+
+  /** What the network does where bytes lie as at a datanode, in no cache. */
+  private void bare(String type, boolean buffered, String figure)
+      throws IOException, InterruptedException {
+    if (!mapped && !buffered) {
+      BareStreams.measureBeside(
+          with, samples, beside(figure), COPIED, PIECE, BareStreams.Way.CACHED, way(type));
+    }
+  }
+
+  private static BareStreams.Way way(String type) {
+    return type.equals("write") ? BareStreams.Way.INTO : BareStreams.Way.FROM;
   }
 
   private static String beside(String figure) {
@@ -139,6 +155,14 @@ final class StreamSection extends Section {
                 type + (buffered ? ", buffered" : ", direct"), SIZES, name(type, buffered, "%s")));
       }
       compare(type, async(type));
+      if (!mapped) {
+        String beside = beside(name(type, false, PIECE));
+        goals.add(
+            BareStreams.name(way(type)) + beside,
+            BareStreams.name(BareStreams.Way.CACHED) + beside,
+            "MB/s",
+            0);
+      }
     }
     if (mapped) {
       for (boolean into : new boolean[] {true, false}) {
@@ -160,6 +184,10 @@ final class StreamSection extends Section {
   }
 
   private void compare(String type, String figure) {
+    if (!mapped) {
+      String beside = beside(name(type, false, PIECE));
+      goals.add(figure, BareStreams.name(way(type)) + beside, "MB/s", 0);
+    }
     if (mapped) {
       goals.add(
           figure, MemoryCopies.name(type.equals("write"), PIECE) + beside(figure), "MB/s", OF_COPY);

@@ -8,9 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -72,5 +76,55 @@ class LimitsTest {
     assertEquals(1, piece.get(0));
     assertThrows(
         IllegalArgumentException.class, () -> new MemoryCopy(region, ByteBuffer.allocate(24)));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"16, 64", "64, 16", "48, 32"})
+  void everyByteOfAStreamArrivesWhereItBelongs(int fromLength, int toLength) throws Exception {
+    ByteBuffer from = ByteBuffer.allocateDirect(fromLength);
+    for (int i = 0; i < fromLength; i++) {
+      from.put(i, (byte) (i + 1));
+    }
+    ByteBuffer to = ByteBuffer.allocateDirect(toLength);
+    LoopbackStream stream = new LoopbackStream(from, to, 16);
+    // Rounds end in the middle of a piece; all of them are one stream.
+    int total = 3 * 500;
+    assertTrue(stream.bytesPerSecond(500, 1, 2) > 0);
+    to.clear();
+    for (int at = 0; at < toLength; at++) {
+      int last = (total - 1 - at) / toLength * toLength + at;
+      assertEquals((byte) (last % fromLength + 1), to.get(at), "byte " + at);
+    }
+  }
+
+  @Test
+  void aStreamHasWholePieces() {
+    ByteBuffer whole = ByteBuffer.allocate(32);
+    ByteBuffer part = ByteBuffer.allocate(24);
+    assertThrows(IllegalArgumentException.class, () -> new LoopbackStream(whole, part, 16));
+    assertThrows(IllegalArgumentException.class, () -> new LoopbackStream(part, whole, 16));
+  }
+
+  @Test
+  void whatCannotBeReceivedEndsTheStream() {
+    ByteBuffer from = ByteBuffer.allocate(16);
+    ByteBuffer to = ByteBuffer.allocate(16).asReadOnlyBuffer();
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> new LoopbackStream(from, to, 16).bytesPerSecond(64, 0, 1));
+  }
+
+  @Test
+  void memoryOfAFileStaysAndThatOfADirectoryGoes(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("region");
+    Region.map(file, 4096).put(100, (byte) 7);
+    ByteBuffer longer = Region.map(file, 3 * 4096);
+    assertEquals(3 * 4096, longer.capacity());
+    assertEquals(7, longer.get(100), "to touch changes nothing");
+    Files.delete(file);
+    assertEquals(4096, Region.map(directory, 4096).capacity());
+    try (Stream<Path> left = Files.list(directory)) {
+      assertEquals(0, left.count());
+    }
   }
 }

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,15 @@ class CompareTest {
     return CompareOptions.parse(line.isEmpty() ? new String[0] : line.split(" "));
   }
 
+  private Comparison comparison(Programs programs, String line) throws Exception {
+    return new Comparison(
+        programs,
+        new Comparison.Surroundings("crail", List.of(), null),
+        parse(line),
+        directory,
+        new PrintStream(OutputStream.nullOutputStream()));
+  }
+
   @Test
   void everythingIsMeasuredThreeTimesUnlessSaidOtherwise() throws Exception {
     CompareOptions options = parse("");
@@ -43,6 +53,51 @@ class CompareTest {
     assertEquals(Path.of("/x"), some.json());
     assertEquals(Path.of("/y"), some.plots());
     assertEquals(Path.of("/z"), some.out());
+    assertFalse(some.times());
+    assertTrue(parse("--times").times());
+  }
+
+  @Test
+  void partsBesideHdfsFollowEachOther() {
+    String line =
+        Arrays.stream(Part.values())
+            .map(part -> part.isBesideHdfs() ? "h" : "-")
+            .collect(Collectors.joining());
+    assertTrue(line.matches("-*h+-*"), line);
+  }
+
+  @Test
+  void timeIsToldByWhatItWasUsedFor() {
+    Account account = new Account();
+    account.add("one", 1_500_000_000L);
+    account.add("two", 2_000_000_000L);
+    account.add("one", 1_000_000_000L);
+    assertEquals(
+        List.of("    2.5 s  2 x one", "    2.0 s  1 x two", "    0.5 s  all else"),
+        account.close(5_000_000_000L));
+    assertEquals(List.of("    0.0 s  all else"), account.close(0), "what was told is forgotten");
+    assertEquals(
+        "iobench getFile",
+        Account.kind(List.of("taskset", "-c", "0", "/x/crail", "iobench", "-t", "getFile")));
+    assertEquals(
+        "LoopbackEcho",
+        Account.kind(List.of("/x/java", "-cp", "y", "io.crail.bench.limits.LoopbackEcho", "8")));
+    assertEquals("redis-benchmark", Account.kind(List.of("redis-benchmark", "-t", "get")));
+    assertEquals("java", Account.kind(List.of("/x/java", "-version")));
+  }
+
+  @Test
+  void programsTellWhatTheyTook() throws Exception {
+    try (Programs programs = new Programs(directory)) {
+      programs.run(List.of("sh", "-c", "echo x"));
+      programs.run(List.of("sh", "-c", "echo x"), line -> {});
+      programs.startAndReadLine(List.of("sh", "-c", "echo port 7; exec sleep 60"));
+      programs.stopLast();
+      String text = String.join("\n", programs.account().close(0));
+      assertTrue(text.contains(" 2 x sh"), text);
+      assertTrue(text.contains(" 1 x start of sh"), text);
+      assertTrue(text.contains(" 1 x end of servers"), text);
+    }
   }
 
   @ParameterizedTest
@@ -181,6 +236,24 @@ class CompareTest {
   }
 
   @Test
+  void bareStreamsAreNamedByWhereTheirBytesLie() throws Exception {
+    Samples samples = new Samples();
+    try (Programs programs = new Programs(directory)) {
+      Comparison with = comparison(programs, "");
+      BareStreams.measureBeside(
+          with, samples, ", beside x", 1 << 20, 1 << 16, BareStreams.Way.values());
+      assertEquals(1 << 20, Files.size(with.limitRegion()), "its memory stays");
+      MemoryCopies.measure(with, samples, 1 << 20, 4096);
+      with.dropLimitRegion();
+      assertFalse(Files.exists(with.limitRegion()));
+    }
+    for (BareStreams.Way way : BareStreams.Way.values()) {
+      assertTrue(samples.median(BareStreams.name(way) + ", beside x", "MB/s") > 0, way.name());
+    }
+    assertTrue(samples.median(MemoryCopies.name(true, 4096), "MB/s") > 0);
+  }
+
+  @Test
   void redisHoldsWhatIsMeasuredAndNothingElse() throws Exception {
     assumeTrue(Programs.isInstalled("redis-server"), "redis-server is not installed");
     try (Programs programs = new Programs(directory)) {
@@ -234,13 +307,7 @@ class CompareTest {
   void eachRunBeginsWithAnotherFigure() throws Exception {
     List<String> taken = new ArrayList<>();
     try (Programs programs = new Programs(directory)) {
-      Comparison with =
-          new Comparison(
-              programs,
-              new Comparison.Surroundings("crail", List.of(), null),
-              parse("--runs 4"),
-              directory,
-              new PrintStream(OutputStream.nullOutputStream()));
+      Comparison with = comparison(programs, "--runs 4");
       Section section =
           new Section(with) {
             @Override
