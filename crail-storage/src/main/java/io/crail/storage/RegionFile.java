@@ -28,10 +28,21 @@ final class RegionFile implements AutoCloseable {
   private static final int UNIT_SHIFT = Integer.numberOfTrailingZeros(Extent.MIN_LENGTH);
   private static final int FILL_LENGTH = 1 << 20;
 
+  /** Units around a page that is read for the first time, which Linux maps with it: 64 KiB. */
+  private static final int AROUND = 16;
+
+  // What is known of a unit.
+  private static final byte UNKNOWN = 0;
+  private static final byte GROWN = 1;
+  private static final byte MAPPED = 2;
+
   private final Path path;
 
-  /** For each unit, 1 once its memory is there; never taken back, so races do no harm. */
-  private final byte[] grown;
+  /** What is known of each unit; a race costs a fault, or a read, at worst. */
+  private final byte[] units;
+
+  /** Sum of what was read for the sake of being mapped, or the compiler would leave that out. */
+  private int seen;
 
   private final RateLimitedLog log =
       new RateLimitedLog(LoggerFactory.getLogger(RegionFile.class), Clock.SYSTEM);
@@ -46,19 +57,56 @@ final class RegionFile implements AutoCloseable {
    */
   RegionFile(Path path, int length, boolean whole) {
     this.path = path;
-    this.grown = new byte[length >>> UNIT_SHIFT];
-    Arrays.fill(grown, (byte) (whole ? 1 : 0));
+    this.units = new byte[length >>> UNIT_SHIFT];
+    Arrays.fill(units, whole ? GROWN : UNKNOWN);
   }
 
-  /** True when the range may be written through the mapping. */
+  /** True when the range may be written through the mapping, as far as is known here. */
   boolean isGrown(int offset, int length) {
     int last = offset + length - 1 >>> UNIT_SHIFT;
     for (int unit = offset >>> UNIT_SHIFT; unit <= last; unit++) {
-      if (grown[unit] == 0) {
+      if (units[unit] == UNKNOWN) {
         return false;
       }
     }
     return true;
+  }
+
+  /**
+   * As {@link #isGrown}, and has the kernel map such a range first. A page that is read brings
+   * those around it, as far as they have memory; one that is written comes alone, and each costs a
+   * fault.
+   *
+   * @param mapping the whole file
+   */
+  boolean isReady(ByteBuffer mapping, int offset, int length) {
+    int last = offset + length - 1 >>> UNIT_SHIFT;
+    for (int unit = offset >>> UNIT_SHIFT; unit <= last; unit++) {
+      if (units[unit] != MAPPED) {
+        return isGrown(offset, length) && map(mapping, unit, last);
+      }
+    }
+    return true;
+  }
+
+  private boolean map(ByteBuffer mapping, int first, int last) {
+    for (int unit = first; unit <= last; unit++) {
+      if (units[unit] != MAPPED) {
+        seen += mapping.get(unit << UNIT_SHIFT);
+        mappedAround(unit);
+      }
+    }
+    return true;
+  }
+
+  private void mappedAround(int unit) {
+    int first = unit & -AROUND;
+    int end = Math.min(first + AROUND, units.length);
+    for (int i = first; i < end; i++) {
+      if (units[i] == GROWN) {
+        units[i] = MAPPED;
+      }
+    }
   }
 
   /**
@@ -86,7 +134,7 @@ final class RegionFile implements AutoCloseable {
    */
   void growAll(Runnable meanwhile) throws IOException {
     ByteBuffer zeros = ByteBuffer.allocateDirect(FILL_LENGTH);
-    int end = grown.length << UNIT_SHIFT;
+    int end = units.length << UNIT_SHIFT;
     for (int at = 0; at < end; at += zeros.capacity()) {
       write(at, zeros.slice(0, Math.min(zeros.capacity(), end - at)));
       meanwhile.run();
@@ -102,7 +150,7 @@ final class RegionFile implements AutoCloseable {
               }
               return offset + bytes.limit();
             });
-    Arrays.fill(grown, offset >>> UNIT_SHIFT, (end - 1 >>> UNIT_SHIFT) + 1, (byte) 1);
+    Arrays.fill(units, offset >>> UNIT_SHIFT, (end - 1 >>> UNIT_SHIFT) + 1, GROWN);
   }
 
   /** The channel, opened when it is needed first and when an interrupt has closed it. */

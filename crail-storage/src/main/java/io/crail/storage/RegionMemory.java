@@ -97,7 +97,7 @@ public final class RegionMemory implements AutoCloseable {
 
   /**
    * All bytes of the region; position and limit are nobody's to change. Written only where {@link
-   * #isGrown} says so.
+   * #isReady} says so.
    */
   public ByteBuffer data() {
     return data;
@@ -153,7 +153,7 @@ public final class RegionMemory implements AutoCloseable {
    *     time; UNAVAILABLE when the region is closed
    */
   public ErrorCode place(int regionOffset, ByteBuffer source, int sourceOffset, int length) {
-    if (!isGrown(regionOffset, length)) {
+    if (!isReady(regionOffset, length)) {
       return file.write(regionOffset, source, sourceOffset, length);
     }
     data.put(regionOffset, source, sourceOffset, length);
@@ -162,10 +162,10 @@ public final class RegionMemory implements AutoCloseable {
 
   /**
    * True when a range has all its memory, as far as is known here: only then it may be written to
-   * in {@link #data()}, see {@link RegionFile}.
+   * in {@link #data()}, see {@link RegionFile}. The range is mapped then.
    */
-  public boolean isGrown(int regionOffset, int length) {
-    return file == null || file.isGrown(regionOffset, length);
+  public boolean isReady(int regionOffset, int length) {
+    return file == null || file.isReady(data, regionOffset, length);
   }
 
   /**

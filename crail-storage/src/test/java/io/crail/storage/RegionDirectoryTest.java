@@ -87,7 +87,7 @@ class RegionDirectoryTest {
     directory.regions().get(0).data().put(17, (byte) 5);
     try (RegionMemory seen = RegionMemory.open(directory.path(), 0)) {
       assertEquals(5, seen.data().get(17));
-      assertTrue(seen.isGrown(0, LENGTH));
+      assertTrue(seen.isReady(0, LENGTH));
     }
     Path foreign = Files.writeString(huge.resolve("crail-notes"), "mine");
     directory.close();
@@ -116,11 +116,11 @@ class RegionDirectoryTest {
     try (RegionDirectory sparse =
             RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), false);
         RegionMemory seen = RegionMemory.open(sparse.path(), 0)) {
-      assertFalse(seen.isGrown(0, 1));
+      assertFalse(seen.isReady(0, 1));
     }
     try (RegionDirectory whole = create(UUID.randomUUID());
         RegionMemory seen = RegionMemory.open(whole.path(), 1)) {
-      assertTrue(seen.isGrown(0, LENGTH));
+      assertTrue(seen.isReady(0, LENGTH));
     }
   }
 

@@ -192,7 +192,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     // Before each read: the space may have been given on since the write began.
     int done = length - missing;
     refusal = region.generations().verify(regionOffset + done, missing, generation);
-    if (refusal != ErrorCode.OK || !region.isGrown(regionOffset + done, missing)) {
+    if (refusal != ErrorCode.OK || !region.isReady(regionOffset + done, missing)) {
       return false;
     }
     window.toReceive(regionView, regionOffset + done, missing);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.crail.common.error.ErrorCode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class RegionMemoryTest {
+  private static final Path MEMORY = Path.of("/dev/shm");
+  private static final Path STAT = Path.of("/proc/thread-self/stat");
+  private static final int PAGE = 4096;
+  private static final int LENGTH = 1 << 20;
+  private static final int PAGES = LENGTH / PAGE;
+
+  /** Enough for the compiler, which leaves reads out that nobody needs. */
+  private static final int CLIENTS = 200;
+
+  private Path dataPath;
+
+  @BeforeEach
+  void createDataPath() throws IOException {
+    assumeTrue(Files.isWritable(MEMORY) && Files.isReadable(STAT), "needs Linux with /dev/shm");
+    dataPath = Files.createTempDirectory(MEMORY, "crail-region");
+  }
+
+  @AfterEach
+  void deleteDataPath() throws IOException {
+    if (dataPath != null) {
+      Files.deleteIfExists(dataPath);
+    }
+  }
+
+  /** Page faults of this thread so far that needed no disk. */
+  private static long faults() throws IOException {
+    String stat = Files.readString(STAT);
+    return Long.parseLong(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[7]);
+  }
+
+  @Test
+  void theFirstWriteOfAClientFaultsNotForEachPage() throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocateDirect(LENGTH);
+    try (RegionDirectory directory =
+        RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), true)) {
+      assumeTrue(faultsOfReads(directory) < PAGES / 2, "this kernel maps each page by itself");
+      long[] faults = new long[CLIENTS];
+      for (int client = 0; client < CLIENTS; client++) {
+        bytes.put(client, (byte) client);
+        try (RegionMemory region = RegionMemory.open(directory.path(), 0)) {
+          long before = faults();
+          assertEquals(ErrorCode.OK, region.place(0, bytes, 0, LENGTH));
+          faults[client] = faults() - before;
+          assertEquals(bytes, region.data().duplicate().clear());
+        }
+      }
+      long[] last = Arrays.copyOfRange(faults, CLIENTS / 2, CLIENTS);
+      Arrays.sort(last);
+      long typical = last[last.length / 2];
+      assertTrue(typical < PAGES / 2, typical + " faults for " + PAGES + " pages");
+    }
+  }
+
+  private static long faultsOfReads(RegionDirectory directory) throws IOException {
+    try (RegionMemory region = RegionMemory.open(directory.path(), 0)) {
+      ByteBuffer read = ByteBuffer.allocateDirect(LENGTH);
+      long before = faults();
+      read.put(0, region.data(), 0, LENGTH);
+      return faults() - before;
+    }
+  }
+
+  @Test
+  void mappingTakesNoMemoryOfHoles() throws Exception {
+    ByteBuffer page = ByteBuffer.allocateDirect(PAGE);
+    try (RegionDirectory directory =
+        RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), false)) {
+      RegionMemory region = directory.regions().get(0);
+      Path file = RegionMemory.dataFile(directory.path(), 0);
+      for (int i = 0; i < PAGES - 1; i += 3) {
+        assertEquals(ErrorCode.OK, region.place(i * PAGE, page, 0, PAGE));
+      }
+      String taken = blocks(file);
+      for (int i = 0; i < PAGES - 1; i += 3) {
+        assertTrue(region.isReady(i * PAGE, PAGE));
+        assertFalse(region.isReady(i * PAGE, 2 * PAGE));
+        page.put(0, (byte) i);
+        assertEquals(ErrorCode.OK, region.place(i * PAGE, page, 0, PAGE));
+        assertEquals((byte) i, region.data().get(i * PAGE));
+      }
+      assertEquals(taken, blocks(file));
+    }
+  }
+
+  private static String blocks(Path file) throws IOException, InterruptedException {
+    Process stat =
+        new ProcessBuilder("stat", "-c", "%b", file.toString()).redirectErrorStream(true).start();
+    String said = new String(stat.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(0, stat.waitFor(), said);
+    return said;
+  }
+}
