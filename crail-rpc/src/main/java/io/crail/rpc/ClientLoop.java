@@ -64,7 +64,14 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   private static final VarHandle CALLS;
   private static final VarHandle ROUGH_TIME;
   private static final long HELPER_TICK_NANOS = 1_000_000;
-  private static final long HELPER_IDLE_TICKS = 500;
+  private static final int HELPER_IDLE_TICKS = 500;
+
+  /** How often in a row the helper finds that callers drive before it looks more rarely. */
+  private static final int HELPER_DRIVEN_TICKS = 64;
+
+  /** A look costs a wake-up, and many loops of busy callers would have many of them. */
+  private static final long HELPER_DRIVEN_TICK_NANOS = 8_000_000;
+
   private static final long HELPER_IDLE_WAIT_NANOS = 1_000_000_000;
   private static final long WAITER_CHECK_NANOS = 25_000_000;
   private static final long STALE_NANOS = 2_000_000;
@@ -775,31 +782,36 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   /** The helper beside driving callers. */
   private void help() {
     Thread self = Thread.currentThread();
-    long idleTicks = 0;
+    int idleTicks = 0;
+    int drivenTicks = 0;
     long seen = -1;
     while (!closed) {
-      if (outstanding() == 0 && tasks.isEmpty()) {
-        if (++idleTicks > HELPER_IDLE_TICKS) {
-          helperIdle = true;
-          if (outstanding() == 0 && tasks.isEmpty() && !closed) {
-            LockSupport.parkNanos(this, HELPER_IDLE_WAIT_NANOS);
-          }
-          helperIdle = false;
-          if (outstanding() == 0 && tasks.isEmpty() && !closed) {
-            idleTicks = HELPER_IDLE_TICKS;
-            lookAround(self);
-          } else {
-            idleTicks = 0;
-          }
+      boolean idle = outstanding() == 0 && tasks.isEmpty();
+      if (idle && ++idleTicks > HELPER_IDLE_TICKS) {
+        helperIdle = true;
+        if (outstanding() == 0 && tasks.isEmpty() && !closed) {
+          LockSupport.parkNanos(this, HELPER_IDLE_WAIT_NANOS);
+        }
+        helperIdle = false;
+        drivenTicks = 0;
+        if (outstanding() == 0 && tasks.isEmpty() && !closed) {
+          idleTicks = HELPER_IDLE_TICKS;
+          lookAround(self);
         } else {
-          LockSupport.parkNanos(this, HELPER_TICK_NANOS);
+          idleTicks = 0;
         }
         continue;
       }
-      idleTicks = 0;
-      LockSupport.parkNanos(this, HELPER_TICK_NANOS);
-      if (drives == seen && driver == null) {
-        helperTurn(self);
+      idleTicks = idle ? idleTicks : 0;
+      LockSupport.parkNanos(
+          this, drivenTicks < HELPER_DRIVEN_TICKS ? HELPER_TICK_NANOS : HELPER_DRIVEN_TICK_NANOS);
+      if (drives != seen || driver != null) {
+        drivenTicks = Math.min(drivenTicks + 1, HELPER_DRIVEN_TICKS);
+      } else {
+        drivenTicks = 0;
+        if (!idle) {
+          helperTurn(self);
+        }
       }
       seen = drives;
     }
