@@ -121,7 +121,7 @@ public final class NameNodeKeys implements ConfigKeys {
       ConfigKey.of(
               "crail.namenode.smallvalue",
               ConfigType.BYTES,
-              "2k",
+              "4k",
               "Most bytes of a key-value that the namenode holds itself, so that to put or get it"
                   + " takes one request; 0 for none. Clients learn it from the namenode.")
           .between(0, SmallValue.MAX_LENGTH);
