@@ -15,9 +15,6 @@ final class ClientsSection extends Section {
   private static final int[] CLIENTS = {1, 16, 64};
   private static final int[] DEPTHS = {1, DEPTH};
 
-  /** More clients are threads of these: each process costs more than what it measures. */
-  private static final int PROCESSES = 4;
-
   private static final int ROOT_NAMES = 200_000;
   private static final long LOOKUPS = 2_000_000;
   private static final long SMALL_BYTES = 64 << 20;
@@ -25,7 +22,13 @@ final class ClientsSection extends Section {
   private static final String ONE_NAMENODE = "lookups, 128 in flight at each, one namenode";
   private static final String TWO_NAMENODES = "lookups, 128 in flight at each, two namenodes";
 
-  private static final int EXPERIMENTS = 2;
+  /**
+   * The last one counts. The others warm up as many workers, at the same time as they are measured:
+   * in the first the server spends twice as long on a lookup as in the last, since requests of
+   * clients that are not compiled yet come one by one.
+   */
+  private static final int EXPERIMENTS = 3;
+
   private static final String CONNECTIONS = "connections";
 
   /** Names right below the root, which are spread over the namenodes. */
@@ -70,23 +73,19 @@ final class ClientsSection extends Section {
   }
 
   private void crail(int clients, int depth) throws IOException, InterruptedException {
-    int processes = Math.min(clients, PROCESSES);
-    int threads = clients / processes;
-    long each = operations(depth) / clients;
-    // What comes before the last experiment warms up as many workers, at the same time as they are
-    // measured. And each has a connection of its own, as each client of Redis has.
+    long each = operations(clients, depth) / clients;
+    // Threads of one process, as the clients of redis-benchmark are sockets of one; and each has a
+    // connection of its own, as those have.
     String load =
         (depth == 1 ? "-t getFile" : "-t getFileAsync -b " + depth)
-            + " -f /ready.dat --clients "
-            + processes
-            + " --threads "
-            + threads
+            + " -f /ready.dat --threads "
+            + clients
             + " -k "
             + each
             + " -w 0 -o true -e "
             + EXPERIMENTS
             + " --set crail.client.loops="
-            + threads;
+            + clients;
     // The datanode has one too.
     int others = Machine.connectionsTo(one.port());
     ServerTime server = new ServerTime(one.namenodes(), one.port());
@@ -102,7 +101,7 @@ final class ClientsSection extends Section {
     if (!has(Comparison.Peer.REDIS)) {
       return;
     }
-    long count = operations(depth);
+    long count = operations(clients, depth);
     Redis.Load load = new Redis.Load("get", 0, LookupSection.REDIS_VALUE, clients, depth, count);
     long pid = with.redis().process().pid();
     double before = Machine.processorSeconds(pid);
@@ -113,9 +112,12 @@ final class ClientsSection extends Section {
     samples.add(name("Redis", clients, depth), CONNECTIONS, load.shown(), clients);
   }
 
-  /** About a second or two of them, the same of both. */
-  private static long operations(int depth) {
-    return depth == 1 ? 64_000 : 12_000L * DEPTH;
+  /** About a second of them, the same of both; a multiple of the clients. */
+  private static long operations(int clients, int depth) {
+    if (depth == 1) {
+      return clients == 1 ? 16_000 : 48_000;
+    }
+    return 12_000L * DEPTH;
   }
 
   private void namenodes(Cluster cluster, String name) throws IOException, InterruptedException {

@@ -246,8 +246,8 @@ final class Comparison {
               + ", no short-circuit reads, no wait for a disk at its edit log; else defaults");
     }
     texts.add(
-        "Connections: one of each client of either, which are threads of up to four processes with"
-            + " Crail and sockets of one process with Redis");
+        "Connections: one of each client of either, which are threads of one process with Crail and"
+            + " sockets of one process with Redis");
     texts.add(
         "Apache Crail: not run; its figure was recorded on 2026-11-21, on two processors of a Xeon"
             + " with 2.6 GHz: last source, TCP binding, three JVMs, 128 lookups in flight, the most"

@@ -233,16 +233,6 @@ public final class MeasureYcsb {
   private void run(Path scratch, String workload) throws IOException, InterruptedException {
     List<YcsbStore> order = new ArrayList<>(stores);
     Collections.rotate(order, turn++);
-    Map<String, String> limits =
-        Map.of(
-            "maxexecutiontime",
-            String.valueOf(options.seconds),
-            "operationcount",
-            String.valueOf(options.operationsOf(workload)),
-            "status",
-            "true",
-            "status.interval",
-            "1");
     for (YcsbStore store : order) {
       String prefix = prefix(scratch);
       String output = programs.run(timed(store, workload, prefix));

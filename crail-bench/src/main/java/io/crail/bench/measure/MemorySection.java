@@ -17,8 +17,8 @@ final class MemorySection extends Section {
   /** What the measuring itself allocates is less than this, spread over the operations. */
   private static final double NOTHING = 0.5;
 
-  private static final int LOOKUPS = 2_000_000;
-  private static final int TRANSFERS = 150_000;
+  private static final int LOOKUPS = 1_000_000;
+  private static final int TRANSFERS = 75_000;
 
   /** How often allocation is measured until it can be believed. */
   private static final int TRIES = 3;
