@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code lock}: locked by the datanode process until its end
  *   <li>{@code region-<i>} and {@code region-<i>.gen}: bytes and generations of region i; the
  *       former may be a link into a mount of huge pages, which holds nothing else
- *   <li>{@code whole}: there when all memory of the regions has been taken
+ *   <li>{@code region-<i>.grown}: which of those bytes have memory, see {@link RegionFile}
  * </ul>
  *
  * A datanode that was killed leaves its directory behind; the next one with the same data path
@@ -49,9 +49,6 @@ public final class RegionDirectory implements AutoCloseable {
 
   /** The file that holds the heartbeat. */
   static final String HEARTBEAT_FILE = "heartbeat";
-
-  /** The file that says that no region will grow. */
-  static final String WHOLE_FILE = "whole";
 
   private static final String LOCK_FILE = "lock";
   private static final long PROOF_MILLIS = 1500;
@@ -143,9 +140,6 @@ public final class RegionDirectory implements AutoCloseable {
         }
         heartbeat.beat();
       }
-      if (preallocate) {
-        Files.createFile(path.resolve(WHOLE_FILE));
-      }
       // Last, for it is what says that the rest is there.
       Files.writeString(path.resolve(ID_FILE), uuid.toString(), StandardOpenOption.CREATE_NEW);
       filled = true;
@@ -220,6 +214,7 @@ public final class RegionDirectory implements AutoCloseable {
     long needed = 0;
     for (int length : lengths) {
       needed += (withData ? (long) length : 0) + GenerationTable.lengthFor(length);
+      needed += RegionFile.grownLengthFor(length);
     }
     needed += Extent.MIN_LENGTH;
     long available = FreeSpace.bytes(parent);
@@ -308,7 +303,7 @@ public final class RegionDirectory implements AutoCloseable {
   private static void delete(Path directory) {
     List<Path> files = new ArrayList<>();
     try (DirectoryStream<Path> entries =
-        Files.newDirectoryStream(directory, "{id,heartbeat,lock,whole,region-*}")) {
+        Files.newDirectoryStream(directory, "{id,heartbeat,lock,region-*}")) {
       // The identity goes first, so that nobody begins to map what is about to go.
       files.add(directory.resolve(ID_FILE));
       entries.forEach(files::add);

@@ -11,14 +11,13 @@ import java.nio.channels.FileChannel;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Arrays;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file of a region, mapped whole but sparse, as it grows. Memory that this process has not
- * written yet is written through the file, where a full file system is an error. Through the
- * mapping it would be a SIGBUS, and what a JVM makes of that, an InternalError, comes some time
- * later in whatever the thread does then: a write would be taken for done that is not.
+ * The file of a region, mapped whole but sparse, as it grows. Memory that nobody has written yet is
+ * written through the file, where a full file system is an error. Through the mapping it would be a
+ * SIGBUS, and what a JVM makes of that, an InternalError, comes some time later in whatever the
+ * thread does then: a write would be taken for done that is not.
  *
  * <p>Only data are ever written, no zeros ahead of them: another writer may be at work beside them.
  *
@@ -31,15 +30,13 @@ final class RegionFile implements AutoCloseable {
   /** Units around a page that is read for the first time, which Linux maps with it: 64 KiB. */
   private static final int AROUND = 16;
 
-  // What is known of a unit.
-  private static final byte UNKNOWN = 0;
-  private static final byte GROWN = 1;
-  private static final byte MAPPED = 2;
-
   private final Path path;
 
-  /** What is known of each unit; a race costs a fault, or a read, at worst. */
-  private final byte[] units;
+  /** For each unit, 1 once its memory is there; never taken back, so races do no harm. */
+  private final ByteBuffer grown;
+
+  /** For each unit, 1 once this process has mapped it; what it forgets costs a fault. */
+  private final byte[] mapped;
 
   /** Sum of what was read for the sake of being mapped, or the compiler would leave that out. */
   private int seen;
@@ -52,20 +49,25 @@ final class RegionFile implements AutoCloseable {
   /**
    * Creates the keeper of an existing file.
    *
-   * @param length its bytes
-   * @param whole whether all its memory is there already
+   * @param grown a byte for each unit, 1 where its memory is there; shared by all that write the
+   *     file
    */
-  RegionFile(Path path, int length, boolean whole) {
+  RegionFile(Path path, ByteBuffer grown) {
     this.path = path;
-    this.units = new byte[length >>> UNIT_SHIFT];
-    Arrays.fill(units, whole ? GROWN : UNKNOWN);
+    this.grown = grown;
+    this.mapped = new byte[grown.capacity()];
   }
 
-  /** True when the range may be written through the mapping, as far as is known here. */
+  /** Bytes of what is kept about a file of {@code length} bytes. */
+  static int grownLengthFor(int length) {
+    return length >>> UNIT_SHIFT;
+  }
+
+  /** True when the range may be written through the mapping, as far as is known. */
   boolean isGrown(int offset, int length) {
     int last = offset + length - 1 >>> UNIT_SHIFT;
     for (int unit = offset >>> UNIT_SHIFT; unit <= last; unit++) {
-      if (units[unit] == UNKNOWN) {
+      if (grown.get(unit) == 0) {
         return false;
       }
     }
@@ -82,7 +84,7 @@ final class RegionFile implements AutoCloseable {
   boolean isReady(ByteBuffer mapping, int offset, int length) {
     int last = offset + length - 1 >>> UNIT_SHIFT;
     for (int unit = offset >>> UNIT_SHIFT; unit <= last; unit++) {
-      if (units[unit] != MAPPED) {
+      if (mapped[unit] == 0) {
         return isGrown(offset, length) && map(mapping, unit, last);
       }
     }
@@ -91,7 +93,7 @@ final class RegionFile implements AutoCloseable {
 
   private boolean map(ByteBuffer mapping, int first, int last) {
     for (int unit = first; unit <= last; unit++) {
-      if (units[unit] != MAPPED) {
+      if (mapped[unit] == 0) {
         seen += mapping.get(unit << UNIT_SHIFT);
         mappedAround(unit);
       }
@@ -101,10 +103,10 @@ final class RegionFile implements AutoCloseable {
 
   private void mappedAround(int unit) {
     int first = unit & -AROUND;
-    int end = Math.min(first + AROUND, units.length);
+    int end = Math.min(first + AROUND, mapped.length);
     for (int i = first; i < end; i++) {
-      if (units[i] == GROWN) {
-        units[i] = MAPPED;
+      if (grown.get(i) != 0) {
+        mapped[i] = 1;
       }
     }
   }
@@ -134,7 +136,7 @@ final class RegionFile implements AutoCloseable {
    */
   void growAll(Runnable meanwhile) throws IOException {
     ByteBuffer zeros = ByteBuffer.allocateDirect(FILL_LENGTH);
-    int end = units.length << UNIT_SHIFT;
+    int end = mapped.length << UNIT_SHIFT;
     for (int at = 0; at < end; at += zeros.capacity()) {
       write(at, zeros.slice(0, Math.min(zeros.capacity(), end - at)));
       meanwhile.run();
@@ -150,7 +152,10 @@ final class RegionFile implements AutoCloseable {
               }
               return offset + bytes.limit();
             });
-    Arrays.fill(units, offset >>> UNIT_SHIFT, (end - 1 >>> UNIT_SHIFT) + 1, GROWN);
+    int last = end - 1 >>> UNIT_SHIFT;
+    for (int unit = offset >>> UNIT_SHIFT; unit <= last; unit++) {
+      grown.put(unit, (byte) 1);
+    }
   }
 
   /** The channel, opened when it is needed first and when an interrupt has closed it. */

@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 
@@ -37,8 +38,8 @@ public final class RegionMemory implements AutoCloseable {
   }
 
   /**
-   * Creates region {@code index} as new files {@code region-<index>} and {@code region-<index>.gen}
-   * of a directory. The memory of the generations is taken at once.
+   * Creates region {@code index} as new files {@code region-<index>}, {@code region-<index>.gen}
+   * and {@code region-<index>.grown} of a directory. The memory of the latter two is taken at once.
    *
    * @param length bytes, a multiple of {@link Extent#MIN_LENGTH}
    * @param linked whether the file of the data is there, empty, and takes its memory when mapped
@@ -50,9 +51,12 @@ public final class RegionMemory implements AutoCloseable {
         generationFile(directory, index),
         new byte[GenerationTable.lengthFor(length)],
         StandardOpenOption.CREATE_NEW);
+    byte[] grown = new byte[RegionFile.grownLengthFor(length)];
+    Arrays.fill(grown, (byte) (linked ? 1 : 0));
+    Files.write(grownFile(directory, index), grown, StandardOpenOption.CREATE_NEW);
     return linked
-        ? map(directory, index, length, true)
-        : map(directory, index, length, false, StandardOpenOption.CREATE_NEW);
+        ? map(directory, index, length)
+        : map(directory, index, length, StandardOpenOption.CREATE_NEW);
   }
 
   /**
@@ -67,12 +71,12 @@ public final class RegionMemory implements AutoCloseable {
     if (length < Extent.MIN_LENGTH
         || length > MAX_LENGTH
         || length % Extent.MIN_LENGTH != 0
-        || cellsLength != GenerationTable.lengthFor((int) length)) {
+        || cellsLength != GenerationTable.lengthFor((int) length)
+        || Files.size(grownFile(directory, index)) != RegionFile.grownLengthFor((int) length)) {
       throw new IOException(
           file + " has " + length + " bytes and " + cellsLength + " bytes of generations");
     }
-    boolean whole = Files.exists(directory.resolve(RegionDirectory.WHOLE_FILE));
-    return Uninterrupted.run(() -> map(directory, index, (int) length, whole));
+    return Uninterrupted.run(() -> map(directory, index, (int) length));
   }
 
   /** Creates region {@code index} in memory of this process. */
@@ -195,21 +199,24 @@ public final class RegionMemory implements AutoCloseable {
     return directory.resolve("region-" + index + ".gen");
   }
 
+  private static Path grownFile(Path directory, int index) {
+    return directory.resolve("region-" + index + ".grown");
+  }
+
   private static void checkLength(int length) {
     if (length < Extent.MIN_LENGTH || length % Extent.MIN_LENGTH != 0) {
       throw new IllegalArgumentException("bad length of a region: " + length);
     }
   }
 
-  private static RegionMemory map(
-      Path directory, int index, int length, boolean whole, StandardOpenOption... more)
+  private static RegionMemory map(Path directory, int index, int length, StandardOpenOption... more)
       throws IOException {
     Path file = dataFile(directory, index);
     return new RegionMemory(
         index,
         map(file, length, more),
         map(generationFile(directory, index), GenerationTable.lengthFor(length)),
-        new RegionFile(file, length, whole));
+        new RegionFile(file, map(grownFile(directory, index), RegionFile.grownLengthFor(length))));
   }
 
   private static ByteBuffer map(Path file, int length, StandardOpenOption... more)

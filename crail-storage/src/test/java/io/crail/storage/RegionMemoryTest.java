@@ -83,6 +83,30 @@ class RegionMemoryTest {
   }
 
   @Test
+  void whatOneClientHasMadeGrowIsWrittenInPlaceByAll() throws IOException {
+    ByteBuffer page = ByteBuffer.allocateDirect(PAGE);
+    try (RegionDirectory directory =
+            RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), false);
+        RegionMemory first = RegionMemory.open(directory.path(), 0);
+        RegionMemory second = RegionMemory.open(directory.path(), 0)) {
+      RegionMemory server = directory.regions().get(0);
+      assertEquals(ErrorCode.OK, first.place(3 * PAGE, page, 0, PAGE));
+      for (RegionMemory region : List.of(first, second, server)) {
+        assertTrue(region.isReady(3 * PAGE, PAGE));
+        assertFalse(region.isReady(2 * PAGE, 2 * PAGE));
+        assertFalse(region.isReady(3 * PAGE, 2 * PAGE));
+      }
+      page.put(0, (byte) 7);
+      // Without the file.
+      second.close();
+      assertEquals(ErrorCode.OK, second.place(3 * PAGE, page, 0, PAGE));
+      assertEquals(7, server.data().get(3 * PAGE));
+      assertEquals(ErrorCode.OK, server.place(9 * PAGE, page, 0, PAGE));
+      assertTrue(first.isReady(9 * PAGE, PAGE));
+    }
+  }
+
+  @Test
   void mappingTakesNoMemoryOfHoles() throws Exception {
     ByteBuffer page = ByteBuffer.allocateDirect(PAGE);
     try (RegionDirectory directory =
