@@ -30,6 +30,8 @@ final class ClientsSection extends Section {
   private static final int EXPERIMENTS = 3;
 
   private static final String CONNECTIONS = "connections";
+  private static final String REDIS = "Redis";
+  private static final String REDIS_THREADS = "Redis, a thread for each client,";
 
   /** Names right below the root, which are spread over the namenodes. */
   private static final String SPREAD =
@@ -66,7 +68,10 @@ final class ClientsSection extends Section {
   protected void run() throws IOException, InterruptedException {
     for (int depth : DEPTHS) {
       for (int clients : CLIENTS) {
-        inTurn(() -> crail(clients, depth), () -> redis(clients, depth));
+        inTurn(
+            () -> crail(clients, depth),
+            () -> redis(REDIS, clients, depth, 1),
+            () -> redisThreads(clients, depth));
       }
     }
     inTurn(() -> namenodes(one, ONE_NAMENODE), () -> namenodes(two, TWO_NAMENODES));
@@ -97,19 +102,29 @@ final class ClientsSection extends Section {
     samples.add(name, CONNECTIONS, shown, server.connections() - others);
   }
 
-  private void redis(int clients, int depth) throws IOException, InterruptedException {
+  /** As many threads as Crail's clients have: then answers of Redis wake somebody too. */
+  private void redisThreads(int clients, int depth) throws IOException, InterruptedException {
+    if (depth == 1 && clients > 1) {
+      redis(REDIS_THREADS, clients, depth, clients);
+    }
+  }
+
+  private void redis(String system, int clients, int depth, int threads)
+      throws IOException, InterruptedException {
     if (!has(Comparison.Peer.REDIS)) {
       return;
     }
     long count = operations(clients, depth);
-    Redis.Load load = new Redis.Load("get", 0, LookupSection.REDIS_VALUE, clients, depth, count);
+    Redis.Load load =
+        new Redis.Load("get", 0, LookupSection.REDIS_VALUE, clients, depth, count, threads);
     long pid = with.redis().process().pid();
     double before = Machine.processorSeconds(pid);
     double rate = with.redis(load).perSecond();
     double seconds = Machine.processorSeconds(pid) - before;
-    samples.add(name("Redis", clients, depth), "/s", load.shown(), rate);
-    samples.add(name("Redis", clients, depth), PER_CPU, load.shown(), count / seconds);
-    samples.add(name("Redis", clients, depth), CONNECTIONS, load.shown(), clients);
+    String name = name(system, clients, depth);
+    samples.add(name, "/s", load.shown(), rate);
+    samples.add(name, PER_CPU, load.shown(), count / seconds);
+    samples.add(name, CONNECTIONS, load.shown(), clients);
   }
 
   /** About a second of them, the same of both; a multiple of the clients. */
@@ -133,7 +148,7 @@ final class ClientsSection extends Section {
   }
 
   private static String name(String system, int clients, int depth) {
-    return (system.equals("Crail") ? "getFile, " : "Redis GET, ")
+    return (system.equals("Crail") ? "getFile, " : system + " GET, ")
         + clients
         + (clients == 1 ? " client, " : " clients, ")
         + (depth == 1 ? "one" : String.valueOf(depth))
@@ -157,8 +172,12 @@ final class ClientsSection extends Section {
         for (int clients : CLIENTS) {
           String crail = name("Crail", clients, depth);
           // Clients share the processors with the server: the rate is theirs as much as its own.
-          goals.add(crail, name("Redis", clients, depth), "/s", 0);
-          goals.add(crail, name("Redis", clients, depth), PER_CPU, 1);
+          goals.add(crail, name(REDIS, clients, depth), "/s", 0);
+          goals.add(crail, name(REDIS, clients, depth), PER_CPU, 1);
+          if (depth == 1 && clients > 1) {
+            goals.add(crail, name(REDIS_THREADS, clients, depth), "/s", 0);
+            goals.add(crail, name(REDIS_THREADS, clients, depth), PER_CPU, 0);
+          }
         }
       }
       String title =

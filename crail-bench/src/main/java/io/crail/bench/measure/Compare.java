@@ -154,6 +154,8 @@ public final class Compare {
   private void measure(Part part) throws IOException, InterruptedException {
     err.println(part.word() + ": " + part.title());
     Section section = part.section(with);
+    // What came before belongs to no section.
+    with.programs().account().close(0);
     Instant begin = Instant.now();
     try {
       section.measure();

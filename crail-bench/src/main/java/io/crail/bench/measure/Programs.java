@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -31,6 +32,7 @@ final class Programs implements AutoCloseable {
   private final Path directory;
   private final Account account = new Account();
   private final Deque<Process> running = new ArrayDeque<>();
+  private final Map<String, String> environment = new HashMap<>();
   private int logs;
   private boolean closed;
 
@@ -42,6 +44,16 @@ final class Programs implements AutoCloseable {
   /** What their time was used for. */
   Account account() {
     return account;
+  }
+
+  /** Where their output goes. */
+  Path directory() {
+    return directory;
+  }
+
+  /** Puts something into the environment of all that are started from now on. */
+  void setEnvironment(String name, String value) {
+    environment.put(name, value);
   }
 
   /**
@@ -217,6 +229,7 @@ final class Programs implements AutoCloseable {
     if (closed) {
       throw new IOException("not started, for the run has ended: " + builder.command());
     }
+    builder.environment().putAll(environment);
     Process process = builder.start();
     running.push(process);
     return process;

@@ -42,8 +42,15 @@ final class Redis {
    * @param clients connections
    * @param pipeline commands in flight on each
    * @param count commands in all
+   * @param threads of the client, which share the connections
    */
-  record Load(String test, int keys, int valueLength, int clients, int pipeline, long count) {
+  record Load(
+      String test, int keys, int valueLength, int clients, int pipeline, long count, int threads) {
+    /** A load by one thread. */
+    Load(String test, int keys, int valueLength, int clients, int pipeline, long count) {
+      this(test, keys, valueLength, clients, pipeline, count, 1);
+    }
+
     /** The command as a user would write it. */
     String shown() {
       return "redis-benchmark " + String.join(" ", arguments());
@@ -52,6 +59,9 @@ final class Redis {
     private List<String> arguments() {
       List<String> words = new ArrayList<>();
       words.addAll(List.of("-c", String.valueOf(clients), "-P", String.valueOf(pipeline)));
+      if (threads > 1) {
+        words.addAll(List.of("--threads", String.valueOf(threads)));
+      }
       if (keys > 0) {
         words.addAll(List.of("-r", String.valueOf(keys)));
       }

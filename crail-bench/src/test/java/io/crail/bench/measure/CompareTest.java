@@ -254,6 +254,25 @@ class CompareTest {
   }
 
   @Test
+  void theClientOfRedisHasTheThreadsThatAreAskedFor() {
+    assertEquals(
+        "redis-benchmark -c 16 -P 1 -d 64 -n 100 -t get --csv",
+        new Redis.Load("get", 0, 64, 16, 1, 100).shown());
+    assertEquals(
+        "redis-benchmark -c 16 -P 1 --threads 16 -d 64 -n 100 -t get --csv",
+        new Redis.Load("get", 0, 64, 16, 1, 100, 16).shown());
+  }
+
+  @Test
+  void programsHaveTheEnvironmentThatWasSetLast() throws Exception {
+    try (Programs programs = new Programs(directory)) {
+      programs.setEnvironment("CRAIL_TEST", "one");
+      programs.setEnvironment("CRAIL_TEST", "two");
+      assertEquals("two\n", programs.run(List.of("sh", "-c", "echo $CRAIL_TEST")));
+    }
+  }
+
+  @Test
   void redisHoldsWhatIsMeasuredAndNothingElse() throws Exception {
     assumeTrue(Programs.isInstalled("redis-server"), "redis-server is not installed");
     try (Programs programs = new Programs(directory)) {
