@@ -69,6 +69,11 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     }
 
     @Override
+    protected boolean isOverdue() {
+      return context.nanoTime() - deadlineNanos() >= 0;
+    }
+
+    @Override
     protected int bodyLength() {
       return request.encodedLength();
     }
@@ -143,6 +148,12 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
 
   private void write(CoreKeyValue made, DirectOutput output) {
     value = made;
+    long writeNanos = DirectStream.timeoutNanos(store.dataTimeoutNanos(), request.length());
+    if (deadlineNanos - context.nanoTime() < writeNanos) {
+      // Whoever waits may give up before all is written, and the memory is the caller's then.
+      output.closeBehind(later -> fail(ErrorCode.TIMED_OUT, toString()));
+      return;
+    }
     try {
       StreamOperation write =
           output.write(request.memory(), root, request.from(), request.length());

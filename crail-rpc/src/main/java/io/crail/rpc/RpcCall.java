@@ -63,6 +63,15 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
     return deadlineNanos;
   }
 
+  /**
+   * Whether the call must not be written any more because its deadline has passed. Calls that wait
+   * end at their deadline, but not while whoever drives the loop gets no processor; that matters to
+   * those alone that are written from memory which is the caller's again by then.
+   */
+  protected boolean isOverdue() {
+    return false;
+  }
+
   /** Sends the call, from any thread. */
   public final void submit() {
     peer.loop().submit(this);

@@ -225,6 +225,10 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
                   + connection.maxFrameLength()));
       return Sent.FAILED;
     }
+    if (call.isOverdue()) {
+      call.end(ErrorCode.TIMED_OUT.exception("request to " + addressText));
+      return Sent.FAILED;
+    }
     int offset = connection.reserve(length);
     if (offset < 0) {
       return Sent.NO_ROOM;

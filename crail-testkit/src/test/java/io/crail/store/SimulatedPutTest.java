@@ -5,6 +5,7 @@ import static io.crail.store.SimulatedCluster.NAMENODE;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,6 +16,7 @@ import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
+import io.crail.common.error.CrailTimeoutException;
 import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.StaleNodeException;
 import io.crail.common.error.UnavailableException;
@@ -166,6 +168,48 @@ class SimulatedPutTest {
     found.getDirectOutputStream(0).close();
     if (withStream) {
       stream.close();
+    }
+  }
+
+  /** Lets whoever drives the loop stand still when the next answer has come. */
+  private void standStillBehindNext() throws Exception {
+    store
+        .lookup("/t")
+        .toCompletableFuture(Runnable::run)
+        .thenRun(() -> cluster.network().standStill(Duration.ofMinutes(10)));
+  }
+
+  private void assertTimedOut(Upcoming<CrailKeyValue> put) {
+    ExecutionException failed = assertThrows(ExecutionException.class, put::get);
+    assertInstanceOf(CrailTimeoutException.class, failed.getCause());
+  }
+
+  @Test
+  void aPutThatIsOverIsNotSent() throws Exception {
+    start();
+    store.lookup("/t").get();
+    standStillBehindNext();
+    // All that may be on their way at once, so that the put waits.
+    for (int i = 1; i < 1024; i++) {
+      store.lookup("/t");
+    }
+    assertTimedOut(put(value(100, 1)));
+    assertNull(store.lookup(KEY).get());
+  }
+
+  @Test
+  void aPutThatIsOverIsNotWritten() throws Exception {
+    start("crail.namenode.smallvalue=0");
+    // Often enough that answers which may be cut apart come together.
+    for (int i = 0; i < 10; i++) {
+      // The datanode has stood still too, and tells that it is there.
+      cluster.drive(store, LEASE.multipliedBy(2));
+      // What is asked for beside this one leaves together.
+      store.lookup("/t");
+      standStillBehindNext();
+      assertTimedOut(put(value(9000, i)));
+      cluster.drive(store, Duration.ofSeconds(1));
+      assertEquals(0, store.lookup(KEY).get().getCapacity());
     }
   }
 }
