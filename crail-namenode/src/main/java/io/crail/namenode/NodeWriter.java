@@ -121,11 +121,11 @@ final class NodeWriter {
   /**
    * As {@link #equip}, with a small value; false, and nothing is done, when it has to go elsewhere.
    */
-  boolean equipSmall(Node node, SmallPut put, Node old) {
-    if (!takeSmall(put.valueLength(), old)) {
+  boolean equipSmall(Node node, SmallBytes value, Node old) {
+    if (!takeSmall(value.small().length, old)) {
       return false;
     }
-    node.space(new SmallBytes(put.value()));
+    node.space(value);
     return true;
   }
 

@@ -343,6 +343,8 @@ final class Tree {
     }
     Node node =
         new Node(newId(), NodeType.KEYVALUE, put.storageClass(table), put.host(table), put.flags());
+    // Before anything is taken, for there may be no heap, and while nobody waits for the table.
+    SmallBytes value = new SmallBytes(put.value());
     Node old;
     synchronized (table) {
       if (isDetached(table)) {
@@ -350,7 +352,7 @@ final class Tree {
       }
       old = names.find(table, put.bytes(), put.nameStart(), put.pathEnd());
       boolean isRoom = old != null || nodes.incrementAndGet() <= maxNodes;
-      if (!isRoom || !writer.equipSmall(node, put, old)) {
+      if (!isRoom || !writer.equipSmall(node, value, old)) {
         if (old == null) {
           nodes.decrementAndGet();
         }
