@@ -28,6 +28,7 @@ final class Comparison {
   private final Map<Peer, String> lacks;
   private final Cluster.Setup setup;
   private boolean archived;
+  private List<String> clientPlace = List.of();
   private Cluster cluster;
   private Redis redis;
   private Hdfs hdfs;
@@ -218,9 +219,60 @@ final class Comparison {
     }
   }
 
+  /**
+   * Puts all servers on the first processor and clients that start from now on on the second, where
+   * that can be done. Who wakes whom on which processor decides a latency, and the kernel decides
+   * it anew for each process, so what is compared would differ by that.
+   */
+  void apart() throws IOException, InterruptedException {
+    if (has(Peer.TASKSET)) {
+      place("0");
+      clientPlace = taskset("1");
+    }
+  }
+
+  /** Lets the kernel place servers and clients again. */
+  void anywhere() throws IOException, InterruptedException {
+    if (!clientPlace.isEmpty()) {
+      clientPlace = List.of();
+      place("0-" + (Runtime.getRuntime().availableProcessors() - 1));
+    }
+  }
+
+  private void place(String processors) throws IOException, InterruptedException {
+    for (Process namenode : cluster().namenodes()) {
+      pin(processors, namenode);
+    }
+    pin(processors, cluster().datanode());
+    if (has(Peer.REDIS)) {
+      pin(processors, redis().process());
+    }
+  }
+
+  /** Puts all threads of a process on some processors. */
+  void pin(String processors, Process process) throws IOException, InterruptedException {
+    programs.run(List.of("taskset", "-a", "-c", "-p", processors, String.valueOf(process.pid())));
+  }
+
+  /** What stands in front of a command that is to run on some processors. */
+  static List<String> taskset(String processors) {
+    return List.of("taskset", "-c", processors);
+  }
+
+  private List<String> placed(List<String> command) {
+    List<String> all = new ArrayList<>(clientPlace);
+    all.addAll(command);
+    return all;
+  }
+
+  /** A client's command with where it runs. */
+  String shown(String command) {
+    return clientPlace.isEmpty() ? command : String.join(" ", clientPlace) + " " + command;
+  }
+
   /** Runs iobench against the cluster; gives what it printed. */
   String iobench(String arguments, boolean mapped) throws IOException, InterruptedException {
-    return programs.run(cluster().iobench(arguments, mapped));
+    return programs.run(placed(cluster().iobench(arguments, mapped)));
   }
 
   /** Runs hdfsbench against HDFS; gives what it printed. */
@@ -238,7 +290,7 @@ final class Comparison {
 
   /** Runs redis-benchmark. */
   Redis.Result redis(Redis.Load load) throws IOException, InterruptedException {
-    return Redis.parse(programs.run(redis().command(load)));
+    return Redis.parse(programs.run(placed(redis().command(load))));
   }
 
   /** A command that runs a class of this program. */
@@ -274,6 +326,11 @@ final class Comparison {
               + " bytes in /dev/shm, "
               + Hdfs.SETTING
               + ", no short-circuit reads, no wait for a disk at its edit log; else defaults");
+    }
+    if (has(Peer.TASKSET)) {
+      texts.add(
+          "Processors: where \"taskset\" stands in front of a client, and where \"two processors\" is"
+              + " said, servers have one and clients another; elsewhere the kernel places them");
     }
     texts.add(
         "Connections: one of each client of either, which are threads of one process with Crail and"

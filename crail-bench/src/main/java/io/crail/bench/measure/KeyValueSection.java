@@ -50,14 +50,14 @@ final class KeyValueSection extends Section {
   }
 
   private static final Group[] GROUPS = {
-    new Group(new int[] {4, 1 << 10}, 1, 15_000, 8_000),
-    new Group(new int[] {4 << 10, 64 << 10}, 1, 10_000, 5_000),
-    new Group(new int[] {1 << 20}, 1, 2_000, 800)
+    new Group(new int[] {4, 1 << 10}, 1, 8_000, 5_000),
+    new Group(new int[] {4 << 10, 64 << 10}, 1, 5_000, 3_000),
+    new Group(new int[] {1 << 20}, 1, 1_000, 500)
   };
 
   private static final Group[] DEEP_GROUPS = {
-    new Group(new int[] {4, 1 << 10}, DEPTH, 200_000, 300_000),
-    new Group(new int[] {4 << 10}, DEPTH, 60_000, 80_000)
+    new Group(new int[] {4, 1 << 10}, DEPTH, 700_000, 400_000),
+    new Group(new int[] {4 << 10}, DEPTH, 150_000, 80_000)
   };
 
   private static final String[] WAYS = {"TCP", "mapped"};
@@ -73,15 +73,20 @@ final class KeyValueSection extends Section {
 
   @Override
   protected void run() throws IOException, InterruptedException {
-    for (Group group : GROUPS) {
-      inTurn(
-          () -> redis(group, true),
-          () -> crail(group, true, "TCP"),
-          () -> crail(group, true, "mapped"),
-          () -> least(group),
-          () -> crail(group, false, "mapped"),
-          () -> crail(group, false, "TCP"),
-          () -> redis(group, false));
+    with.apart();
+    try {
+      for (Group group : GROUPS) {
+        inTurn(
+            () -> redis(group, true),
+            () -> crail(group, true, "TCP"),
+            () -> crail(group, true, "mapped"),
+            () -> least(group),
+            () -> crail(group, false, "mapped"),
+            () -> crail(group, false, "TCP"),
+            () -> redis(group, false));
+      }
+    } finally {
+      with.anywhere();
     }
     for (Group group : DEEP_GROUPS) {
       for (boolean put : new boolean[] {true, false}) {
@@ -110,7 +115,7 @@ final class KeyValueSection extends Section {
       throws IOException, InterruptedException {
     boolean mapped = way.equals("mapped");
     String command = group.command(put);
-    String shown = Cluster.shown("iobench", command + sizesOf(group.sizes), mapped);
+    String shown = with.shown(Cluster.shown("iobench", command + sizesOf(group.sizes), mapped));
     sweep(command, group.sizes, mapped)
         .forEach(
             (size, text) -> {
@@ -125,7 +130,7 @@ final class KeyValueSection extends Section {
 
   /** What a value on the same host cannot do without. */
   private void least(Group group) throws IOException, InterruptedException {
-    latency(lookup(group.sizes), "-t getFile -f /ready.dat -k 8000 -w 15000", true);
+    latency(lookup(group.sizes), "-t getFile -f /ready.dat -k 5000 -w 8000", true);
     MemoryCopies.measure(with, samples, COPY_REGION, group.sizes);
   }
 

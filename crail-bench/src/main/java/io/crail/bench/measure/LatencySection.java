@@ -34,7 +34,7 @@ final class LatencySection extends Section {
     for (String place : SLEEPING) {
       String client = place.startsWith("one") ? SERVER : "1";
       Process namenode = with.cluster().namenodes().get(0);
-      pin(SERVER, namenode);
+      with.pin(SERVER, namenode);
       try {
         inTurn(
             () -> ping("blocking", place, client),
@@ -65,7 +65,7 @@ final class LatencySection extends Section {
               64 << 20);
       // The datanode has nothing to do, and is not to spin beside the client.
       with.programs().stop(spinning.datanode());
-      pin(SERVER, spinning.namenodes().get(0));
+      with.pin(SERVER, spinning.namenodes().get(0));
     } else {
       signal("CONT");
     }
@@ -92,7 +92,8 @@ final class LatencySection extends Section {
   private void ping(String mode, String place, String client)
       throws IOException, InterruptedException {
     Echo echo = Echo.lookup(mode, FILE);
-    String text = echo.run(with.programs(), 1, PINGS, taskset(SERVER), taskset(client));
+    String text =
+        echo.run(with.programs(), 1, PINGS, Comparison.taskset(SERVER), Comparison.taskset(client));
     latency(pingName(mode, place), echo.shown(), text);
   }
 
@@ -106,7 +107,7 @@ final class LatencySection extends Section {
 
   private void lookup(Cluster cluster, String place, String client, String more)
       throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>(taskset(client));
+    List<String> command = new ArrayList<>(Comparison.taskset(client));
     command.addAll(cluster.iobench(LOAD + more, true));
     latency(
         crailName(place),
@@ -114,17 +115,8 @@ final class LatencySection extends Section {
         with.programs().run(command));
   }
 
-  private static List<String> taskset(String processors) {
-    return List.of("taskset", "-c", processors);
-  }
-
-  private void pin(String processors, Process process) throws IOException, InterruptedException {
-    with.programs()
-        .run(List.of("taskset", "-a", "-c", "-p", processors, String.valueOf(process.pid())));
-  }
-
   private void unpin(Process process) throws IOException, InterruptedException {
-    pin("0-" + (Runtime.getRuntime().availableProcessors() - 1), process);
+    with.pin("0-" + (Runtime.getRuntime().availableProcessors() - 1), process);
   }
 
   @Override

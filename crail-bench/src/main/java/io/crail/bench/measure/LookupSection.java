@@ -29,7 +29,7 @@ final class LookupSection extends Section {
   private static final int HDFS_NAMES = 5_000;
 
   /** Lookups of HDFS in an experiment; the first experiment of each process warms it up. */
-  private static final int HDFS_LOOKUPS = 32_000;
+  private static final int HDFS_LOOKUPS = 24_000;
 
   /**
    * Lookups a second, 128 in flight, of Apache Crail's last source over its TCP binding, the most

@@ -39,10 +39,10 @@ public final class MeasureRdma {
    * So many lookups and small transfers go before those that count: HotSpot has the clients'
    * processor alone to compile on, and needs some ten seconds of it.
    */
-  private static final int WARM_UP = 60_000;
+  private static final int WARM_UP = 100_000;
 
-  /** Enough for HotSpot, which counts calls, to have compiled what is called for each of them. */
-  private static final int WARM_UP_64K = 8_000;
+  /** Enough for HotSpot, which counts calls; with fewer it compiles while the figures are taken. */
+  private static final int WARM_UP_64K = 20_000;
 
   /** These take so long that the program's part does not show. */
   private static final int WARM_UP_1M = 100;

@@ -132,7 +132,8 @@ abstract class Section {
   /** Latencies of an iobench command. */
   protected final void latency(String name, String arguments, boolean mapped)
       throws IOException, InterruptedException {
-    latency(name, Cluster.shown("iobench", arguments, mapped), with.iobench(arguments, mapped));
+    String shown = with.shown(Cluster.shown("iobench", arguments, mapped));
+    latency(name, shown, with.iobench(arguments, mapped));
   }
 
   /** Latencies that a benchmark has printed. */
@@ -209,8 +210,8 @@ abstract class Section {
       throws IOException, InterruptedException {
     if (has(Comparison.Peer.REDIS)) {
       Redis.Result result = with.redis(load);
-      samples.add(name, "us p50", load.shown(), result.p50Micros());
-      samples.add(name, "us p99", load.shown(), result.p99Micros());
+      samples.add(name, "us p50", with.shown(load.shown()), result.p50Micros());
+      samples.add(name, "us p99", with.shown(load.shown()), result.p99Micros());
     }
   }
 }
