@@ -4,7 +4,6 @@ package io.crail.namenode;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.management.ThreadMXBean;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -14,13 +13,10 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeInfo;
 import io.crail.protocol.NodeType;
 import io.crail.protocol.SmallValue;
-import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
-import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -212,36 +208,21 @@ class PutBatchTest {
     SessionUser user = new SessionUser(store.namenode.users(), Utf8.EMPTY);
     PutBatch puts = new PutBatch(store.namenode);
     RequestBatch batch = new RequestBatch(session);
-    ByteBuffer in = ByteBuffer.allocateDirect(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer in = RequestBatches.memory(1 << 16);
     batch.reset(in);
     int at = 0;
     for (int i = 0; i < 8; i++) {
       Create.Request request = put("/d/t/k" + i, 0644, Create.PARENT_CLASS, 9, MOST, "*", MOST);
-      int length = Frame.HEADER_LENGTH + Create.Request.CODEC.length(request);
-      Frame.write(in, at, length, NameNodeOperations.CREATE.number(), Frame.KIND_REQUEST, i);
-      Create.Request.CODEC.encode(request, in, at + Frame.HEADER_LENGTH);
-      batch.add(at, length);
-      at += length;
+      at = RequestBatches.add(batch, in, at, NameNodeOperations.CREATE, request);
     }
-    ByteBuffer out = ByteBuffer.allocateDirect(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
-    ResponseWriter sink =
-        new ResponseWriter() {
-          @Override
-          protected ByteBuffer nextBuffer(int written, int needed) {
-            detach();
-            return out;
-          }
-        };
-    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    long self = Thread.currentThread().getId();
-    long least = Long.MAX_VALUE;
-    for (int round = 0; round < 50; round++) {
-      long before = threads.getThreadAllocatedBytes(self);
-      for (int i = 0; i < 200; i++) {
-        assertEquals(8, puts.serve(batch, 0, 8, sink, user));
-      }
-      least = Math.min(least, threads.getThreadAllocatedBytes(self) - before);
-    }
+    ResponseWriter sink = RequestBatches.forgetting();
+    long least =
+        RequestBatches.leastAllocated(
+            () -> {
+              for (int i = 0; i < 200; i++) {
+                assertEquals(8, puts.serve(batch, 0, 8, sink, user));
+              }
+            });
     // The smallest object besides would be 16 bytes more; half a slot now and then is the table's.
     assertTrue(least / 1600.0 < KEPT_BYTES + 8, least / 1600.0 + " bytes for a put");
     store.namenode.verify();

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.management.ThreadMXBean;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -26,9 +25,7 @@ import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
-import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -166,47 +163,31 @@ class ServiceTest {
             new PutBatch(store.namenode)));
     RequestBatch lookups = new RequestBatch(session);
     RequestBatch finds = new RequestBatch(session);
-    ByteBuffer in = ByteBuffer.allocateDirect(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer in = RequestBatches.memory(1 << 16);
     lookups.reset(in);
     finds.reset(in);
     int at = 0;
     for (int i = 0; i < count; i++) {
       String path = "/d/" + "n".repeat(1 + i) + i;
       long id = store.write(path, 10_000L * i).id();
-      at = add(lookups, in, at, NameNodeOperations.LOOKUP, new Lookup.Request(Utf8.of(path)));
-      at = add(finds, in, at, NameNodeOperations.FIND_EXTENTS, new FindExtents.Request(id, 0, 9));
+      at =
+          RequestBatches.add(
+              lookups, in, at, NameNodeOperations.LOOKUP, new Lookup.Request(Utf8.of(path)));
+      at =
+          RequestBatches.add(
+              finds, in, at, NameNodeOperations.FIND_EXTENTS, new FindExtents.Request(id, 0, 9));
     }
-    ByteBuffer out = ByteBuffer.allocateDirect(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
-    ResponseWriter sink =
-        new ResponseWriter() {
-          @Override
-          protected ByteBuffer nextBuffer(int written, int needed) {
-            detach();
-            return out;
-          }
-        };
-    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    long self = Thread.currentThread().getId();
-    long least = Long.MAX_VALUE;
-    for (int round = 0; round < 50; round++) {
-      long before = threads.getThreadAllocatedBytes(self);
-      for (int i = 0; i < 100; i++) {
-        store.server.serve(lookups, sink);
-        store.server.serve(finds, sink);
-      }
-      least = Math.min(least, threads.getThreadAllocatedBytes(self) - before);
-    }
+    ResponseWriter sink = RequestBatches.forgetting();
+    long least =
+        RequestBatches.leastAllocated(
+            () -> {
+              for (int i = 0; i < 100; i++) {
+                store.server.serve(lookups, sink);
+                store.server.serve(finds, sink);
+              }
+            });
     // The measurement itself allocates a little; a byte a request would be 12,800.
     assertTrue(least < 1000, least + " bytes for 12,800 requests");
-  }
-
-  private static <Q> int add(
-      RequestBatch batch, ByteBuffer in, int offset, Operation<Q, ?> operation, Q request) {
-    int length = Frame.HEADER_LENGTH + operation.request().length(request);
-    Frame.write(in, offset, length, operation.number(), Frame.KIND_REQUEST, offset);
-    operation.request().encode(request, in, offset + Frame.HEADER_LENGTH);
-    batch.add(offset, length);
-    return offset + length;
   }
 
   @Test

@@ -239,9 +239,9 @@ public final class NodePath {
     }
     long hash = FNV_BASIS;
     for (int i = 1; i < path.length() && path.byteAt(i) != SLASH; i++) {
-      hash = (hash ^ (path.byteAt(i) & 0xff)) * FNV_PRIME;
+      hash = hashed(hash, path.byteAt(i));
     }
-    return (int) Long.remainderUnsigned(hash ^ hash >>> 32, namenodeCount);
+    return ownerOf(hash, namenodeCount);
   }
 
   /** As the other one, for a path in a buffer. */
@@ -251,8 +251,16 @@ public final class NodePath {
     }
     long hash = FNV_BASIS;
     for (int i = offset + 1; i < offset + length && buffer.get(i) != SLASH; i++) {
-      hash = (hash ^ (buffer.get(i) & 0xff)) * FNV_PRIME;
+      hash = hashed(hash, buffer.get(i));
     }
+    return ownerOf(hash, namenodeCount);
+  }
+
+  private static long hashed(long hash, byte next) {
+    return (hash ^ (next & 0xff)) * FNV_PRIME;
+  }
+
+  private static int ownerOf(long hash, int namenodeCount) {
     return (int) Long.remainderUnsigned(hash ^ hash >>> 32, namenodeCount);
   }
 

@@ -226,7 +226,9 @@ final class Comparison {
    */
   void apart() throws IOException, InterruptedException {
     if (has(Peer.TASKSET)) {
-      place("0");
+      for (Process server : servers()) {
+        pin("0", server);
+      }
       clientPlace = taskset("1");
     }
   }
@@ -235,23 +237,29 @@ final class Comparison {
   void anywhere() throws IOException, InterruptedException {
     if (!clientPlace.isEmpty()) {
       clientPlace = List.of();
-      place("0-" + (Runtime.getRuntime().availableProcessors() - 1));
+      for (Process server : servers()) {
+        unpin(server);
+      }
     }
   }
 
-  private void place(String processors) throws IOException, InterruptedException {
-    for (Process namenode : cluster().namenodes()) {
-      pin(processors, namenode);
-    }
-    pin(processors, cluster().datanode());
+  private List<Process> servers() throws IOException, InterruptedException {
+    List<Process> servers = new ArrayList<>(cluster().namenodes());
+    servers.add(cluster().datanode());
     if (has(Peer.REDIS)) {
-      pin(processors, redis().process());
+      servers.add(redis().process());
     }
+    return servers;
   }
 
   /** Puts all threads of a process on some processors. */
   void pin(String processors, Process process) throws IOException, InterruptedException {
     programs.run(List.of("taskset", "-a", "-c", "-p", processors, String.valueOf(process.pid())));
+  }
+
+  /** Lets the kernel place a process again. */
+  void unpin(Process process) throws IOException, InterruptedException {
+    pin("0-" + (Runtime.getRuntime().availableProcessors() - 1), process);
   }
 
   /** What stands in front of a command that is to run on some processors. */

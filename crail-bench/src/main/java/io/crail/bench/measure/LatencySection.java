@@ -41,7 +41,7 @@ final class LatencySection extends Section {
             () -> lookup(with.cluster(), place, client, ""),
             () -> ping("selector", place, client));
       } finally {
-        unpin(namenode);
+        with.unpin(namenode);
       }
     }
     inTurn(this::spin, () -> ping("spin", SPINNING, "1"));
@@ -113,10 +113,6 @@ final class LatencySection extends Section {
         crailName(place),
         "taskset -c " + client + " " + Cluster.shown("iobench", LOAD + more, true),
         with.programs().run(command));
-  }
-
-  private void unpin(Process process) throws IOException, InterruptedException {
-    with.pin("0-" + (Runtime.getRuntime().availableProcessors() - 1), process);
   }
 
   @Override
