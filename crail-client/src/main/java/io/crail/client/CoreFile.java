@@ -155,15 +155,24 @@ class CoreFile extends CoreNode implements CrailFile {
   /** Opens a stream to read. */
   final DirectInput openInput(long readHint) throws CrailException, InterruptedException {
     store().checkOpen();
-    return openInput(store().context(), readHint);
+    return openInput(store().context(), readHint, getType() == CrailNodeType.KEYVALUE);
   }
 
-  /** As {@link #openInput(long)}, on connections of the caller's choice. */
-  final DirectInput openInput(LoopContext context, long readHint)
+  /**
+   * Opens a stream for who has just looked this up: it reads what was there then, also when the
+   * node is gone by now. That shows as STALE_NODE only when its bytes have to be asked for again.
+   *
+   * @param context whose connections are used
+   */
+  final DirectInput openLookedUp(LoopContext context) throws CrailException, InterruptedException {
+    return openInput(context, info().size(), false);
+  }
+
+  private DirectInput openInput(LoopContext context, long readHint, boolean revalidates)
       throws CrailException, InterruptedException {
     NodeInfo known = info();
     return DirectInput.open(
-        this, context, known.id(), firstExtents, extentsValidUntilNanos, readHint);
+        this, context, known.id(), firstExtents, extentsValidUntilNanos, readHint, revalidates);
   }
 
   @Override

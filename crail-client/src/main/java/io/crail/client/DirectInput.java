@@ -4,7 +4,6 @@ package io.crail.client;
 import io.crail.CrailBuffer;
 import io.crail.CrailInputStream;
 import io.crail.CrailNode;
-import io.crail.CrailNodeType;
 import io.crail.CrailResult;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -26,17 +25,20 @@ final class DirectInput extends DirectStream implements CrailInputStream {
   private long position;
   private boolean closed;
 
-  private DirectInput(CoreFile file, LoopContext context, ReadLocator locator, long hint) {
+  private DirectInput(
+      CoreFile file, LoopContext context, ReadLocator locator, long hint, boolean revalidates) {
     super(file, context, locator);
     this.readLocator = locator;
     this.hint = hint;
-    this.revalidates = file.getType() == CrailNodeType.KEYVALUE;
+    this.revalidates = revalidates;
   }
 
   /**
    * Opens a stream.
    *
    * @param first the extents known from the lookup
+   * @param revalidates whether a read is to fail when the node is gone by then, though its bytes
+   *     can still be had
    */
   static DirectInput open(
       CoreFile file,
@@ -44,10 +46,11 @@ final class DirectInput extends DirectStream implements CrailInputStream {
       long id,
       List<Extent> first,
       long validUntilNanos,
-      long hint) {
+      long hint,
+      boolean revalidates) {
     ReadLocator locator = new ReadLocator(file, context, id, first, validUntilNanos, hint);
     file.store().statistics().inputOpened();
-    return new DirectInput(file, context, locator, hint);
+    return new DirectInput(file, context, locator, hint, revalidates);
   }
 
   @Override

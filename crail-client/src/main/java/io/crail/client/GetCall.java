@@ -14,9 +14,11 @@ import io.crail.rpc.Completion;
 import java.nio.ByteBuffer;
 
 /**
- * Gets a whole value. A small one comes with the lookup, straight into the caller's memory; the
- * bytes of another one are read when the lookup has told where they lie. When it is replaced
- * between the two, the new one is looked up.
+ * Gets a whole value, as it is when it is looked up. A small one comes with the lookup, straight
+ * into the caller's memory; the bytes of another one are read from where the lookup has told that
+ * they lie. Nobody asks whether the value is still there behind that: the get began before it was
+ * replaced. Only when the space of its bytes has been given away meanwhile is the new one looked
+ * up.
  */
 final class GetCall extends Completion implements Awaitable<CrailResult>, CrailResult {
   /** How often a value may be replaced while it is being read. */
@@ -150,7 +152,7 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
             SmallValue.NONE,
             sentNanos + context.leaseNanos(found.node().id()));
     try {
-      DirectInput input = value.openInput(context, size);
+      DirectInput input = value.openLookedUp(context);
       long mostNanos = deadlineNanos - context.nanoTime();
       StreamOperation read = input.readAt(0, memory, root, offset, (int) size, mostNanos);
       read.whenComplete(

@@ -45,6 +45,9 @@ class SimulatedReadTest {
   private static final int VISIBLE = 5_000;
   private static final int WRITTEN = 8_000;
 
+  /** Bytes in five blocks, where a lookup tells of four. */
+  private static final int LONG = (4 << 20) + 5_000;
+
   private final long seed = Bytes.seed("simulated reads");
   private final Random random = new Random(seed);
   private SimulatedCluster cluster;
@@ -337,6 +340,20 @@ class SimulatedReadTest {
   }
 
   /** What is in a buffer, whose owner has it back. */
+  /** A cluster with a value of more extents than a lookup tells; gives another store of it. */
+  private CrailStore withLongValue(String... settings) throws Exception {
+    cluster.close();
+    String[] all = Arrays.copyOf(settings, settings.length + 1);
+    all[settings.length] = "crail.lease=60s";
+    cluster = new SimulatedCluster(seed, all);
+    store = cluster.newStore("client");
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+    CrailStore other = cluster.newStore("other");
+    other.lookup("/t").get();
+    store.put("/t/k", buffer(random(random, LONG))).get();
+    return other;
+  }
+
   private static byte[] content(CrailBuffer buffer) {
     byte[] all = new byte[buffer.capacity()];
     buffer.getByteBuffer().get(0, all);
@@ -368,19 +385,11 @@ class SimulatedReadTest {
 
   @Test
   void aGetThatLooksAgainHasNoMoreTime() throws Exception {
-    cluster.close();
-    cluster =
-        new SimulatedCluster(
-            seed, "crail.lease=60s", "crail.rpctimeout=30s", "crail.datatimeout=3s");
-    store = cluster.newStore("client");
-    Bytes.create(store, "/t", CrailNodeType.TABLE);
-    CrailStore other = cluster.newStore("other");
-    other.lookup("/t").get();
-    store.put("/t/k", buffer(random(random, 5_000))).get();
-    CrailBuffer target = Bytes.empty(5_000);
+    CrailStore other = withLongValue("crail.rpctimeout=30s", "crail.datatimeout=3s");
+    CrailBuffer target = Bytes.empty(LONG);
     store.get("/t/k", target).get();
-    // The lookup takes 14 seconds, and so does the question whether the value is still there. The
-    // lookup behind it is answered after 42, with a small value; the get has 33.
+    // The lookup takes 14 seconds, and so does the question where the last bytes lie. The lookup
+    // behind it is answered after 42, with a small value; the get has 33.
     cluster.network().latency(Duration.ofSeconds(7), Duration.ofSeconds(7));
     Future<CrailResult> get = store.get("/t/k", target);
     assertFalse(get.isDone());
@@ -390,6 +399,43 @@ class SimulatedReadTest {
     assertLeftAlone(target, get);
     assertTrue(put.isDone());
     assertEquals(100, put.get().getCapacity());
+  }
+
+  @Test
+  void aGetWhoseValueIsReplacedWhileItIsReadTakesTheNewOne() throws Exception {
+    CrailStore other = withLongValue();
+    cluster.network().latency(Duration.ofMillis(100), Duration.ofMillis(100));
+    CrailBuffer target = Bytes.empty(LONG);
+    Future<CrailResult> get = store.get("/t/k", target);
+    cluster.network().runFor(Duration.ofMillis(10));
+    byte[] value = random(random, 100);
+    // Its create comes right behind the lookup, and before the question where the last bytes lie.
+    Future<CrailKeyValue> put = other.put("/t/k", buffer(value));
+    assertFalse(get.isDone() || put.isDone());
+    assertEquals(100, get.get().getLen());
+    assertArrayEquals(value, Arrays.copyOf(content(target), 100));
+    assertTrue(put.isDone());
+  }
+
+  @Test
+  void aGetReadsTheValueThatItHasFoundThoughAnotherHasComeSince() throws Exception {
+    withLongValue();
+    CrailStore other = cluster.newStore("third");
+    other.lookup("/t").get();
+    byte[] value = random(random, 5_000);
+    store.put("/t/k", buffer(value)).get();
+    cluster.network().latency(Duration.ofMillis(100), Duration.ofMillis(100));
+    CrailBuffer target = Bytes.empty(LONG);
+    Future<CrailResult> get = store.get("/t/k", target);
+    cluster.network().runFor(Duration.ofMillis(10));
+    Future<CrailKeyValue> put = other.put("/t/k", buffer(random(random, 100)));
+    assertFalse(get.isDone() || put.isDone());
+    assertEquals(5_000, get.get().getLen());
+    assertArrayEquals(value, Arrays.copyOf(content(target), 5_000));
+    // No other question was in between, or this would have ended before it.
+    assertFalse(put.isDone());
+    assertEquals(100, put.get().getCapacity());
+    assertEquals(100, store.get("/t/k", target).get().getLen());
   }
 
   @Test

@@ -114,12 +114,15 @@ class SmallKeyValueTest extends KeyValueContract {
   }
 
   @Test
-  void aLargerPutGetsItsSpaceWithTheCreate() throws Exception {
+  void aLargerPutGetsItsSpaceWithTheCreateAndAGetOnlyLooksUp() throws Exception {
     table("/counted");
     byte[] value = value(100_000, 1);
     assertEquals(
         Map.of("create", 1L, "set-size", 1L),
         requests(() -> store().put("/counted/k", Bytes.buffer(value)).get()));
+    assertEquals(
+        Map.of("lookup", 1L),
+        requests(() -> assertArrayEquals(value, get(store(), "/counted/k", value.length))));
     byte[] shorter = value(3_000, 1);
     write(store(), "/counted/k", shorter);
     // The next one is expected to be as long.
