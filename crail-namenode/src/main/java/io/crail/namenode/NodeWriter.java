@@ -13,6 +13,9 @@ import io.crail.protocol.SetSize;
 import io.crail.protocol.SmallValue;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
 
 /**
@@ -35,8 +38,8 @@ final class NodeWriter {
   private final Clock clock;
   private final SpaceMaker spaceMaker;
 
-  /** Held by whoever takes all space that it needs, and could not do so beside others. */
-  private final Object allOrNothing = new Object();
+  /** For taking all space that is needed: beside others, or alone. */
+  private final ReadWriteLock allOrNothing = new ReentrantReadWriteLock();
 
   NodeWriter(
       BlockStore store,
@@ -141,26 +144,34 @@ final class NodeWriter {
 
   /**
    * All space for the bytes that are wanted, as far as one answer has extents for it. Of those who
-   * take as much at once each may get a part of what one of them needs. So whoever had to give a
-   * part back tries again alone: the last of them finds what all others have let go.
+   * take as much at once each may get a part of what one of them needs, or nothing because of it.
+   * So whoever got too little tries again alone, and finds what the others have let go.
    */
   private NodeSpace allocateAll(Node node, Create.Request request) throws CrailException {
     long wanted = request.wanted();
-    NodeSpace space = allocateMost(node, wanted);
-    if (isPart(space, wanted)) {
-      giveBackExtents(space);
-      synchronized (allOrNothing) {
-        space = allocateMost(node, wanted);
-        if (isPart(space, wanted)) {
-          giveBackExtents(space);
-          space = null;
-        }
+    NodeSpace space = allocateAll(node, wanted, allOrNothing.readLock());
+    if (space == null && wanted > 0) {
+      space = allocateAll(node, wanted, allOrNothing.writeLock());
+      if (space == null) {
+        throw noSpace(request.path(), node);
       }
     }
-    if (space == null && wanted > 0) {
-      throw noSpace(request.path(), node);
-    }
     return space;
+  }
+
+  /** The space, or null where there is less. */
+  private NodeSpace allocateAll(Node node, long wanted, Lock lock) {
+    lock.lock();
+    try {
+      NodeSpace space = allocateMost(node, wanted);
+      if (space != null && space.end() < wanted && space.count() < Extend.MAX_EXTENTS) {
+        giveBackExtents(space);
+        return null;
+      }
+      return space;
+    } finally {
+      lock.unlock();
+    }
   }
 
   private NodeSpace allocateMost(Node node, long wanted) {
@@ -176,11 +187,6 @@ final class NodeWriter {
       end = next.fileEnd();
     }
     return space;
-  }
-
-  /** True for some space, but less than is wanted and than one answer could tell of. */
-  private static boolean isPart(NodeSpace space, long wanted) {
-    return space != null && space.end() < wanted && space.count() < Extend.MAX_EXTENTS;
   }
 
   /** Gives back extents that nobody was told of, or that nobody writes to any more. */

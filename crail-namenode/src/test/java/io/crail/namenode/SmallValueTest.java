@@ -3,6 +3,7 @@ package io.crail.namenode;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
@@ -27,7 +28,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -344,6 +347,40 @@ class SmallValueTest {
     store.write("/f", 2 << 20);
     store.write(created.node(), length);
     assertEquals(length, store.lookup("/t/k").node().size());
+  }
+
+  @Test
+  void whoNeedsTooMuchTakesNothingFromOthersMeanwhile() throws Exception {
+    for (int i = 0; i < 200; i++) {
+      start("1m");
+      store.write("/full", 7L << 20);
+      store.create(NodeType.TABLE, "/u", 0);
+      Wire wire = Wire.connect(store.server, 5);
+      Create.Request tooMuch =
+          announcement(NodeType.KEYVALUE, "/u/large", true, 5, 2L << 20, SmallValue.NONE);
+      AtomicBoolean over = new AtomicBoolean();
+      CountDownLatch tries = new CountDownLatch(1);
+      CompletableFuture<Void> other =
+          CompletableFuture.runAsync(
+              () -> {
+                while (!over.get()) {
+                  CrailException refused =
+                      assertThrows(
+                          CrailException.class,
+                          () -> wire.call(NameNodeOperations.CREATE, tooMuch));
+                  assertEquals(ErrorCode.NO_SPACE, refused.code());
+                  tries.countDown();
+                }
+              });
+      try {
+        assertTrue(tries.await(1, TimeUnit.MINUTES));
+        assertEquals(1, offer("/t/k", 1L << 20).extents().size());
+      } finally {
+        over.set(true);
+      }
+      other.get(1, TimeUnit.MINUTES);
+      store.namenode.verify();
+    }
   }
 
   @Test
