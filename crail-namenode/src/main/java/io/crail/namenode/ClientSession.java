@@ -13,4 +13,4 @@ import io.crail.protocol.Hello;
  * @param puts that of puts of small values
  */
 record ClientSession(
-    int role, long clientId, SessionUser user, LookupBatch lookups, PutBatch puts) {}
+    int role, long clientId, SessionUser user, LookupBatch lookups, PutShortcut puts) {}

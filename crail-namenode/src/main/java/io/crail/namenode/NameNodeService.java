@@ -35,9 +35,9 @@ final class NameNodeService {
                 (request, session) ->
                     namenode.create(
                         request, clientId(session), attachment(session).user().number()),
-                (batch, from, to, responses) -> {
+                (batch, index, responses) -> {
                   ClientSession session = attachment(batch.session());
-                  return session.puts().serve(batch, from, to, responses, session.user());
+                  return session.puts().serve(batch, index, responses, session.user());
                 })
             .handleBatch(
                 NameNodeOperations.LOOKUP,
@@ -112,7 +112,7 @@ final class NameNodeService {
             request.clientId(),
             new SessionUser(namenode.users(), request.user()),
             new LookupBatch(namenode.tree(), options.index(), options.count()),
-            new PutBatch(namenode)));
+            new PutShortcut(namenode)));
     return response;
   }
 

@@ -67,7 +67,7 @@ final class LookupSpeed {
             1,
             new SessionUser(store.namenode.users(), Utf8.EMPTY),
             new LookupBatch(store.namenode.tree(), 0, 1),
-            new PutBatch(store.namenode)));
+            new PutShortcut(store.namenode)));
     for (int b = 0; b < BATCHES; b++) {
       batches[b] = batch(session, perBatch, names, directory.toString(), random);
     }

@@ -160,7 +160,7 @@ class ServiceTest {
             1,
             new SessionUser(store.namenode.users(), Utf8.EMPTY),
             new LookupBatch(store.namenode.tree(), 0, 1),
-            new PutBatch(store.namenode)));
+            new PutShortcut(store.namenode)));
     RequestBatch lookups = new RequestBatch(session);
     RequestBatch finds = new RequestBatch(session);
     ByteBuffer in = RequestBatches.memory(1 << 16);

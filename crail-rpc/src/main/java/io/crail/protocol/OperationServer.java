@@ -51,13 +51,12 @@ public final class OperationServer implements Service {
   @FunctionalInterface
   public interface Shortcut {
     /**
-     * Serves the first ones of the requests {@code from} (inclusive) to {@code to} (exclusive),
-     * each with one answer, up to the first that is not for it: nothing is done for that one.
+     * Serves a request with one answer, if it is for this.
      *
-     * @return how many were served
+     * @return false when it is not, and nothing is done
      * @throws CrailException when the peer breaks the protocol; its connection is closed
      */
-    int serve(RequestBatch batch, int from, int to, ResponseWriter responses) throws CrailException;
+    boolean serve(RequestBatch batch, int index, ResponseWriter responses) throws CrailException;
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(OperationServer.class);
@@ -159,11 +158,9 @@ public final class OperationServer implements Service {
       return handleBatch(
           operation,
           (batch, from, to, responses) -> {
-            int i = from;
-            while (i < to) {
-              i += shortcut.serve(batch, i, to, responses);
-              if (i < to) {
-                serveOne(operation, handler, batch, i++, responses);
+            for (int i = from; i < to; i++) {
+              if (!serveShort(operation, shortcut, batch, i, responses)) {
+                serveOne(operation, handler, batch, i, responses);
               }
             }
           });
@@ -200,6 +197,21 @@ public final class OperationServer implements Service {
       return new OperationServer(this);
     }
 
+    private static boolean serveShort(
+        Operation<?, ?> operation,
+        Shortcut shortcut,
+        RequestBatch batch,
+        int index,
+        ResponseWriter responses)
+        throws CrailException {
+      try {
+        return shortcut.serve(batch, index, responses);
+      } catch (RuntimeException | AssertionError e) {
+        failed(operation, batch, index, responses, e);
+        return true;
+      }
+    }
+
     private static <Q, R> void serveOne(
         Operation<Q, R> operation,
         Handler<Q, R> handler,
@@ -224,9 +236,19 @@ public final class OperationServer implements Service {
       } catch (CrailException e) {
         responses.fail(correlationId, e.code(), e.detail());
       } catch (RuntimeException | AssertionError e) {
-        LOG.error("{} of {} failed", operation, batch.session().peer(), e);
-        responses.fail(correlationId, ErrorCode.INTERNAL, operation.name());
+        failed(operation, batch, index, responses, e);
       }
+    }
+
+    /** Answers a request that has met a bug: the others of its connection go on. */
+    private static void failed(
+        Operation<?, ?> operation,
+        RequestBatch batch,
+        int index,
+        ResponseWriter responses,
+        Throwable bug) {
+      LOG.error("{} of {} failed", operation, batch.session().peer(), bug);
+      responses.fail(batch.correlationId(index), ErrorCode.INTERNAL, operation.name());
     }
 
     /**

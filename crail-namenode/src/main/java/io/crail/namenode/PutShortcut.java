@@ -15,37 +15,33 @@ import java.nio.ByteBuffer;
  *
  * <p>Belongs to one connection; not thread-safe.
  */
-final class PutBatch {
+final class PutShortcut {
   private final NameNode namenode;
   private final SmallPut put;
 
-  PutBatch(NameNode namenode) {
+  PutShortcut(NameNode namenode) {
     this.namenode = namenode;
     this.put = new SmallPut(namenode.options());
   }
 
   /**
-   * Serves the first ones of the requests {@code from} (inclusive) to {@code to} (exclusive).
+   * Serves a request, if it is usual.
    *
-   * @param user whom the nodes belong to
-   * @return how many were served
+   * @param user whom the node belongs to
+   * @return false when it was not, and nothing is done
    * @throws CrailException with {@link ErrorCode#PROTOCOL} for a request that is none
    */
-  int serve(RequestBatch batch, int from, int to, ResponseWriter responses, SessionUser user)
+  boolean serve(RequestBatch batch, int request, ResponseWriter responses, SessionUser user)
       throws CrailException {
-    int request = from;
-    while (request < to) {
-      Node node =
-          user.isNumbered() && put.read(batch, request)
-              ? namenode.tree().putSmall(put, user.number())
-              : null;
-      if (node == null) {
-        break;
-      }
-      respond(node, batch.correlationId(request), responses);
-      request++;
+    if (!user.isNumbered() || !put.read(batch, request)) {
+      return false;
     }
-    return request - from;
+    Node node = namenode.tree().putSmall(put, user.number());
+    if (node == null) {
+      return false;
+    }
+    respond(node, batch.correlationId(request), responses);
+    return true;
   }
 
   private void respond(Node node, long correlationId, ResponseWriter responses) {

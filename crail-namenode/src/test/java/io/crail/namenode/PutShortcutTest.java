@@ -2,28 +2,33 @@
 package io.crail.namenode;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Create;
+import io.crail.protocol.Hello;
 import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeInfo;
 import io.crail.protocol.NodeType;
+import io.crail.protocol.OperationServer;
 import io.crail.protocol.SmallValue;
+import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Puts of small values straight from the requests, beside the general way. */
-class PutBatchTest {
+class PutShortcutTest {
   private static final int MOST = 100;
   private static final int KEPT_BYTES = 104 + 24 + 16 + MOST + 4;
 
@@ -201,12 +206,57 @@ class PutBatchTest {
   }
 
   @Test
+  void aBugFailsItsRequestAlone() throws Exception {
+    OperationServer server =
+        OperationServer.builder(
+                Map.of(
+                    NameNodeOperations.HELLO.number(), NameNodeOperations.HELLO,
+                    NameNodeOperations.CREATE.number(), NameNodeOperations.CREATE),
+                NameNodeOperations.HELLO)
+            .handle(
+                NameNodeOperations.HELLO,
+                (request, session) -> {
+                  session.attach("somebody");
+                  throw ErrorCode.LIMIT_EXCEEDED.exception("welcome all the same");
+                })
+            .handle(
+                NameNodeOperations.CREATE,
+                (request, session) -> {
+                  throw ErrorCode.NO_SPACE.exception("the general way");
+                },
+                (batch, index, responses) -> {
+                  if (index == 1) {
+                    throw new IllegalStateException("a bug");
+                  }
+                  return false;
+                })
+            .build();
+    Wire wire = new Wire(server);
+    Hello.Request hello =
+        new Hello.Request(
+            Hello.MAGIC,
+            Frame.VERSION,
+            Frame.VERSION,
+            Hello.ROLE_CLIENT,
+            1,
+            Utf8.EMPTY,
+            Utf8.EMPTY);
+    assertThrows(CrailException.class, () -> wire.call(NameNodeOperations.HELLO, hello));
+    Create.Request put = put("/t/k", 0644, Create.PARENT_CLASS, 9, MOST, "*", MOST);
+    assertEquals(
+        List.of(ErrorCode.NO_SPACE, ErrorCode.INTERNAL, ErrorCode.NO_SPACE),
+        wire.callAll(NameNodeOperations.CREATE, List.of(put, put, put)).stream()
+            .map(answer -> ((CrailException) answer).code())
+            .toList());
+  }
+
+  @Test
   void allocatesWhatStays() throws Exception {
     TestStore store = store(1, "1m");
     prepare(store);
     Session session = new Session("test");
     SessionUser user = new SessionUser(store.namenode.users(), Utf8.EMPTY);
-    PutBatch puts = new PutBatch(store.namenode);
+    PutShortcut puts = new PutShortcut(store.namenode);
     RequestBatch batch = new RequestBatch(session);
     ByteBuffer in = RequestBatches.memory(1 << 16);
     batch.reset(in);
@@ -220,7 +270,9 @@ class PutBatchTest {
         RequestBatches.leastAllocated(
             () -> {
               for (int i = 0; i < 200; i++) {
-                assertEquals(8, puts.serve(batch, 0, 8, sink, user));
+                for (int put = 0; put < 8; put++) {
+                  assertTrue(puts.serve(batch, put, sink, user));
+                }
               }
             });
     // The smallest object besides would be 16 bytes more; half a slot now and then is the table's.
