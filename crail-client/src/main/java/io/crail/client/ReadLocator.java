@@ -22,6 +22,11 @@ final class ReadLocator extends Locator {
   private volatile long hint;
   private volatile boolean asksAhead;
 
+  /** Up to where the latest locations reach, and how many bytes that are. Changed in the loop. */
+  private volatile long knownEnd;
+
+  private volatile long knownBytes;
+
   /** Requests without an answer. In the loop. */
   private final List<Request> pending = new ArrayList<>();
 
@@ -37,6 +42,14 @@ final class ReadLocator extends Locator {
     this.context = context;
     this.id = id;
     this.hint = hint;
+    told(first);
+  }
+
+  private void told(List<Extent> extents) {
+    if (!extents.isEmpty()) {
+      knownBytes = extents.get(extents.size() - 1).fileEnd() - extents.get(0).fileOffset();
+      knownEnd = extents.get(extents.size() - 1).fileEnd();
+    }
   }
 
   /** Sets the position up to which locations are asked for ahead. */
@@ -64,10 +77,18 @@ final class ReadLocator extends Locator {
 
   @Override
   void issuedUpTo(long position, long nowNanos) {
-    if (position < hint && !asksAhead && find(position, nowNanos) == null) {
-      asksAhead = true;
-      context.loop().submit((ClientLoop.Task) () -> askAhead(position));
+    if (position < hint && !asksAhead) {
+      long unknown = find(position, nowNanos) == null ? position : knownEnd;
+      if (unknown < Math.min(hint, file.size()) && runsShort(position, unknown)) {
+        asksAhead = true;
+        context.loop().submit((ClientLoop.Task) () -> askAhead(unknown));
+      }
     }
+  }
+
+  /** True when half of what came last is used up, so that the rest covers the wait. */
+  private boolean runsShort(long position, long unknown) {
+    return unknown >= position && unknown - position <= knownBytes / 2;
   }
 
   private void askAhead(long position) {
@@ -118,6 +139,11 @@ final class ReadLocator extends Locator {
           hint = 0;
         }
         add(response().extents(), sentNanos + context.leaseNanos(id));
+        told(response().extents());
+      }
+      if (isAhead && (failure != null || response().extents().isEmpty())) {
+        // Else it would be asked with every read.
+        hint = 0;
       }
       for (StreamOperation waiter : waiters) {
         if (failure != null && isAhead) {

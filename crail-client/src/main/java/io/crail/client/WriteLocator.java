@@ -29,6 +29,9 @@ final class WriteLocator extends Locator {
   /** A writer that goes at the speed of memory needs a block every few tens of microseconds. */
   private static final int MAX_BLOCKS_AHEAD = 16;
 
+  /** To ask costs such a writer the time of a block: who has announced its bytes asks rarely. */
+  private static final int MAX_BLOCKS_ANNOUNCED = Extend.MAX_EXTENTS;
+
   private final LoopContext context;
   private final long id;
   private final long token;
@@ -100,7 +103,7 @@ final class WriteLocator extends Locator {
   /** How much of what was announced to ask for at a time. */
   private long announcedAhead() {
     long block = context.blockBytes(id);
-    return Math.min(Math.max(allocatedEnd - firstEnd, block), MAX_BLOCKS_AHEAD * block);
+    return Math.min(Math.max(allocatedEnd - firstEnd, block), MAX_BLOCKS_ANNOUNCED * block);
   }
 
   /**
