@@ -10,11 +10,11 @@ import java.util.SplittableRandom;
 
 /**
  * Copies between one buffer and a mapped file, piece by piece, from its begin to its end, or out of
- * pieces anywhere: the least that a client on the datanode's host must do. All memory is touched
- * before.
+ * pieces anywhere: the least that a client on the datanode's host must do. Who has several
+ * operations in flight has as many buffers, in turns. All memory is touched before.
  *
  * <pre>
- * MemoryCopy directory|file regionBytes pieceBytes...
+ * MemoryCopy directory|file regionBytes pieceBytes[xbuffers]...
  * </pre>
  *
  * Prints a line for each piece length: {@code piece <bytes> read <MB/s> write <MB/s> random <ns>},
@@ -29,29 +29,34 @@ public final class MemoryCopy {
   private static final long SEED = 42;
 
   private final ByteBuffer region;
-  private final ByteBuffer piece;
+  private final ByteBuffer[] buffers;
+  private final int length;
 
-  /** Creates a copier; {@code region} has a multiple of the bytes of {@code piece}. */
-  MemoryCopy(ByteBuffer region, ByteBuffer piece) {
-    if (region.capacity() % piece.capacity() != 0) {
+  /** Creates a copier; {@code region} has a multiple of the bytes of each of {@code buffers}. */
+  MemoryCopy(ByteBuffer region, ByteBuffer... buffers) {
+    this.region = region;
+    this.buffers = buffers;
+    this.length = buffers[0].capacity();
+    if (region.capacity() % length != 0) {
       throw new IllegalArgumentException("the region must hold whole pieces");
     }
-    this.region = region;
-    this.piece = piece;
   }
 
   /** Measures, as the class comment says. */
   public static void main(String[] args) throws IOException {
     ByteBuffer region = Region.map(Path.of(args[0]), Integer.parseInt(args[1]));
     for (int i = 2; i < args.length; i++) {
-      MemoryCopy copy =
-          new MemoryCopy(region, ByteBuffer.allocateDirect(Integer.parseInt(args[i])));
-      System.out.println(copy.measure());
+      String[] piece = args[i].split("x");
+      ByteBuffer[] buffers = new ByteBuffer[piece.length == 1 ? 1 : Integer.parseInt(piece[1])];
+      for (int k = 0; k < buffers.length; k++) {
+        buffers[k] = ByteBuffer.allocateDirect(Integer.parseInt(piece[0]));
+      }
+      System.out.println(new MemoryCopy(region, buffers).measure());
     }
   }
 
   private String measure() {
-    int count = Math.max(MIN_RANDOM, Math.min(MAX_RANDOM, region.capacity() / piece.capacity()));
+    int count = Math.max(MIN_RANDOM, Math.min(MAX_RANDOM, region.capacity() / length));
     // Touches the memory and lets the loops be compiled.
     bytesPerSecond(true, 1);
     bytesPerSecond(false, 1);
@@ -59,7 +64,7 @@ public final class MemoryCopy {
     return String.format(
         Locale.ROOT,
         "piece %d read %.0f write %.0f random %.1f",
-        piece.capacity(),
+        length,
         median(false) / MEGA,
         median(true) / MEGA,
         randomNanos(count));
@@ -78,10 +83,10 @@ public final class MemoryCopy {
   /** Copies out of some pieces anywhere; gives the time of one copy in nanoseconds. */
   double randomNanos(int count) {
     SplittableRandom random = new SplittableRandom(SEED);
-    int pieces = region.capacity() / piece.capacity();
+    int pieces = region.capacity() / length;
     long begin = System.nanoTime();
     for (int i = 0; i < count; i++) {
-      piece.put(0, region, random.nextInt(pieces) * piece.capacity(), piece.capacity());
+      buffers[i % buffers.length].put(0, region, random.nextInt(pieces) * length, length);
     }
     return (double) (System.nanoTime() - begin) / count;
   }
@@ -90,11 +95,12 @@ public final class MemoryCopy {
   double bytesPerSecond(boolean intoRegion, int rounds) {
     long begin = System.nanoTime();
     for (int round = 0; round < rounds; round++) {
-      for (int at = 0; at < region.capacity(); at += piece.capacity()) {
+      for (int at = 0, next = 0; at < region.capacity(); at += length, next++) {
+        ByteBuffer buffer = buffers[next % buffers.length];
         if (intoRegion) {
-          region.put(at, piece, 0, piece.capacity());
+          region.put(at, buffer, 0, length);
         } else {
-          piece.put(0, region, at, piece.capacity());
+          buffer.put(0, region, at, length);
         }
       }
     }

@@ -3,6 +3,7 @@ package io.crail.bench.measure;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Bare copies between a buffer and mapped memory, by {@code MemoryCopy}. Stateless. */
@@ -15,51 +16,56 @@ final class MemoryCopies {
   /** Measures copies of some sizes; adds what each takes, and the bytes a second. */
   static void measure(Comparison with, Samples samples, int region, int... sizes)
       throws IOException, InterruptedException {
-    String text = run(with, region, sizes);
+    String text = run(with, region, Arrays.stream(sizes).boxed().toList());
     for (int size : sizes) {
-      add(samples, "", true, region, size, text);
-      add(samples, "", false, region, size, text);
+      String shown = shown(region, size);
+      add(samples, "", true, shown, size, text);
+      add(samples, "", false, shown, size, text);
       samples.add(
           random(size),
           "us p50",
-          shown(region, size),
+          shown,
           Samples.number(line(text, size), "random") / NANOS_PER_MICRO);
     }
   }
 
   /**
-   * Measures copies of some sizes beside something else; adds those of one direction.
+   * Measures copies of a size between memory and some buffers in turns, beside something else that
+   * has as many; adds those of one direction.
    *
-   * @param beside what each of their names ends in
+   * @param beside what their name ends in
    */
   static void measureBeside(
-      Comparison with, Samples samples, String beside, boolean into, int region, int... sizes)
+      Comparison with,
+      Samples samples,
+      String beside,
+      boolean into,
+      int region,
+      int size,
+      int buffers)
       throws IOException, InterruptedException {
-    String text = run(with, region, sizes);
-    for (int size : sizes) {
-      add(samples, beside, into, region, size, text);
-    }
+    String piece = size + (buffers == 1 ? "" : "x" + buffers);
+    String text = run(with, region, List.of(piece));
+    add(samples, beside, into, shown(region, piece), size, text);
   }
 
-  private static String run(Comparison with, int region, int... sizes)
+  private static String run(Comparison with, int region, List<?> pieces)
       throws IOException, InterruptedException {
     List<Object> arguments = new ArrayList<>(List.of(with.limitRegion(), region));
-    for (int size : sizes) {
-      arguments.add(size);
-    }
+    arguments.addAll(pieces);
     return with.programs().run(Comparison.java(MAIN, arguments.toArray()));
   }
 
   private static void add(
-      Samples samples, String beside, boolean into, int region, int size, String text) {
+      Samples samples, String beside, boolean into, String shown, int size, String text) {
     double megabytes = Samples.number(line(text, size), into ? "write" : "read");
     String name = name(into, size) + beside;
-    samples.add(name, "us p50", shown(region, size), size / megabytes);
-    samples.add(name, "MB/s", shown(region, size), megabytes);
+    samples.add(name, "us p50", shown, size / megabytes);
+    samples.add(name, "MB/s", shown, megabytes);
   }
 
-  private static String shown(int region, int size) {
-    return "MemoryCopy " + region + " " + size;
+  private static String shown(int region, Object piece) {
+    return "MemoryCopy " + region + " " + piece;
   }
 
   /** The line of copies of a size. */

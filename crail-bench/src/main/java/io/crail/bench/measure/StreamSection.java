@@ -23,6 +23,8 @@ final class StreamSection extends Section {
   /** A copy that takes at most 1.2 times as long. */
   private static final double OF_COPY = 0.83;
 
+  private static final int IN_FLIGHT = 8;
+
   /** Bytes of an experiment with 1 MiB. */
   private static final int WHOLE = 512 << 20;
 
@@ -65,11 +67,11 @@ final class StreamSection extends Section {
         String figure = name(type, buffered, PIECE);
         inTurn(
             () -> bytes(figure, load, mapped),
-            () -> limit(type, figure),
+            () -> limit(type, figure, 1),
             () -> bare(type, buffered, figure));
       }
-      String load = "-t " + type + "Async -b 8" + whole();
-      inTurn(() -> bytes(async(type), load, mapped), () -> limit(type, async(type)));
+      String load = "-t " + type + "Async -b " + IN_FLIGHT + whole();
+      inTurn(() -> bytes(async(type), load, mapped), () -> limit(type, async(type), IN_FLIGHT));
     }
     if (isFirstRun()) {
       sweep();
@@ -110,11 +112,12 @@ final class StreamSection extends Section {
     return pieces + " -e " + (mapped ? EXPERIMENTS_MAPPED : EXPERIMENTS) + " -o true" + FILE;
   }
 
-  /** What a figure is compared with, right beside it. */
-  private void limit(String type, String figure) throws IOException, InterruptedException {
+  /** What a figure of so many buffers is compared with, right beside it. */
+  private void limit(String type, String figure, int buffers)
+      throws IOException, InterruptedException {
     if (mapped) {
       boolean into = type.equals("write");
-      MemoryCopies.measureBeside(with, samples, beside(figure), into, COPIED, PIECE);
+      MemoryCopies.measureBeside(with, samples, beside(figure), into, COPIED, PIECE, buffers);
     } else if (has(Comparison.Peer.IPERF)) {
       double megabytes = Iperf.megabytes(with.programs());
       samples.add(IPERF + beside(figure), "MB/s", Iperf.shown(), megabytes);
@@ -147,7 +150,7 @@ final class StreamSection extends Section {
   }
 
   private String async(String type) {
-    return type + "Async 1 MiB, 8 in flight, " + how;
+    return type + "Async 1 MiB, " + IN_FLIGHT + " in flight, " + how;
   }
 
   @Override

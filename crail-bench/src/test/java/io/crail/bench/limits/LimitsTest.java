@@ -78,6 +78,22 @@ class LimitsTest {
         IllegalArgumentException.class, () -> new MemoryCopy(region, ByteBuffer.allocate(24)));
   }
 
+  @Test
+  void buffersAreUsedInTurns() {
+    ByteBuffer region = ByteBuffer.allocateDirect(64);
+    ByteBuffer one = ByteBuffer.allocateDirect(16).put(0, (byte) 1);
+    ByteBuffer two = ByteBuffer.allocateDirect(16).put(0, (byte) 2);
+    MemoryCopy copy = new MemoryCopy(region, one, two);
+    copy.bytesPerSecond(true, 1);
+    for (int piece = 0; piece < 4; piece++) {
+      assertEquals(piece % 2 + 1, region.get(piece * 16));
+    }
+    region.put(32, (byte) 3).put(48, (byte) 4);
+    copy.bytesPerSecond(false, 1);
+    assertEquals(3, one.get(0));
+    assertEquals(4, two.get(0));
+  }
+
   @ParameterizedTest
   @CsvSource({"16, 64", "64, 16", "48, 32"})
   void everyByteOfAStreamArrivesWhereItBelongs(int fromLength, int toLength) throws Exception {

@@ -224,7 +224,7 @@ class CompareTest {
     try (Programs programs = new Programs(directory)) {
       String text =
           programs.run(
-              Comparison.java("io.crail.bench.limits.MemoryCopy", directory, 1 << 20, 4, 4096));
+              Comparison.java("io.crail.bench.limits.MemoryCopy", directory, 1 << 20, 4, "4096x8"));
       for (int size : new int[] {4, 4096}) {
         String line = MemoryCopies.line(text, size);
         assertTrue(Samples.number(line, "read") > 0, text);
