@@ -19,8 +19,12 @@ final class ClientsSection extends Section {
   private static final long LOOKUPS = 2_000_000;
   private static final long SMALL_BYTES = 64 << 20;
   private static final String PER_CPU = "/CPU s";
-  private static final String ONE_NAMENODE = "lookups, 128 in flight at each, one namenode";
-  private static final String TWO_NAMENODES = "lookups, 128 in flight at each, two namenodes";
+  private static final String[] NAMENODES = {"one namenode", "two namenodes"};
+
+  /** What each namenode is asked a second when all are asked as much, and for how long. */
+  private static final int RATE = 100_000;
+
+  private static final int RATE_SECONDS = 2;
 
   /**
    * The last one counts. The others warm up as many workers, at the same time as they are measured:
@@ -34,8 +38,7 @@ final class ClientsSection extends Section {
   private static final String REDIS_THREADS = "Redis, a thread for each client,";
 
   /** Names right below the root, which are spread over the namenodes. */
-  private static final String SPREAD =
-      "-t getMultiFileAsync -f / -n " + ROOT_NAMES + " -k " + LOOKUPS + " -w 400000 -b ";
+  private static final String NAMES = "-t getMultiFileAsync -f / -n " + ROOT_NAMES;
 
   /** How often a cluster is warmed up: each namenode compiles for itself. */
   private static final int WARM_UPS = 2;
@@ -74,7 +77,9 @@ final class ClientsSection extends Section {
             () -> redisThreads(clients, depth));
       }
     }
-    inTurn(() -> namenodes(one, ONE_NAMENODE), () -> namenodes(two, TWO_NAMENODES));
+    for (boolean paced : new boolean[] {true, false}) {
+      inTurn(() -> namenodes(one, paced), () -> namenodes(two, paced));
+    }
   }
 
   private void crail(int clients, int depth) throws IOException, InterruptedException {
@@ -135,16 +140,39 @@ final class ClientsSection extends Section {
     return 12_000L * DEPTH;
   }
 
-  private void namenodes(Cluster cluster, String name) throws IOException, InterruptedException {
+  /**
+   * Asks all namenodes of a cluster: as fast as they answer, which gives each of two half the work;
+   * or paced, which gives each as much as the only one. How often a server sleeps between requests
+   * decides what one costs it.
+   */
+  private void namenodes(Cluster cluster, boolean paced) throws IOException, InterruptedException {
+    int count = cluster.namenodes().size();
+    long lookups = paced ? (long) RATE * count * RATE_SECONDS : LOOKUPS;
+    String load = paced ? paced(count, lookups) : spread(cluster);
     ServerTime servers = new ServerTime(cluster.namenodes(), cluster.port());
-    with.programs().run(cluster.iobench(spread(cluster), true), servers);
-    String shown = Cluster.shown("iobench", spread(cluster), true);
-    samples.add(name, PER_CPU, shown, LOOKUPS / servers.seconds());
+    with.programs().run(cluster.iobench(load, true), servers);
+    String shown = Cluster.shown("iobench", load, true);
+    samples.add(namenodes(count, paced), PER_CPU, shown, lookups / servers.seconds());
+  }
+
+  private static String namenodes(int count, boolean paced) {
+    String load = paced ? "lookups, 100,000/s at each, " : "lookups, 128 in flight at each, ";
+    return load + NAMENODES[count - 1];
+  }
+
+  private static String paced(int namenodes, long lookups) {
+    return NAMES
+        + " -k "
+        + lookups
+        + " -w 0 -b "
+        + DEPTH * namenodes
+        + " --rate "
+        + RATE * namenodes;
   }
 
   /** As many in flight at each namenode, however many there are. */
   private static String spread(Cluster cluster) {
-    return SPREAD + DEPTH * cluster.namenodes().size();
+    return NAMES + " -k " + LOOKUPS + " -w 400000 -b " + DEPTH * cluster.namenodes().size();
   }
 
   private static String name(String system, int clients, int depth) {
@@ -166,7 +194,8 @@ final class ClientsSection extends Section {
 
   @Override
   protected void compare() {
-    goals.add(TWO_NAMENODES, ONE_NAMENODE, PER_CPU, 0.9);
+    goals.add(namenodes(2, true), namenodes(1, true), PER_CPU, 0.9);
+    goals.add(namenodes(2, false), namenodes(1, false), PER_CPU, 0);
     for (int depth : DEPTHS) {
       if (has(Comparison.Peer.REDIS)) {
         for (int clients : CLIENTS) {
