@@ -31,6 +31,10 @@ final class KeyValueSection extends Section {
       return (int) Math.min(KEYS, MAX_KEPT_BYTES / sizes[sizes.length - 1]);
     }
 
+    int copied() {
+      return sizes[0] < 4 << 10 ? COPIED_SMALL : COPIED;
+    }
+
     String command(boolean put) {
       return "-t "
           + (put ? "putKeyValue -f /put" : "getKeyValue -f /get")
@@ -62,7 +66,11 @@ final class KeyValueSection extends Section {
 
   private static final String[] WAYS = {"TCP", "mapped"};
   private static final int KEYS = 2_000;
-  private static final int COPY_REGION = 64 << 20;
+
+  /** Memory that copies are made in: more than caches have, but where copies are very many. */
+  private static final int COPIED = 512 << 20;
+
+  private static final int COPIED_SMALL = 64 << 20;
   private static final long MAX_KEPT_BYTES = 128 << 20;
   private static final double SAME_HOST = 1.2;
 
@@ -131,7 +139,7 @@ final class KeyValueSection extends Section {
   /** What a value on the same host cannot do without. */
   private void least(Group group) throws IOException, InterruptedException {
     latency(lookup(group.sizes), "-t getFile -f /ready.dat -k 5000 -w 8000", true);
-    MemoryCopies.measure(with, samples, COPY_REGION, group.sizes);
+    MemoryCopies.measure(with, samples, group.copied(), group.sizes);
   }
 
   private static String lookup(int[] sizes) {
