@@ -24,7 +24,7 @@ final class ClientsSection extends Section {
   /** What each namenode is asked a second when all are asked as much, and for how long. */
   private static final int RATE = 100_000;
 
-  private static final int RATE_SECONDS = 2;
+  private static final int RATE_SECONDS = 3;
 
   /**
    * The last one counts. The others warm up as many workers, at the same time as they are measured:
@@ -150,9 +150,11 @@ final class ClientsSection extends Section {
     long lookups = paced ? (long) RATE * count * RATE_SECONDS : LOOKUPS;
     String load = paced ? paced(count, lookups) : spread(cluster);
     ServerTime servers = new ServerTime(cluster.namenodes(), cluster.port());
-    with.programs().run(cluster.iobench(load, true), servers);
+    String text = with.programs().run(cluster.iobench(load, true), servers);
     String shown = Cluster.shown("iobench", load, true);
     samples.add(namenodes(count, paced), PER_CPU, shown, lookups / servers.seconds());
+    // Tells whether the pace was kept.
+    samples.add(namenodes(count, paced), "/s", shown, Samples.number(text, "throughput"));
   }
 
   private static String namenodes(int count, boolean paced) {
@@ -164,7 +166,7 @@ final class ClientsSection extends Section {
     return NAMES
         + " -k "
         + lookups
-        + " -w 0 -b "
+        + " -w 200000 -b "
         + DEPTH * namenodes
         + " --rate "
         + RATE * namenodes;

@@ -31,8 +31,9 @@ final class KeyValueSection extends Section {
       return (int) Math.min(KEYS, MAX_KEPT_BYTES / sizes[sizes.length - 1]);
     }
 
+    /** What is copied in: as much as the largest values take, so that caches hold as much of it. */
     int copied() {
-      return sizes[0] < 4 << 10 ? COPIED_SMALL : COPIED;
+      return Integer.highestOneBit(Math.max(1 << 20, 2 * keys() * sizes[sizes.length - 1] - 1));
     }
 
     String command(boolean put) {
@@ -66,11 +67,6 @@ final class KeyValueSection extends Section {
 
   private static final String[] WAYS = {"TCP", "mapped"};
   private static final int KEYS = 2_000;
-
-  /** Memory that copies are made in: more than caches have, but where copies are very many. */
-  private static final int COPIED = 512 << 20;
-
-  private static final int COPIED_SMALL = 64 << 20;
   private static final long MAX_KEPT_BYTES = 128 << 20;
   private static final double SAME_HOST = 1.2;
 
@@ -169,7 +165,7 @@ final class KeyValueSection extends Section {
               "us p50",
               SAME_HOST,
               new Goals.Limit(lookup(group.sizes), 1),
-              new Goals.Limit(MemoryCopies.name(put, size), 1));
+              new Goals.Limit(put ? MemoryCopies.name(true, size) : MemoryCopies.random(size), 1));
           if (hasRedis) {
             for (String way : WAYS) {
               goals.add(crail(put, size, 1, way), redis(put, size, 1), "us p50", 1);
