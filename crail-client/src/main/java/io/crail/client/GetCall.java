@@ -17,8 +17,8 @@ import java.nio.ByteBuffer;
  * Gets a whole value, as it is when it is looked up. A small one comes with the lookup, straight
  * into the caller's memory; the bytes of another one are read from where the lookup has told that
  * they lie. Nobody asks whether the value is still there behind that: the get began before it was
- * replaced. Only when the space of its bytes has been given away meanwhile is the new one looked
- * up.
+ * replaced. Only when its bytes can be had no more, or the namenode has to be asked where the rest
+ * of them lies, is the new one looked up.
  */
 final class GetCall extends Completion implements Awaitable<CrailResult>, CrailResult {
   /** How often a value may be replaced while it is being read. */
@@ -35,6 +35,11 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
 
   /** In the loop. */
   private int lookups;
+
+  /** Why the bytes of a node could not be had, and its id; in the loop. */
+  private CrailException lost;
+
+  private long lostId;
 
   private long length;
 
@@ -106,6 +111,9 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
       CrailException cause = isFailed() ? failure() : refusal;
       if (cause != null) {
         GetCall.this.fail(cause);
+      } else if (lost != null && response != null && response.node().id() == lostId) {
+        // It is still there, so it was not because another has come.
+        GetCall.this.fail(lost);
       } else if (response == null || response.node().size() == 0) {
         requireKeyValue();
       } else {
@@ -158,7 +166,7 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
       read.whenComplete(
           () -> {
             input.release();
-            readEnded(read);
+            readEnded(read, found.node().id());
           });
     } catch (CrailException e) {
       fail(e);
@@ -172,18 +180,29 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
     }
   }
 
-  private void readEnded(StreamOperation read) {
+  private void readEnded(StreamOperation read, long id) {
     CrailException failure = read.failure();
     if (failure == null) {
       length = read.getLen();
       succeed();
-    } else if (failure.code() == ErrorCode.STALE_NODE
+    } else if (mayBeReplaced(failure.code())
         && lookups < MAX_LOOKUPS
         && deadlineNanos - context.nanoTime() > 0) {
+      lost = failure;
+      lostId = id;
       begin();
     } else {
       fail(failure);
     }
+  }
+
+  /** Whether that is what becomes of the bytes of a value in whose place another has come. */
+  private static boolean mayBeReplaced(ErrorCode code) {
+    return code == ErrorCode.STALE_NODE
+        // Or its datanode has nothing else, and has left.
+        || code == ErrorCode.UNAVAILABLE
+        || code == ErrorCode.UNKNOWN_DATANODE
+        || code == ErrorCode.DATA_LOST;
   }
 
   @Override

@@ -339,7 +339,6 @@ class SimulatedReadTest {
     store.freeBuffer(store.allocateBuffer());
   }
 
-  /** What is in a buffer, whose owner has it back. */
   /** A cluster with a value of more extents than a lookup tells; gives another store of it. */
   private CrailStore withLongValue(String... settings) throws Exception {
     cluster.close();
@@ -354,6 +353,7 @@ class SimulatedReadTest {
     return other;
   }
 
+  /** What is in a buffer, whose owner has it back. */
   private static byte[] content(CrailBuffer buffer) {
     byte[] all = new byte[buffer.capacity()];
     buffer.getByteBuffer().get(0, all);
@@ -415,6 +415,32 @@ class SimulatedReadTest {
     assertEquals(100, get.get().getLen());
     assertArrayEquals(value, Arrays.copyOf(content(target), 100));
     assertTrue(put.isDone());
+  }
+
+  @Test
+  void aGetWhoseDatanodeHasLeftTakesTheValueThatHasComeSince() throws Exception {
+    CrailStore other = withLongValue();
+    store.put("/t/k", buffer(random(random, 5_000))).get();
+    cluster.network().latency(Duration.ofMillis(100), Duration.ofMillis(100));
+    CrailBuffer target = Bytes.empty(LONG);
+    Future<CrailResult> get = store.get("/t/k", target);
+    cluster.network().runFor(Duration.ofMillis(10));
+    byte[] value = random(random, 100);
+    Future<CrailKeyValue> put = other.put("/t/k", buffer(value));
+    cluster.tier().failReads(ErrorCode.UNAVAILABLE);
+    assertEquals(100, get.get().getLen());
+    assertArrayEquals(value, Arrays.copyOf(content(target), 100));
+    assertTrue(put.isDone());
+  }
+
+  @Test
+  void aGetWhoseDatanodeHasLeftFailsWhileItsValueIsThere() throws Exception {
+    withLongValue();
+    store.put("/t/k", buffer(random(random, 5_000))).get();
+    cluster.tier().failReads(ErrorCode.UNAVAILABLE);
+    ExecutionException failed =
+        assertThrows(ExecutionException.class, () -> store.get("/t/k", Bytes.empty(LONG)).get());
+    assertEquals(ErrorCode.UNAVAILABLE, ((CrailException) failed.getCause()).code());
   }
 
   @Test

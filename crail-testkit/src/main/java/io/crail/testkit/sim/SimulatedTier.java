@@ -59,6 +59,7 @@ public final class SimulatedTier implements StorageTier {
   private volatile long maxLatencyNanos;
   private volatile double lostAnswers;
   private volatile long latenessNanos;
+  private ErrorCode readFailure = ErrorCode.OK;
   private volatile Function<Transfer, ErrorCode> writeFailures = transfer -> ErrorCode.OK;
   private volatile long failedLatenessNanos;
   private final Queue<Work> stalled = new ConcurrentLinkedQueue<>();
@@ -101,6 +102,11 @@ public final class SimulatedTier implements StorageTier {
   public void loseAnswers(double probability, Duration lateness) {
     lostAnswers = probability;
     latenessNanos = lateness.toNanos();
+  }
+
+  /** Lets reads fail: what their clients are told, without any bytes; OK for the truth. */
+  public void failReads(ErrorCode failure) {
+    readFailure = failure;
   }
 
   /**
@@ -304,7 +310,11 @@ public final class SimulatedTier implements StorageTier {
 
     @Override
     public void read(Transfer transfer) {
-      submit(new Work(this, transfer, false));
+      if (readFailure == ErrorCode.OK) {
+        submit(new Work(this, transfer, false));
+      } else {
+        transfer.end(readFailure.exception(datanode.address().toString()));
+      }
     }
 
     @Override
