@@ -54,10 +54,10 @@ abstract class Locator {
       return;
     }
     Located[] old = known;
-    // Only what is new is kept when there would be too many; the rest is asked for again.
-    int oldCount = old.length + extents.size() <= MAX_KNOWN ? old.length : 0;
-    List<Located> all = new ArrayList<>(oldCount + extents.size());
-    int at = 0;
+    int oldCount = old.length;
+    // Of too many the first half is asked for again, when it is needed: streams go forward.
+    int at = oldCount + extents.size() <= MAX_KNOWN ? 0 : oldCount / 2;
+    List<Located> all = new ArrayList<>(oldCount - at + extents.size());
     for (Extent extent : extents) {
       while (at < oldCount && old[at].extent().fileEnd() <= extent.fileOffset()) {
         all.add(old[at++]);

@@ -92,13 +92,15 @@ final class ReadLocator extends Locator {
   }
 
   private void askAhead(long position) {
+    boolean asked = find(position, context.nanoTime()) != null;
     for (Request request : pending) {
-      if (position >= request.position && position < request.position + EXPECTED_REACH) {
-        asksAhead = false;
-        return;
-      }
+      asked |= position >= request.position && position < request.position + EXPECTED_REACH;
     }
-    ask(position, null);
+    if (asked) {
+      asksAhead = false;
+    } else {
+      ask(position, null);
+    }
   }
 
   /** Asks for a position; {@code operation} is null when nobody waits for it yet. */
@@ -131,7 +133,6 @@ final class ReadLocator extends Locator {
     @Override
     protected void completed() {
       pending.remove(this);
-      asksAhead = false;
       CrailException failure = failure();
       if (failure == null) {
         if (response().value().length() > 0) {
@@ -144,6 +145,10 @@ final class ReadLocator extends Locator {
       if (isAhead && (failure != null || response().extents().isEmpty())) {
         // Else it would be asked with every read.
         hint = 0;
+      }
+      if (isAhead) {
+        // Only now, for the reader may be looking what there is to ask for.
+        asksAhead = false;
       }
       for (StreamOperation waiter : waiters) {
         if (failure != null && isAhead) {

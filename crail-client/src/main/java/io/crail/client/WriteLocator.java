@@ -29,8 +29,11 @@ final class WriteLocator extends Locator {
   /** A writer that goes at the speed of memory needs a block every few tens of microseconds. */
   private static final int MAX_BLOCKS_AHEAD = 16;
 
-  /** To ask costs such a writer the time of a block: who has announced its bytes asks rarely. */
-  private static final int MAX_BLOCKS_ANNOUNCED = Extend.MAX_EXTENTS;
+  /**
+   * To ask costs such a writer the time of some hundred KiB, so who has announced its bytes may
+   * have more, where blocks are not large.
+   */
+  private static final long MAX_ANNOUNCED = 64L << 20;
 
   private final LoopContext context;
   private final long id;
@@ -103,7 +106,9 @@ final class WriteLocator extends Locator {
   /** How much of what was announced to ask for at a time. */
   private long announcedAhead() {
     long block = context.blockBytes(id);
-    return Math.min(Math.max(allocatedEnd - firstEnd, block), MAX_BLOCKS_ANNOUNCED * block);
+    long most =
+        Math.min(Extend.MAX_EXTENTS * block, Math.max(MAX_BLOCKS_AHEAD * block, MAX_ANNOUNCED));
+    return Math.min(Math.max(allocatedEnd - firstEnd, block), most);
   }
 
   /**
