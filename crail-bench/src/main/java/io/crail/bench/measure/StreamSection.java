@@ -35,7 +35,7 @@ final class StreamSection extends Section {
   private static final int EXPERIMENTS = 11;
 
   /** An experiment takes a fifth of the time. */
-  private static final int EXPERIMENTS_MAPPED = 21;
+  private static final int EXPERIMENTS_MAPPED = 17;
 
   /** Bytes that are copied, more than any cache has. */
   private static final int COPIED = 512 << 20;
