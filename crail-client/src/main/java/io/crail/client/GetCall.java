@@ -33,13 +33,8 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
   private final int room;
   private final long deadlineNanos;
 
-  /** In the loop. */
-  private int lookups;
-
-  /** Why the bytes of a node could not be had, and its id; in the loop. */
-  private CrailException lost;
-
-  private long lostId;
+  /** Null until bytes could not be had; in the loop. */
+  private Loss lost;
 
   private long length;
 
@@ -74,6 +69,9 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
   void begin() {
     new Find().submit();
   }
+
+  /** Why the bytes of a node could not be had, and how often that has been so. */
+  private record Loss(long id, CrailException cause, int times) {}
 
   private final class Find extends Lookup.Call {
     private final long sentNanos = context.nanoTime();
@@ -111,9 +109,9 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
       CrailException cause = isFailed() ? failure() : refusal;
       if (cause != null) {
         GetCall.this.fail(cause);
-      } else if (lost != null && response != null && response.node().id() == lostId) {
+      } else if (lost != null && response != null && response.node().id() == lost.id) {
         // It is still there, so it was not because another has come.
-        GetCall.this.fail(lost);
+        GetCall.this.fail(lost.cause);
       } else if (response == null || response.node().size() == 0) {
         requireKeyValue();
       } else {
@@ -150,7 +148,6 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
               : wrongType(found.node().type()));
       return;
     }
-    lookups++;
     CoreKeyValue value =
         new CoreKeyValue(
             store,
@@ -185,11 +182,13 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
     if (failure == null) {
       length = read.getLen();
       succeed();
-    } else if (mayBeReplaced(failure.code())
-        && lookups < MAX_LOOKUPS
+      return;
+    }
+    int times = 1 + (lost == null ? 0 : lost.times);
+    if (mayBeReplaced(failure.code())
+        && times < MAX_LOOKUPS
         && deadlineNanos - context.nanoTime() > 0) {
-      lost = failure;
-      lostId = id;
+      lost = new Loss(id, failure, times);
       begin();
     } else {
       fail(failure);

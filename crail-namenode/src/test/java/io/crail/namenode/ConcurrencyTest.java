@@ -383,7 +383,10 @@ class ConcurrencyTest {
           // So short that both go on at the same moment.
           Thread.onSpinWait();
         } else if (blocked < SURELY_BLOCKED) {
-          blocked = other.getState() == Thread.State.BLOCKED ? blocked + 1 : 0;
+          // By a monitor or by another lock.
+          Thread.State state = other.getState();
+          boolean waits = state == Thread.State.BLOCKED || state == Thread.State.WAITING;
+          blocked = waits ? blocked + 1 : 0;
           Thread.yield();
         } else {
           return;
