@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -158,8 +159,8 @@ final class ClientsSection extends Section {
   }
 
   private static String namenodes(int count, boolean paced) {
-    String load = paced ? "lookups, 100,000/s at each, " : "lookups, 128 in flight at each, ";
-    return load + NAMENODES[count - 1];
+    String load = paced ? String.format(Locale.ROOT, "%,d/s", RATE) : DEPTH + " in flight";
+    return "lookups, " + load + " at each, " + NAMENODES[count - 1];
   }
 
   private static String paced(int namenodes, long lookups) {

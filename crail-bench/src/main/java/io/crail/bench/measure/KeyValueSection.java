@@ -61,7 +61,7 @@ final class KeyValueSection extends Section {
   };
 
   private static final Group[] DEEP_GROUPS = {
-    new Group(new int[] {4, 1 << 10}, DEPTH, 2_500_000, 400_000),
+    new Group(new int[] {4, 1 << 10}, DEPTH, DEEP_WARM_UP, 400_000),
     new Group(new int[] {4 << 10}, DEPTH, 500_000, 80_000)
   };
 

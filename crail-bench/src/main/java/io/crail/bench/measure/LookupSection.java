@@ -40,7 +40,7 @@ final class LookupSection extends Section {
   private static final String RANDOM =
       "-t getMultiFileAsync -f " + DIRECTORY + " -n " + NAMES + " -b " + DEPTH;
   private static final String HOT = "-t getFileAsync -f /ready.dat -b " + DEPTH;
-  private static final String COUNT = " -k " + LOOKUPS + " -w 2500000";
+  private static final String COUNT = " -k " + LOOKUPS + " -w " + DEEP_WARM_UP;
   private static final String CRAIL_RANDOM = "getFile, 128 in flight, random names";
   private static final String CRAIL_HOT = "getFile, 128 in flight, the same name";
   private static final String REDIS_RANDOM = "Redis GET, 128 in flight, random keys";

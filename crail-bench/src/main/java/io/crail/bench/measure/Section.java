@@ -15,6 +15,9 @@ abstract class Section {
   /** One operation at a time, and as many as Redis' users put into a pipeline. */
   static final int DEPTH = 128;
 
+  /** Operations of a client with so many in flight until all its code is compiled. */
+  static final int DEEP_WARM_UP = 2_500_000;
+
   /** What all sections share. */
   protected final Comparison with;
 
