@@ -171,6 +171,21 @@ record BenchRun(
     return new BenchException(path + " does not exist; write it first: crail iobench " + command);
   }
 
+  /** What is at {@code -f}; on an embedded cluster a file of one byte, when nothing is there. */
+  CrailNode existing() throws Exception {
+    String path = options.path();
+    CrailNode node = lookup(path);
+    if (node == null) {
+      if (!embedded) {
+        throw missing(path, "-t write -f " + path);
+      }
+      notice("The embedded cluster is empty: writing " + path + " with one byte first");
+      writeFile(create(path, CrailNodeType.DATAFILE).asFile(), 1);
+      node = lookup(path);
+    }
+    return node;
+  }
+
   /** The file or key-value of a node. */
   static CrailFile fileOf(CrailNode node) throws Exception {
     return node.getType() == CrailNodeType.KEYVALUE ? node.asKeyValue() : node.asFile();

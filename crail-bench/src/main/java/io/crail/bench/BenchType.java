@@ -151,6 +151,20 @@ enum BenchType implements LoadType {
           + " with -b reads in flight, starts again at its end, and fails if one is wrong",
       "-t readMultiStreamInt -k 1000000 -b 4 -f /multi",
       MultiStreamIntRead::new),
+  COLLECTION(
+      "collection",
+      false,
+      "passes -k objects through a queue of this process that has -b of them: what a type takes"
+          + " when the store takes nothing",
+      "-t collection -k 10000000 -b 128",
+      QueuePass::new),
+  LOCATION_MAP(
+      "locationMap",
+      false,
+      "prints where the file -f lies, by the names that crail.locationmap gives to hosts; measures"
+          + " nothing",
+      "-t locationMap -f /tmp.dat",
+      LocationMapPrint::new),
   PRINT_LOCATION_CLASS(
       "printLocationClass",
       false,
@@ -179,7 +193,7 @@ enum BenchType implements LoadType {
 
   @Override
   public boolean measures() {
-    return this != PRINT_LOCATION_CLASS;
+    return this != PRINT_LOCATION_CLASS && this != LOCATION_MAP;
   }
 
   /** Makes its workload. */

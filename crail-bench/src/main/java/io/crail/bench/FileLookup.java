@@ -2,7 +2,6 @@
 package io.crail.bench;
 
 import io.crail.CrailNode;
-import io.crail.CrailNodeType;
 
 /** Looks one file up, one lookup at a time. */
 class FileLookup implements Workload {
@@ -16,14 +15,7 @@ class FileLookup implements Workload {
 
   @Override
   public final void prepare() throws Exception {
-    String path = run.options().path();
-    if (run.lookup(path) == null) {
-      if (!run.embedded()) {
-        throw run.missing(path, "-t write -f " + path);
-      }
-      run.notice("The embedded cluster is empty: writing " + path + " with one byte first");
-      run.writeFile(run.create(path, CrailNodeType.DATAFILE).asFile(), 1);
-    }
+    run.existing();
     if (run.options().warmUp() > 0) {
       run(run.options().warmUp(), new Recorder(System::nanoTime));
     }

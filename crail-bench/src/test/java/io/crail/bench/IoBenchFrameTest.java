@@ -105,7 +105,7 @@ class IoBenchFrameTest {
   @EnumSource(
       value = BenchType.class,
       mode = EnumSource.Mode.EXCLUDE,
-      names = "PRINT_LOCATION_CLASS")
+      names = {"PRINT_LOCATION_CLASS", "LOCATION_MAP"})
   void everyTypeHasSeveralWorkersAndARate(BenchType type) throws Exception {
     String label = type.label();
     String path = "/several-" + label;
@@ -230,6 +230,7 @@ class IoBenchFrameTest {
     "'-t write -s 1k,', list",
     "'-t write -s 1k,2k --rate 5 --plot DIR/x.svg', leave one out",
     "-t printLocationClass --rate 5, --rate: printLocationClass measures nothing",
+    "-t locationMap --rate 5, --rate: locationMap measures nothing",
     "-t write --rate 0, --rate 0",
     "-t write --rate NaN, --rate NaN",
     "-t write --rate fast, --rate fast",

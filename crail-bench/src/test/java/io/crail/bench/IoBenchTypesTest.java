@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBlockLocation;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
@@ -40,6 +41,7 @@ class IoBenchTypesTest {
 
   private final BenchOutput output = new BenchOutput();
   private boolean mapped = true;
+  private String locationMap = "";
 
   @BeforeAll
   static void start() throws Exception {
@@ -58,6 +60,7 @@ class IoBenchTypesTest {
   private Configuration configuration() {
     return cluster.configuration().toBuilder()
         .set("crail.storage.localmap", String.valueOf(mapped), "the test")
+        .set("crail.locationmap", locationMap, "the test")
         .build();
   }
 
@@ -286,6 +289,28 @@ class IoBenchTypesTest {
     assertEquals(3, figures.operations(), 1.0);
     assertEquals(operations, figures.operations() + figures.givenUp());
     assertRuns(line + " --rate 100000", operations, bytes);
+  }
+
+  @Test
+  void blocksArePrintedByTheNamesOfTheLocationMap() throws Exception {
+    assertRuns("-t write -s 64k -k 3 -f /located.dat", 3, 3 * 65_536);
+    CrailBlockLocation[] blocks = store.lookup("/located.dat").get().getBlockLocations(0, 196_608);
+    String host = blocks[0].getHosts()[0];
+    locationMap = host + ",elsewhere";
+    assertEquals(BenchRunner.OK, run("-t locationmap -f /located.dat", false), output::errors);
+    for (CrailBlockLocation block : blocks) {
+      String line =
+          "offset " + block.getOffset() + " length " + block.getLength() + " hosts elsewhere";
+      assertTrue(output.text().contains(line), output.text());
+    }
+    assertFalse(output.text().contains("execution time"), output.text());
+    assertFails("-t locationMap -f /", "/ is a DIRECTORY");
+    assertFails("-t locationMap -f /nowhere.dat", "/nowhere.dat", "-t write");
+  }
+
+  @Test
+  void aQueueIsAskedInPlaceOfTheStore() {
+    assertRuns("-t collection -k 5000 -b 16 -w 100", 5_000, 0);
   }
 
   @Test
