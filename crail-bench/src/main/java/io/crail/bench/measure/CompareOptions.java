@@ -28,7 +28,7 @@ import org.apache.commons.cli.ParseException;
 record CompareOptions(
     int runs, Set<String> only, int files, Path out, Path json, Path plots, boolean times) {
   private static final int DEFAULT_RUNS = 3;
-  private static final int DEFAULT_FILES = 2_000_000;
+  private static final int DEFAULT_FILES = 10_000_000;
   private static final int MAX_FILES = 100_000_000;
   private static final int LEAST_FILES = 100_000;
 
@@ -48,7 +48,7 @@ record CompareOptions(
         --runs <n>            how often each figure is taken (3)
         --only <sections>     some of these, separated by commas:
       %s
-        --files <n>           files that the namenode's memory is measured with (2000000)
+        --files <n>           files that the namenode's memory is measured with (10000000)
         --out <file>          writes the tables to this file as well
         --json <file>         writes all figures to this file
         --plots <directory>   writes charts as SVG and PNG to this directory

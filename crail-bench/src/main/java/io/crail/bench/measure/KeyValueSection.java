@@ -57,7 +57,7 @@ final class KeyValueSection extends Section {
   private static final Group[] GROUPS = {
     new Group(new int[] {4, 1 << 10}, 1, 8_000, 5_000),
     new Group(new int[] {4 << 10, 64 << 10}, 1, 5_000, 3_000),
-    new Group(new int[] {1 << 20}, 1, 1_000, 500)
+    new Group(new int[] {1 << 20}, 1, 5_000, 500)
   };
 
   private static final Group[] DEEP_GROUPS = {

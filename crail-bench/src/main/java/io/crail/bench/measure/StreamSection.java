@@ -40,11 +40,11 @@ final class StreamSection extends Section {
   /** Bytes that are copied, more than any cache has. */
   private static final int COPIED = 512 << 20;
 
-  /** Bytes of an experiment with less. */
-  private static final int SWEPT = 128 << 20;
-
   /** Pieces of at most 8 KiB that cost little each. */
   private static final int MANY = 32 << 10;
+
+  /** Pieces of 64 KiB, until they are compiled. */
+  private static final int SOME = 8 << 10;
 
   /** Over TCP each piece may wait for an answer: more would take longer than they tell. */
   private static final int WAITING = 4 << 10;
@@ -84,7 +84,7 @@ final class StreamSection extends Section {
         // Those of a line are measured in one process, with as many pieces of each size.
         if (mapped || buffered) {
           sweep(type, buffered, MANY, 1 << 10, 8 << 10);
-          sweep(type, buffered, SWEPT / (64 << 10), 64 << 10);
+          sweep(type, buffered, SOME, 64 << 10);
         } else {
           sweep(type, buffered, WAITING, SMALLER);
         }
