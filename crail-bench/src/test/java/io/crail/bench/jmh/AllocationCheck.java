@@ -23,7 +23,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * namenode or datanode: nothing, but for what the API gives the caller, what Netty needs for a
  * message, and what the namenode keeps. Each limit is so near to what is needed that one more
  * object, the smallest has 16 bytes, is beyond it; but for what a namenode does for a new name,
- * which the compiler makes cheaper for as long as it runs, and for a datanode's batches.
+ * which the compiler makes cheaper for as long as it runs.
  *
  * <p>The least of some iterations counts: what happens now and then, such as a sign of life, is in
  * others. What is not yet compiled allocates more, so that one beyond its limit is measured again
@@ -92,13 +92,18 @@ public final class AllocationCheck {
           new Hot("TransferBenchmark.read", MAPPED, NOTHING, ABSENT, NOTHING, ""),
           new Hot("TransferBenchmark.write", MAPPED, NOTHING, ABSENT, NOTHING, ""),
           new Hot(
-              "TransferBenchmark.readMany", TCP, 72, ABSENT, 20, "Netty's entry, once for a batch"),
+              "TransferBenchmark.readMany",
+              TCP,
+              72,
+              ABSENT,
+              NOTHING,
+              "Netty's entry, once for a batch"),
           new Hot(
               "TransferBenchmark.writeMany",
               TCP,
               136,
               ABSENT,
-              32,
+              NOTHING,
               "the same, for header and bytes"),
           new Hot("NamenodeLookupBenchmark.manyInFlight", FEW, 4, NOTHING, NOTHING, "the same"),
           new Hot("NamenodeLookupBenchmark.oneInFlight", FEW, 72, NOTHING, NOTHING, "the same"),

@@ -7,14 +7,13 @@ import io.crail.protocol.Generation;
 import io.crail.protocol.Ping;
 import io.crail.rpc.Frame;
 import io.crail.storage.RegionMemory;
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.WriteBufferWaterMark;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 
 /**
  * A datanode's end of a data connection: serves one request after the other, in their order. The
@@ -32,8 +31,6 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   static final int SMALLEST_PLACED = 8 * 1024;
 
   private static final int RECEIVE_CAPACITY = 16 * 1024;
-  private static final int SMALL_OUTPUT = 4 * 1024;
-  private static final int LARGE_OUTPUT = LARGEST_COPIED_READ + 8 * 1024;
   private static final int WRITE_HEAD =
       Frame.HEADER_LENGTH + WriteData.Request.LAYOUT.fixedLength();
   private static final int LONGEST_REQUEST = WRITE_HEAD + DataNodeOperations.MAX_DATA_LENGTH;
@@ -48,6 +45,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   private final Runnable resume = this::resume;
 
   private ChannelHandlerContext context;
+  private DatanodeLoop loop;
   private String peer = "a new connection";
   private boolean greeted;
   private boolean closed;
@@ -57,9 +55,10 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   private long untakenSinceNanos;
 
   // The output that was not handed to the channel yet.
-  private ByteBuf out;
-  private ByteBuffer outBytes;
-  private int outLength;
+  private Answers out;
+
+  // Handed to the channel since the last flush.
+  private final ArrayDeque<Answers> handedOver = new ArrayDeque<>(4);
 
   // The write whose data are arriving.
   private int missing;
@@ -97,6 +96,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   @Override
   public void handlerAdded(ChannelHandlerContext newContext) {
     context = newContext;
+    loop = server.loop(context.executor());
     context.channel().config().setWriteBufferWaterMark(WATER_MARK);
   }
 
@@ -104,7 +104,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   public void channelActive(ChannelHandlerContext ignored) {
     peer = String.valueOf(context.channel().remoteAddress());
     openedNanos = System.nanoTime();
-    server.members(context.executor()).add(this);
+    loop.add(this);
   }
 
   @Override
@@ -131,16 +131,17 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   @Override
   public void channelInactive(ChannelHandlerContext ignored) {
     closed = true;
-    server.members(context.executor()).remove(this);
+    loop.remove(this);
   }
 
   @Override
   public void handlerRemoved(ChannelHandlerContext ignored) {
     closed = true;
     if (out != null) {
-      out.release();
+      loop.giveBack(out);
       out = null;
     }
+    giveBack();
     receiver.release();
     // A closed selector may know the channel for good; a region's memory has to go before.
     region = null;
@@ -291,7 +292,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     } else if (opcode == DataNodeOperations.PING.number()) {
       Ping.Request request = Ping.Request.CODEC.decode(bytes, body, bodyLength);
       int answer = begin(Ping.Response.LAYOUT.fixedLength());
-      Ping.Response.CODEC.encode(new Ping.Response(request.data()), outBytes, answer);
+      Ping.Response.CODEC.encode(new Ping.Response(request.data()), out.bytes(), answer);
       end(ErrorCode.OK, Ping.Response.LAYOUT.fixedLength());
     } else if (opcode == DataNodeOperations.HELLO.number()) {
       hello(DataHello.Request.CODEC.decode(bytes, body, bodyLength));
@@ -322,7 +323,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     int body = begin(DataHello.Response.LAYOUT.fixedLength());
     DataHello.Response.CODEC.encode(
         new DataHello.Response(Frame.VERSION, (int) (server.writeTimeoutNanos() / 1_000_000)),
-        outBytes,
+        out.bytes(),
         body);
     end(ErrorCode.OK, DataHello.Response.LAYOUT.fixedLength());
   }
@@ -351,13 +352,13 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   private void copyOut(int readLength, int index) {
     int fixed = ReadData.Response.LAYOUT.fixedLength();
     int answer = begin(fixed + readLength);
-    ErrorCode code = region.read(regionOffset, outBytes, answer + fixed, readLength, generation);
+    ErrorCode code = region.read(regionOffset, out.bytes(), answer + fixed, readLength, generation);
     if (code != ErrorCode.OK) {
       // Nothing was committed, so the error takes the place of the data.
       fail(code, describe(index, regionOffset, readLength));
       return;
     }
-    ReadData.Response.encodeFields(outBytes, answer, readLength, false);
+    ReadData.Response.encodeFields(out.bytes(), answer, readLength, false);
     end(ErrorCode.OK, fixed + readLength);
   }
 
@@ -365,18 +366,19 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     length = readLength;
     int head = begin(READ_HEAD - Frame.HEADER_LENGTH) - Frame.HEADER_LENGTH;
     Frame.write(
-        outBytes,
+        out.bytes(),
         head,
         READ_HEAD + readLength,
         ErrorCode.OK.number(),
         Frame.KIND_RESPONSE,
         correlationId);
-    ReadData.Response.encodeFields(outBytes, head + Frame.HEADER_LENGTH, readLength, true);
-    outLength += READ_HEAD;
+    ReadData.Response.encodeFields(out.bytes(), head + Frame.HEADER_LENGTH, readLength, true);
+    out.add(READ_HEAD);
     handOver();
     sending = true;
     payload.toSend(regionView, regionOffset, readLength);
     context.writeAndFlush(payload.retain(), context.voidPromise());
+    giveBack();
   }
 
   /** The data of a large read have left, or the connection is being closed. */
@@ -486,49 +488,52 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     return bytes + " bytes at " + offset + " of region " + index + ", generation " + generation;
   }
 
-  /** Makes room for a frame; gives where its body begins in {@link #outBytes}. */
+  /** Makes room for a frame; gives where its body begins in the answers. */
   private int begin(int bodyLength) {
     int needed = Frame.HEADER_LENGTH + bodyLength;
-    if (out != null && outBytes.capacity() - outLength < needed) {
+    if (out != null && out.room() < needed) {
       handOver();
     }
     if (out == null) {
-      int capacity = needed > SMALL_OUTPUT / 2 ? LARGE_OUTPUT : SMALL_OUTPUT;
-      out = context.alloc().directBuffer(capacity, capacity);
-      outBytes = out.nioBuffer(0, capacity).order(ByteOrder.LITTLE_ENDIAN);
-      outLength = 0;
+      out = loop.take(needed);
     }
-    return outLength + Frame.HEADER_LENGTH;
+    return out.length() + Frame.HEADER_LENGTH;
   }
 
   private void end(ErrorCode code, int bodyLength) {
     int frameLength = Frame.HEADER_LENGTH + bodyLength;
     Frame.write(
-        outBytes, outLength, frameLength, code.number(), Frame.KIND_RESPONSE, correlationId);
-    outLength += frameLength;
+        out.bytes(), out.length(), frameLength, code.number(), Frame.KIND_RESPONSE, correlationId);
+    out.add(frameLength);
   }
 
   private void fail(ErrorCode code, String detail) {
     byte[] text = detail.getBytes(StandardCharsets.UTF_8);
     int textLength = Math.min(text.length, Frame.MAX_DETAIL_LENGTH);
     int body = begin(textLength);
-    outBytes.put(body, text, 0, textLength);
+    out.bytes().put(body, text, 0, textLength);
     end(code, textLength);
   }
 
-  /** Gives the output to the channel, which sends it with the next flush. */
+  /** Gives the answers to the channel, which sends them with the next flush. */
   private void handOver() {
-    if (out != null) {
-      ByteBuf full = out;
-      out = null;
-      context.write(full.setIndex(0, outLength), context.voidPromise());
-    }
+    context.write(out.toSend(), context.voidPromise());
+    handedOver.addLast(out);
+    out = null;
   }
 
   private void flush() {
     if (out != null && !closed) {
       handOver();
       context.flush();
+      giveBack();
+    }
+  }
+
+  /** What the socket has taken is used again. */
+  private void giveBack() {
+    while (!handedOver.isEmpty()) {
+      loop.giveBack(handedOver.pollFirst());
     }
   }
 

@@ -58,7 +58,7 @@ final class TcpStorageServer implements StorageServer {
   private final long writeTimeoutNanos;
   private final long handshakeTimeoutNanos;
   private final long stallTimeoutNanos;
-  private final Map<EventExecutor, List<DatanodeConnection>> loops = new IdentityHashMap<>();
+  private final Map<EventExecutor, DatanodeLoop> loops = new IdentityHashMap<>();
   private UUID uuid;
   private List<RegionMemory> regions = List.of();
   private RegionDirectory directory;
@@ -127,7 +127,7 @@ final class TcpStorageServer implements StorageServer {
     group =
         transport.newEventLoops(
             "storage", cores == 0 ? Runtime.getRuntime().availableProcessors() : cores);
-    group.forEach(executor -> loops.put(executor, new ArrayList<>()));
+    group.forEach(executor -> loops.put(executor, new DatanodeLoop()));
     ChannelFuture bound =
         transport
             .newServerBootstrap(group)
@@ -149,9 +149,9 @@ final class TcpStorageServer implements StorageServer {
     long sweepMillis =
         Math.max(1, Math.min(LONGEST_SWEEP_MILLIS, writeTimeoutNanos / 1_000_000 / 8));
     loops.forEach(
-        (executor, members) ->
+        (executor, loop) ->
             executor.scheduleWithFixedDelay(
-                () -> sweep(members), sweepMillis, sweepMillis, TimeUnit.MILLISECONDS));
+                loop::sweep, sweepMillis, sweepMillis, TimeUnit.MILLISECONDS));
     if (directory != null) {
       // In an event loop, so that a heart that beats also means that somebody serves.
       group
@@ -175,15 +175,8 @@ final class TcpStorageServer implements StorageServer {
     channels.add(channel);
   }
 
-  private static void sweep(List<DatanodeConnection> members) {
-    long now = System.nanoTime();
-    for (int i = members.size() - 1; i >= 0; i--) {
-      members.get(i).sweep(now);
-    }
-  }
-
-  /** The connections of an event loop; only for its thread. */
-  List<DatanodeConnection> members(EventExecutor executor) {
+  /** What the connections of an event loop share; only for its thread. */
+  DatanodeLoop loop(EventExecutor executor) {
     return loops.get(executor);
   }
 
@@ -272,6 +265,8 @@ final class TcpStorageServer implements StorageServer {
       group.shutdownGracefully(0, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
       if (!group.terminationFuture().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS)) {
         LOG.warn("the datanode's event loops did not end within {} ms", CLOSE_TIMEOUT_MILLIS);
+      } else {
+        loops.values().forEach(DatanodeLoop::release);
       }
     }
     if (transport != null) {

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+
+/**
+ * Memory for answers, as the channel sends it. While sockets take what they are given, all
+ * connections of an event loop use the same pieces again and again, the last one first, which is
+ * still in the cache; what a socket has not taken goes when it has, and is replaced. Used only by
+ * the thread of its loop.
+ */
+final class Answers {
+  private final ByteBuf buffer;
+  private final ByteBuffer bytes;
+  private int length;
+
+  private Answers(int capacity) {
+    this.buffer = UnpooledByteBufAllocator.DEFAULT.directBuffer(capacity, capacity);
+    this.bytes = buffer.nioBuffer(0, capacity).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** The memory, little-endian; only absolute access. */
+  ByteBuffer bytes() {
+    return bytes;
+  }
+
+  /** Bytes of whole frames. */
+  int length() {
+    return length;
+  }
+
+  /** Bytes of frames that are still to come. */
+  int room() {
+    return bytes.capacity() - length;
+  }
+
+  /** A frame has been written behind the others. */
+  void add(int frameLength) {
+    length += frameLength;
+  }
+
+  /** All frames, with a reference of their own. */
+  ByteBuf toSend() {
+    return buffer.setIndex(0, length).retain();
+  }
+
+  /** The pieces of a size that nobody uses at the moment. */
+  static final class Spare {
+    /** As many as one connection fills before it sends them. */
+    private static final int MOST = 4;
+
+    private final int capacity;
+    private final ArrayDeque<Answers> idle = new ArrayDeque<>(MOST);
+
+    Spare(int capacity) {
+      this.capacity = capacity;
+    }
+
+    /** A piece without frames: the one that was used last. */
+    Answers take() {
+      Answers last = idle.pollLast();
+      Answers taken = last == null ? new Answers(capacity) : last;
+      taken.length = 0;
+      return taken;
+    }
+
+    /** Takes a piece of this size back, which may not all be sent yet. */
+    void giveBack(Answers used) {
+      if (idle.size() < MOST && used.buffer.refCnt() == 1) {
+        idle.addLast(used);
+      } else {
+        used.buffer.release();
+      }
+    }
+
+    void release() {
+      idle.forEach(piece -> piece.buffer.release());
+      idle.clear();
+    }
+  }
+}

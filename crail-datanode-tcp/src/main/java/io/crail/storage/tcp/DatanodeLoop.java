@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the connections of an event loop share. Used only by its thread. */
+final class DatanodeLoop {
+  private static final int SMALL_ANSWERS = 4 * 1024;
+  private static final int LARGE_ANSWERS = DatanodeConnection.LARGEST_COPIED_READ + 8 * 1024;
+
+  private final List<DatanodeConnection> members = new ArrayList<>();
+  private final Answers.Spare small = new Answers.Spare(SMALL_ANSWERS);
+  private final Answers.Spare large = new Answers.Spare(LARGE_ANSWERS);
+
+  void add(DatanodeConnection connection) {
+    members.add(connection);
+  }
+
+  void remove(DatanodeConnection connection) {
+    members.remove(connection);
+  }
+
+  /** Memory for a frame of so many bytes, and others behind it. */
+  Answers take(int frameLength) {
+    return (frameLength > SMALL_ANSWERS / 2 ? large : small).take();
+  }
+
+  /** Takes memory back; what of it is not sent yet stays until it is. */
+  void giveBack(Answers answers) {
+    (answers.bytes().capacity() == LARGE_ANSWERS ? large : small).giveBack(answers);
+  }
+
+  /** Looks at the deadlines of all connections. */
+  void sweep() {
+    long now = System.nanoTime();
+    for (int i = members.size() - 1; i >= 0; i--) {
+      members.get(i).sweep(now);
+    }
+  }
+
+  /** Lets go of the memory, when the loop has ended. */
+  void release() {
+    small.release();
+    large.release();
+  }
+}
