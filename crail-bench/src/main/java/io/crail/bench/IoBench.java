@@ -50,6 +50,11 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
     System.exit(BenchClient.run((context, more) -> new IoBench(context)));
   }
 
+  /** All types, as the help lists them. */
+  public static List<LoadType> types() {
+    return List.of(BenchType.values());
+  }
+
   /** The text that explains options and types. */
   public static String help() {
     return SYNTAX.help();
