@@ -135,10 +135,12 @@ public final class EmbeddedCrail implements AutoCloseable {
         configuration.toBuilder()
             .set(ClusterKeys.NAMENODE_ADDRESS.name(), addresses.toString(), "the embedded cluster")
             .build();
-    for (int storageClass : plan.storageClasses) {
+    for (int i = 0; i < plan.storageClasses.length; i++) {
+      int storageClass = plan.storageClasses[i];
+      StorageTier tier =
+          plan.tiers.length == 0 ? tierOf(storageClass) : StorageTier.find(plan.tiers[i]);
       datanodes.add(
-          Datanode.start(
-              configuration, tierOf(storageClass), storageClass, plan.tierArguments(), transport));
+          Datanode.start(configuration, tier, storageClass, plan.tierArguments(), transport));
     }
     for (Datanode datanode : datanodes) {
       awaitRegistered(datanode);
@@ -211,6 +213,7 @@ public final class EmbeddedCrail implements AutoCloseable {
     private final Configuration.Builder settings = Configuration.builder();
     private int namenodes = 1;
     private int[] storageClasses = {0};
+    private String[] tiers = {};
     private long storageBytes = -1;
     private Path dataPath;
     private String host;
@@ -250,6 +253,7 @@ public final class EmbeddedCrail implements AutoCloseable {
         throw new IllegalArgumentException("number of datanodes: " + count);
       }
       storageClasses = new int[count];
+      tiers = new String[0];
       return this;
     }
 
@@ -259,6 +263,17 @@ public final class EmbeddedCrail implements AutoCloseable {
      */
     public Builder storageClasses(int... classes) {
       storageClasses = classes.clone();
+      tiers = new String[0];
+      return this;
+    }
+
+    /**
+     * Sets the tier of each datanode by its name, and so how many there are; all are of storage
+     * class 0.
+     */
+    public Builder tiers(String... names) {
+      tiers = names.clone();
+      storageClasses = new int[names.length];
       return this;
     }
 
