@@ -52,7 +52,14 @@ abstract class InterruptContract {
   @BeforeEach
   void start() throws Exception {
     String map = "crail.storage.localmap=" + mapped;
-    cluster = TestCluster.start(tier, 1, 1, map, tier.regions("1m"));
+    cluster =
+        TestCluster.start(
+            tier,
+            1,
+            1,
+            map,
+            "crail.storage.tcp.allocationsize=1m",
+            "crail.storage.rdma.allocationsize=1m");
     store = cluster.newStore();
   }
 

@@ -3,7 +3,7 @@ package io.crail.store;
 
 import org.junit.jupiter.api.Tag;
 
-/** Direct streams over RDMA, with metadata over TCP. */
+/** Direct streams over RDMA. */
 @Tag("rdma")
 class RdmaDirectStreamTest extends DirectStreamContract {
   RdmaDirectStreamTest() {

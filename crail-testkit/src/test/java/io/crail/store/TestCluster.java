@@ -19,38 +19,77 @@ import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
 /** An embedded cluster with little space, its stores, and a look at its space from outside. */
 final class TestCluster implements AutoCloseable {
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final String RDMA_HOST = "10.9.0.2";
 
-  /** The tier of a cluster's datanodes. */
+  /** Longer where the machine is emulated. */
+  private static final long PATIENCE_NANOS =
+      TimeUnit.SECONDS.toNanos(Integer.getInteger("crail.test.patience", 60));
+
+  /** What a cluster's metadata and data travel over. */
   enum Tier {
-    /** Over the loopback interface. */
-    TCP(64 << 20),
-    /** Behind the second device of the test machine; with more space, for what was freed rests. */
-    RDMA(
-        160 << 20,
-        "crail.storage.types=rdma",
-        "crail.storage.rdma.interface=10.9.0.2",
-        "crail.storage.rdma.connecttimeout=20s");
+    /** All over the loopback interface. */
+    TCP(64 << 20, "127.0.0.1", List.of("tcp"), Map.of()),
+    /**
+     * All over RDMA, to the second device of the test machine; with more space, for what was freed
+     * rests.
+     */
+    RDMA(160 << 20, RDMA_HOST, List.of("rdma"), rdma("rdma")),
+    /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
+    MIXED(160 << 20, RDMA_HOST, List.of("rdma", "tcp"), rdma("rdma,tcp"));
 
     private final long datanodeBytes;
-    private final String[] settings;
+    private final String host;
+    private final List<String> types;
+    private final Map<String, String> settings;
 
-    Tier(long datanodeBytes, String... settings) {
+    Tier(long datanodeBytes, String host, List<String> types, Map<String, String> settings) {
       this.datanodeBytes = datanodeBytes;
+      this.host = host;
+      this.types = types;
       this.settings = settings;
     }
 
-    /** The setting for the size of a region. */
-    String regions(String size) {
-      return "crail.storage." + name().toLowerCase(Locale.ROOT) + ".allocationsize=" + size;
+    private static Map<String, String> rdma(String types) {
+      return Map.of(
+          "crail.namenode.rpctype", "darpc",
+          "crail.namenode.darpc.connecttimeout", "20s",
+          "crail.storage.types", types,
+          "crail.storage.localmap", "false",
+          "crail.storage.rdma.interface", RDMA_HOST,
+          "crail.storage.rdma.connecttimeout", "20s",
+          "crail.storage.tcp.interface", RDMA_HOST,
+          "crail.storage.tcp.connecttimeout", "20s");
+    }
+
+    /** The address of the servers. */
+    String host() {
+      return host;
+    }
+
+    /** What servers and clients have to be told. */
+    Map<String, String> settings() {
+      return settings;
+    }
+
+    /** Whether datanodes refuse who comes late, so that space can be given out again at once. */
+    boolean checksGeneration() {
+      return this == TCP;
+    }
+
+    /** The tier of each datanode: of so many, but of one for each tier at least. */
+    private String[] typesOf(int datanodes) {
+      String[] names = new String[Math.max(datanodes, types.size())];
+      Arrays.setAll(names, i -> types.get(i % types.size()));
+      return names;
     }
   }
 
@@ -72,21 +111,22 @@ final class TestCluster implements AutoCloseable {
     return start(Tier.TCP, namenodes, datanodes, settings);
   }
 
-  /** As {@link #start(int, int, String...)}, with datanodes of a tier. */
+  /** As {@link #start(int, int, String...)}, over something else. */
   static TestCluster start(Tier tier, int namenodes, int datanodes, String... settings)
       throws Exception {
     EmbeddedCrail.Builder builder =
         EmbeddedCrail.builder()
             .namenodes(namenodes)
-            .datanodes(datanodes)
+            .host(tier.host)
+            .tiers(tier.typesOf(datanodes))
             .storage(tier.datanodeBytes)
             .set("crail.rpctimeout", "60s")
             .set("crail.datatimeout", "60s")
             .set("crail.lease", "60s");
-    set(builder, tier.regions("16m"));
-    for (String setting : tier.settings) {
-      set(builder, setting);
+    for (String type : tier.types) {
+      builder.set("crail.storage." + type + ".allocationsize", "16m");
     }
+    tier.settings.forEach(builder::set);
     for (String setting : settings) {
       set(builder, setting);
     }
