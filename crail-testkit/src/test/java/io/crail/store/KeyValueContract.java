@@ -36,19 +36,32 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** What values in tables promise, wherever their bytes lie. */
+/** What values in tables promise, wherever their bytes lie. Each place and tier adds a subclass. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class KeyValueContract {
   private static final int[] LENGTHS = {
     0, 1, 4, 64, 1023, 1024, 1025, 4096, 4097, 100_000, 1 << 20, 2_500_000
   };
 
+  private final TestCluster.Tier tier;
+  private final String[] settings;
   private TestCluster cluster;
   private CrailStore store;
   private CrailStore other;
 
-  /** What says where the bytes lie. */
-  abstract String[] settings();
+  /**
+   * For subclasses.
+   *
+   * @param settings what says where the bytes lie
+   */
+  KeyValueContract(TestCluster.Tier tier, String... settings) {
+    this.tier = tier;
+    this.settings = settings;
+  }
+
+  final TestCluster.Tier tier() {
+    return tier;
+  }
 
   final TestCluster cluster() {
     return cluster;
@@ -60,7 +73,7 @@ abstract class KeyValueContract {
 
   @BeforeAll
   void start() throws Exception {
-    cluster = TestCluster.start(2, 1, settings());
+    cluster = TestCluster.start(tier, 2, 1, settings);
     store = cluster.newStore();
     other = cluster.newStore();
   }

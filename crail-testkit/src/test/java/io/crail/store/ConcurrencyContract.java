@@ -32,20 +32,29 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What several clients see of each other on the same nodes. */
-class ConcurrencyTest {
+/** What several clients see of each other on the same nodes. Each tier adds a subclass. */
+abstract class ConcurrencyContract {
   /** Threads run for so long, or longer until they have done enough to mean something. */
   private static final long RUN_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
 
   private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(120);
   private static final int ENOUGH = 20;
+
+  /** Where what is freed rests, there is space for no more than that. */
+  private static final int MOST_PUTS = 1_000;
+
   private static final int RECORD = 1_000;
 
+  private final TestCluster.Tier tier;
   private final AtomicReference<Throwable> problem = new AtomicReference<>();
   private final List<Thread> threads = new ArrayList<>();
 
   private interface Body {
     void run() throws Exception;
+  }
+
+  ConcurrencyContract(TestCluster.Tier tier) {
+    this.tier = tier;
   }
 
   private void thread(Body body) {
@@ -87,7 +96,7 @@ class ConcurrencyTest {
   @ValueSource(booleans = {true, false})
   void valuesAreNeverTorn(boolean mapped) throws Exception {
     long seed = Bytes.seed("values");
-    try (TestCluster cluster = TestCluster.start(1, 2, "crail.storage.localmap=" + mapped)) {
+    try (TestCluster cluster = TestCluster.start(tier, 1, 2, "crail.storage.localmap=" + mapped)) {
       create(cluster.newStore(), "/t", CrailNodeType.TABLE);
       AtomicInteger puts = new AtomicInteger();
       AtomicInteger reads = new AtomicInteger();
@@ -99,7 +108,8 @@ class ConcurrencyTest {
         boolean writes = t < 2;
         thread(
             () -> {
-              while (goesOn(began, () -> puts.get() > ENOUGH && reads.get() > ENOUGH)) {
+              while ((tier.checksGeneration() || puts.get() < MOST_PUTS)
+                  && goesOn(began, () -> puts.get() > ENOUGH && reads.get() > ENOUGH)) {
                 int key = random.nextInt(3);
                 if (writes) {
                   put(store, key, random, puts);
@@ -171,7 +181,7 @@ class ConcurrencyTest {
   /** What was acknowledged is there, once, in the order of the appends. */
   @Test
   void appendersTakeTurns() throws Exception {
-    try (TestCluster cluster = TestCluster.start()) {
+    try (TestCluster cluster = TestCluster.start(tier, 1, 1)) {
       CrailStore first = cluster.newStore();
       createFile(first, "/log");
       // The creator's own lease ends with its first stream.

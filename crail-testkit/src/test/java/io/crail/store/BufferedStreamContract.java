@@ -28,20 +28,29 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Buffered streams, over mapped regions and over TCP. */
+/** Buffered streams, over mapped regions and over a network. Each tier adds a subclass. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class BufferedStreamTest {
-  private static final int SLICE = 64 << 10;
+abstract class BufferedStreamContract {
+  static final int SLICE = 64 << 10;
 
+  private final TestCluster.Tier tier;
   private TestCluster cluster;
   private CrailStore mapped;
   private CrailStore network;
   private int number;
 
+  BufferedStreamContract(TestCluster.Tier tier) {
+    this.tier = tier;
+  }
+
+  final TestCluster cluster() {
+    return cluster;
+  }
+
   @BeforeAll
   void start() throws Exception {
-    cluster = TestCluster.start("crail.buffersize=128k", "crail.slicesize=64k");
-    mapped = cluster.newStore();
+    cluster = TestCluster.start(tier, 1, 1, "crail.buffersize=128k", "crail.slicesize=64k");
+    mapped = cluster.newStore("crail.storage.localmap=true");
     network = cluster.newStore("crail.storage.localmap=false");
   }
 
@@ -334,35 +343,6 @@ class BufferedStreamTest {
         }
       }
     }
-  }
-
-  /** They are copied neither into slices nor out of them, but for what keeps the network busy. */
-  @Test
-  void largeDirectBuffersTravelAsTheyAreOverANetwork() throws Exception {
-    CrailStore counted = cluster.newStore("crail.storage.localmap=false");
-    byte[] bytes = Bytes.random(new Random(Bytes.seed("straight")), 16 * SLICE);
-    ByteBuffer direct = ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
-    CrailFile file = createFile(counted, "/straight");
-    try (CrailBufferedOutputStream output = file.getBufferedOutputStream(bytes.length)) {
-      // Then it is known where the rest goes.
-      output.write(direct.slice(0, SLICE));
-      output.purge().get();
-      output.write(direct.position(SLICE));
-      assertEquals(bytes.length, direct.position());
-    }
-    String written = counted.getStatistics().describe("buffered/out");
-    assertTrue(written.contains("totalOps 3, "), written);
-    ByteBuffer got = ByteBuffer.allocateDirect(bytes.length);
-    // A lookup tells where it lies.
-    CrailFile found = counted.lookup("/straight").get().asFile();
-    try (CrailBufferedInputStream input = found.getBufferedInputStream(bytes.length)) {
-      assertEquals(bytes.length, input.read(got));
-      assertEquals(bytes.length, input.position());
-    }
-    assertEquals(got.flip(), ByteBuffer.wrap(bytes));
-    String read = counted.getStatistics().describe("buffered/in");
-    assertTrue(read.contains("totalOps 1, "), read);
-    counted.close();
   }
 
   @ParameterizedTest

@@ -13,14 +13,23 @@ import java.nio.ByteBuffer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A stream that is open and idle keeps nothing of the memory that it has moved bytes of. */
-class ReleasedMemoryTest {
+/**
+ * A stream that is open and idle keeps nothing of the memory that it has moved bytes of. Each tier
+ * adds a subclass.
+ */
+abstract class ReleasedMemoryContract {
   private static final int LENGTH = 1 << 20;
+
+  private final TestCluster.Tier tier;
+
+  ReleasedMemoryContract(TestCluster.Tier tier) {
+    this.tier = tier;
+  }
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void idleStreamsKeepNoMemoryOfTheCaller(boolean mapped) throws Exception {
-    try (TestCluster cluster = TestCluster.start("crail.storage.localmap=" + mapped)) {
+    try (TestCluster cluster = TestCluster.start(tier, 1, 1, "crail.storage.localmap=" + mapped)) {
       CrailFile file = Bytes.createFile(cluster.newStore(), "/a");
       CrailOutputStream output = file.getDirectOutputStream(0);
       awaitReleased(written(output));

@@ -37,29 +37,37 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
 /**
  * Programs as they are written for Apache Crail 1.2, with other imports: every method that such a
- * program calls is called here in its usual way.
+ * program calls is called here in its usual way. Each tier adds a subclass.
  */
-class ApacheCrailProgramTest {
-  private static TestCluster cluster;
-  private static CrailStore store;
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class ApacheCrailProgramContract {
+  private final TestCluster.Tier tier;
+  private TestCluster cluster;
+  private CrailStore store;
+
+  ApacheCrailProgramContract(TestCluster.Tier tier) {
+    this.tier = tier;
+  }
 
   @BeforeAll
-  static void start() throws Exception {
-    cluster = TestCluster.start();
+  void start() throws Exception {
+    cluster = TestCluster.start(tier, 1, 1);
     CrailConfiguration conf = CrailConfiguration.createEmptyConfiguration();
     conf.set(
         "crail.namenode.address",
         CrailConfiguration.of(cluster.configuration()).get("crail.namenode.address"));
+    tier.settings().forEach(conf::set);
     conf.setInt("crail.buffersize", 1 << 20);
     assertTrue(conf.getBoolean("crail.statistics", true));
     store = CrailStore.newInstance(conf);
   }
 
   @AfterAll
-  static void stop() throws Exception {
+  void stop() throws Exception {
     store.getStatistics().print("close");
     store.close();
     cluster.close();

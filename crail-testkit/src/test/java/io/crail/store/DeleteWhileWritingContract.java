@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailFile;
 import io.crail.CrailLocationClass;
@@ -16,10 +15,8 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.common.error.CrailException;
-import io.crail.common.error.CrailTimeoutException;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.StaleNodeException;
-import io.crail.common.error.UnavailableException;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -28,11 +25,17 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Deletes of files that are being written. */
-class DeleteWhileWritingTest {
+/** Deletes of files that are being written. Each tier adds a subclass. */
+abstract class DeleteWhileWritingContract {
+  private final TestCluster.Tier tier;
+
+  DeleteWhileWritingContract(TestCluster.Tier tier) {
+    this.tier = tier;
+  }
+
   @Test
   void everyDeleteIsAnswered() throws Exception {
-    try (TestCluster cluster = TestCluster.start("crail.storage.localmap=false")) {
+    try (TestCluster cluster = TestCluster.start(tier, 1, 1, "crail.storage.localmap=false")) {
       CrailStore store = cluster.newStore("crail.storage.localmap=false");
       for (int round = 0; round < 20; round++) {
         String path = "/deleted-" + round;
@@ -78,14 +81,14 @@ class DeleteWhileWritingTest {
   }
 
   /** Writes on, behind the ten bytes that are there. */
-  private static void assertLives(CrailOutputStream output, CrailStore store, String path)
+  static void assertLives(CrailOutputStream output, CrailStore store, String path)
       throws Exception {
     output.write(Bytes.buffer(new byte[10])).get();
     output.close();
     assertEquals(20, store.lookup(path).get().getCapacity());
   }
 
-  private static CrailOutputStream begin(CrailStore store, String path) throws Exception {
+  static CrailOutputStream begin(CrailStore store, String path) throws Exception {
     CrailOutputStream output = Bytes.createFile(store, path).getDirectOutputStream(0);
     output.write(Bytes.buffer(new byte[10])).get();
     return output;
@@ -99,7 +102,7 @@ class DeleteWhileWritingTest {
 
   @Test
   void aStreamGoesWithItsNodeAndNotWithAPath() throws Exception {
-    try (TestCluster cluster = TestCluster.start(2, 1)) {
+    try (TestCluster cluster = TestCluster.start(tier, 2, 1)) {
       CrailStore store = cluster.newStore();
       for (String top : new String[] {"/a", "/b", "/c", "/d"}) {
         // Nodes at both namenodes.
@@ -121,7 +124,7 @@ class DeleteWhileWritingTest {
 
   @Test
   void theStreamsBelowADirectoryGoWithIt() throws Exception {
-    try (TestCluster cluster = TestCluster.start()) {
+    try (TestCluster cluster = TestCluster.start(tier, 1, 1)) {
       CrailStore store = cluster.newStore();
       for (String path : new String[] {"/d", "/d/out", "/in", "/d/deep", "/d/deep/er", "/other"}) {
         Bytes.create(store, path, CrailNodeType.DIRECTORY);
@@ -148,29 +151,6 @@ class DeleteWhileWritingTest {
           assertLives(many.get(i), store, "/other/" + i);
         }
       }
-    }
-  }
-
-  @Test
-  void aDeleteThatFailsEndsNoStream() throws Exception {
-    long seed = Bytes.seed("failing delete");
-    try (SimulatedCluster cluster = new SimulatedCluster(seed, "crail.rpctimeout=30s")) {
-      CrailStore store = cluster.newStore("client");
-      Bytes.create(store, "/d", CrailNodeType.DIRECTORY);
-      CrailOutputStream file = begin(store, "/f");
-      CrailOutputStream below = begin(store, "/d/f");
-      cluster.network().silence("client", SimulatedCluster.NAMENODE);
-      List<Upcoming<CrailNode>> deletes =
-          List.of(store.delete("/f", false), store.delete("/d", true));
-      for (Upcoming<CrailNode> delete : deletes) {
-        ExecutionException failed = assertThrows(ExecutionException.class, delete::get);
-        assertTrue(
-            failed.getCause() instanceof CrailTimeoutException
-                || failed.getCause() instanceof UnavailableException,
-            () -> failed.toString());
-      }
-      assertLives(file, store, "/f");
-      assertLives(below, store, "/d/f");
     }
   }
 }

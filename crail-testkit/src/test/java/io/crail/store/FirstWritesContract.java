@@ -12,30 +12,36 @@ import io.crail.CrailResult;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
-import io.crail.embedded.EmbeddedCrail;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-/** The first writes of a store, which waits for its datanodes while more writes are issued. */
-class FirstWritesTest {
-  @TempDir Path dataPath;
+/**
+ * The first writes of a store, which waits for its datanodes while more writes are issued. Each
+ * tier adds a subclass.
+ */
+abstract class FirstWritesContract {
+  private final TestCluster.Tier tier;
+  private final int rounds;
+
+  FirstWritesContract(TestCluster.Tier tier) {
+    this.tier = tier;
+    // An emulated machine needs seconds for each.
+    this.rounds = tier == TestCluster.Tier.TCP || Boolean.getBoolean("crail.test.long") ? 30 : 8;
+  }
 
   @Test
   void laterWritesDoNotOvertakeTheSpaceOfEarlierOnes() throws Exception {
-    try (EmbeddedCrail crail =
-        EmbeddedCrail.builder().datanodes(3).storage(32 << 20).dataPath(dataPath).start()) {
-      for (int round = 0; round < 30; round++) {
+    try (TestCluster cluster = TestCluster.start(tier, 1, 3)) {
+      for (int round = 0; round < rounds; round++) {
         // A new store each time: it does not know its datanodes yet.
         try (CrailStore store =
-            CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
+            CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
           writeAndCheck(store, "/first-" + round % 2, new Random(round));
           store.delete("/first-" + round % 2, false).get(60, TimeUnit.SECONDS);
         }

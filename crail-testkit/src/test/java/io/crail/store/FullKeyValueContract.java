@@ -17,10 +17,9 @@ import io.crail.protocol.NameNodeOperations;
 import org.junit.jupiter.api.Test;
 
 /** Values that would be small, but for the namenode, which has memory for next to none. */
-class FullKeyValueTest extends KeyValueContract {
-  @Override
-  String[] settings() {
-    return new String[] {"crail.namenode.smallvalue=1k", "crail.namenode.smallvalues=60"};
+abstract class FullKeyValueContract extends KeyValueContract {
+  FullKeyValueContract(TestCluster.Tier tier) {
+    super(tier, "crail.namenode.smallvalue=1k", "crail.namenode.smallvalues=60");
   }
 
   @Override
@@ -45,7 +44,12 @@ class FullKeyValueTest extends KeyValueContract {
     // to a datanode, lets the lease run out.
     try (TestCluster brief =
         TestCluster.start(
-            "crail.namenode.smallvalue=1k", "crail.namenode.smallvalues=60", "crail.lease=5s")) {
+            tier(),
+            1,
+            1,
+            "crail.namenode.smallvalue=1k",
+            "crail.namenode.smallvalues=60",
+            "crail.lease=5s")) {
       CrailStore reader = brief.newStore();
       Bytes.create(reader, "/interrupted", CrailNodeType.TABLE);
       CrailStore writer = brief.newStore();

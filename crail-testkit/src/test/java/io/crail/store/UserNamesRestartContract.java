@@ -12,8 +12,17 @@ import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import org.junit.jupiter.api.Test;
 
-/** Names of owners, whose numbers a namenode gives anew when it starts again. */
-class UserNamesRestartTest {
+/**
+ * Names of owners, whose numbers a namenode gives anew when it starts again. Each tier adds a
+ * subclass.
+ */
+abstract class UserNamesRestartContract {
+  private final TestCluster.Tier tier;
+
+  UserNamesRestartContract(TestCluster.Tier tier) {
+    this.tier = tier;
+  }
+
   private static CrailStore store(EmbeddedCrail crail, String user) throws Exception {
     CrailConfiguration configuration = CrailConfiguration.of(crail.configuration());
     configuration.set("crail.user", user);
@@ -23,15 +32,14 @@ class UserNamesRestartTest {
 
   @Test
   void nobodyIsTakenForWhoHasTheNumberNow() throws Exception {
-    try (EmbeddedCrail crail =
-            EmbeddedCrail.builder().storage(16 << 20).set("crail.rpctimeout", "60s").start();
-        CrailStore first = store(crail, "first");
-        CrailStore second = store(crail, "second")) {
+    try (TestCluster cluster = TestCluster.start(tier, 1, 1);
+        CrailStore first = store(cluster.crail(), "first");
+        CrailStore second = store(cluster.crail(), "second")) {
       Bytes.createFile(first, "/file");
       CrailNode unasked = first.lookup("/file").get();
       CrailNode asked = second.lookup("/file").get();
       assertEquals("first", asked.getAttributes().owner());
-      crail.restartNamenode(0);
+      cluster.crail().restartNamenode(0);
       // That the old connection has ended may still be on its way, and no create is sent twice.
       assertNull(second.lookup("/file").get());
       Bytes.createFile(second, "/file");

@@ -24,19 +24,29 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Many files read as one stream. */
+/** Many files read as one stream. Each tier adds a subclass. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class MultiFileTest {
+abstract class MultiFileContract {
+  private final TestCluster.Tier tier;
   private TestCluster cluster;
   private CrailStore mapped;
   private CrailStore network;
+
+  MultiFileContract(TestCluster.Tier tier) {
+    this.tier = tier;
+  }
 
   @BeforeAll
   void start() throws Exception {
     cluster =
         TestCluster.start(
-            2, 2, "crail.buffersize=64k", "crail.slicesize=32k", "crail.directoryrandomize=false");
-    mapped = cluster.newStore();
+            tier,
+            2,
+            2,
+            "crail.buffersize=64k",
+            "crail.slicesize=32k",
+            "crail.directoryrandomize=false");
+    mapped = cluster.newStore("crail.storage.localmap=true");
     network = cluster.newStore("crail.storage.localmap=false");
   }
 

@@ -17,10 +17,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Values with small ones at the namenode; what they cost. */
-class SmallKeyValueTest extends KeyValueContract {
-  @Override
-  String[] settings() {
-    return new String[] {"crail.namenode.smallvalue=1k"};
+abstract class SmallKeyValueContract extends KeyValueContract {
+  SmallKeyValueContract(TestCluster.Tier tier) {
+    super(tier, "crail.namenode.smallvalue=1k");
   }
 
   private interface Action {
@@ -151,7 +150,7 @@ class SmallKeyValueTest extends KeyValueContract {
   @Test
   void whatIsHeldBackIsWrittenAsOneWhateverTheBuffersOfItsStore() throws Exception {
     byte[] all = value(15_000, 1);
-    try (TestCluster wide = TestCluster.start("crail.namenode.smallvalue=32k")) {
+    try (TestCluster wide = TestCluster.start(tier(), 1, 1, "crail.namenode.smallvalue=32k")) {
       CrailStore first = wide.newStore();
       Bytes.create(first, "/wide", CrailNodeType.TABLE);
       first.put("/wide/k", Bytes.buffer(Arrays.copyOf(all, 10_000))).get();

@@ -23,25 +23,37 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Writers that go on while their namenode is restarted, and those who get their space then. */
-class NamenodeRestartTest {
+/**
+ * Writers that go on while their namenode is restarted, and those who get their space then. Each
+ * tier adds a subclass.
+ */
+abstract class NamenodeRestartContract {
   private static final int ROUNDS = 3;
   private static final int WRITERS = 2;
   private static final int FILES = 28;
   private static final int MIB = 1 << 20;
 
+  private final TestCluster.Tier tier;
+  private final String lease;
   private final Random random = new Random(Bytes.seed("namenode restarts"));
+
+  NamenodeRestartContract(TestCluster.Tier tier, String lease) {
+    this.tier = tier;
+    this.lease = lease;
+  }
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void nobodyWritesIntoWhatTheSuccessorGivesAway(boolean mapped) throws Exception {
+    EmbeddedCrail.Builder builder = EmbeddedCrail.builder().host(tier.host()).storage(32 * MIB);
+    tier.settings().forEach(builder::set);
     try (EmbeddedCrail crail =
-        EmbeddedCrail.builder()
-            .storage(32 * MIB)
+        builder
             .mapped(mapped)
             .set("crail.storage.keepalive", "500ms")
             .set("crail.rpctimeout", "60s")
             .set("crail.datatimeout", "60s")
+            .set("crail.lease", lease)
             .set("crail.namenode.freemargin", "2000ms")
             .start()) {
       for (int round = 0; round < ROUNDS; round++) {

@@ -48,27 +48,34 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Names and nodes: create, lookup, rename, delete, listing. */
-class NamespaceTest {
-  private static TestCluster cluster;
-  private static CrailStore store;
+/** Names and nodes: create, lookup, rename, delete, listing. Each tier adds a subclass. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class NamespaceContract {
+  private final TestCluster.Tier tier;
+  private TestCluster cluster;
+  private CrailStore store;
+
+  NamespaceContract(TestCluster.Tier tier) {
+    this.tier = tier;
+  }
 
   @BeforeAll
-  static void start() throws Exception {
-    cluster = TestCluster.start(2, 1);
+  void start() throws Exception {
+    cluster = TestCluster.start(tier, 2, 1);
     store = cluster.newStore();
   }
 
   @AfterAll
-  static void stop() throws Exception {
+  void stop() throws Exception {
     cluster.close();
   }
 
-  private static Upcoming<CrailNode> issue(String path, CrailNodeType type) throws Exception {
+  private Upcoming<CrailNode> issue(String path, CrailNodeType type) throws Exception {
     return store.create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true);
   }
 
@@ -77,7 +84,7 @@ class NamespaceTest {
     return assertInstanceOf(CrailException.class, failed.getCause()).code();
   }
 
-  private static CrailNode lookup(String path) throws Exception {
+  private CrailNode lookup(String path) throws Exception {
     return store.lookup(path).get();
   }
 
@@ -228,7 +235,7 @@ class NamespaceTest {
     assertNotNull(lookup("/rename/d"));
   }
 
-  private static Upcoming<CrailNode> replace(String path, CrailNodeType type) throws Exception {
+  private Upcoming<CrailNode> replace(String path, CrailNodeType type) throws Exception {
     return store.create(
         path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true, true, 0640);
   }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import org.junit.jupiter.api.Tag;
+
+/** Buffered streams over RDMA. */
+@Tag("rdma")
+class RdmaBufferedStreamTest extends BufferedStreamContract {
+  RdmaBufferedStreamTest() {
+    super(TestCluster.Tier.RDMA);
+  }
+}

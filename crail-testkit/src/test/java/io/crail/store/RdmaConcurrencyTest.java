@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import org.junit.jupiter.api.Tag;
+
+/** Clients of the same nodes over RDMA. */
+@Tag("rdma")
+class RdmaConcurrencyTest extends ConcurrencyContract {
+  RdmaConcurrencyTest() {
+    super(TestCluster.Tier.RDMA);
+  }
+}

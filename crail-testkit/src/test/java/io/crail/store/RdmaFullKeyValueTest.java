@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import org.junit.jupiter.api.Tag;
+
+/** Values that the namenode does not keep over RDMA. */
+@Tag("rdma")
+@LongTest
+class RdmaFullKeyValueTest extends FullKeyValueContract {
+  RdmaFullKeyValueTest() {
+    super(TestCluster.Tier.RDMA);
+  }
+}

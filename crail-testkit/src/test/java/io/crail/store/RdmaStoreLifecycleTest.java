@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import org.junit.jupiter.api.Tag;
+
+/** Stores over RDMA. */
+@Tag("rdma")
+class RdmaStoreLifecycleTest extends StoreLifecycleContract {
+  RdmaStoreLifecycleTest() {
+    super(TestCluster.Tier.RDMA);
+  }
+}

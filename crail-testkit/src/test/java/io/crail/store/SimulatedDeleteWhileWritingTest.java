@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static io.crail.store.DeleteWhileWritingContract.assertLives;
+import static io.crail.store.DeleteWhileWritingContract.begin;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.common.error.CrailTimeoutException;
+import io.crail.common.error.UnavailableException;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+
+/** Deletes that fail, of files that are being written. */
+class SimulatedDeleteWhileWritingTest {
+  @Test
+  void aDeleteThatFailsEndsNoStream() throws Exception {
+    long seed = Bytes.seed("failing delete");
+    try (SimulatedCluster cluster = new SimulatedCluster(seed, "crail.rpctimeout=30s")) {
+      CrailStore store = cluster.newStore("client");
+      Bytes.create(store, "/d", CrailNodeType.DIRECTORY);
+      CrailOutputStream file = begin(store, "/f");
+      CrailOutputStream below = begin(store, "/d/f");
+      cluster.network().silence("client", SimulatedCluster.NAMENODE);
+      List<Upcoming<CrailNode>> deletes =
+          List.of(store.delete("/f", false), store.delete("/d", true));
+      for (Upcoming<CrailNode> delete : deletes) {
+        ExecutionException failed = assertThrows(ExecutionException.class, delete::get);
+        assertTrue(
+            failed.getCause() instanceof CrailTimeoutException
+                || failed.getCause() instanceof UnavailableException,
+            () -> failed.toString());
+      }
+      assertLives(file, store, "/f");
+      assertLives(below, store, "/d/f");
+    }
+  }
+}
