@@ -26,33 +26,56 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
-/** Storage classes, location classes, and where blocks are said to lie. */
-class PlacementTest {
+/**
+ * Storage classes, location classes, and where blocks are said to lie. What lies behind each class
+ * is for subclasses to say.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class PlacementContract {
   private static final int MIB = 1 << 20;
 
-  private static EmbeddedCrail crail;
-  private static CrailStore store;
+  private final TestCluster.Tier tier;
+  private final String clientHost;
+  private EmbeddedCrail crail;
+  private CrailStore store;
+
+  /**
+   * For subclasses.
+   *
+   * @param tier its first type is class 0, and the last one class 1
+   * @param clientHost the address of clients
+   */
+  PlacementContract(TestCluster.Tier tier, String clientHost) {
+    this.tier = tier;
+    this.clientHost = clientHost;
+  }
 
   @BeforeAll
-  static void start() throws Exception {
-    crail =
+  void start() throws Exception {
+    EmbeddedCrail.Builder builder =
         EmbeddedCrail.builder()
+            .host(tier.host())
             .storageClasses(0, 0, 1)
             .storage(16 * MIB)
+            .set("crail.rpctimeout", "60s")
+            .set("crail.datatimeout", "60s")
             .set("crail.storage.classes", "2")
             .set("crail.storage.tcp.allocationsize", "4m")
-            .start();
+            .set("crail.storage.rdma.allocationsize", "4m");
+    tier.settings().forEach(builder::set);
+    crail = builder.start();
     store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()));
   }
 
   @AfterAll
-  static void stop() throws Exception {
+  void stop() throws Exception {
     store.close();
     crail.close();
   }
 
-  private static CrailFile create(
+  private CrailFile create(
       String path, CrailStorageClass storageClass, CrailLocationClass locationClass)
       throws Exception {
     return store
@@ -123,7 +146,7 @@ class PlacementTest {
   @Test
   void hostsAreRenamedAndMultipliedAsConfigured() throws Exception {
     CrailConfiguration configuration = CrailConfiguration.of(crail.configuration());
-    configuration.set("crail.locationmap", "127.0.0.1,elsewhere");
+    configuration.set("crail.locationmap", tier.host() + ",elsewhere");
     configuration.set("crail.shadowreplication", "2");
     CrailStore mapping = CrailStore.newInstance(configuration);
     CrailFile file = Bytes.write(mapping, "/mapped", new byte[4 * MIB]);
@@ -139,8 +162,8 @@ class PlacementTest {
   void locationClassesNameHosts() throws Exception {
     CrailLocationClass here = store.getLocationClass();
     assertTrue(here.value() > 0);
-    assertEquals("127.0.0.1", here.host());
-    assertEquals(here, CrailLocationClass.of("127.0.0.1"));
+    assertEquals(clientHost, here.host());
+    assertEquals(here, CrailLocationClass.of(clientHost));
     assertEquals(here, CrailLocationClass.get(here.value()));
     assertEquals(CrailLocationClass.PARENT, CrailLocationClass.get(-1));
     assertEquals(CrailLocationClass.DEFAULT, CrailLocationClass.get(0));
