@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBlockLocation;
 import io.crail.CrailBuffer;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
@@ -19,16 +20,21 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.embedded.EmbeddedCrail;
+import io.crail.testkit.rdma.RdmaHost;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A store whose data lie behind RDMA, alone or beside another tier. */
 @Tag("rdma")
@@ -81,6 +87,28 @@ class RdmaStoreTest {
       tcp.close();
       assertArrayEquals(first, Bytes.read(store.lookup("/rdma").get().asFile()));
       assertArrayEquals(second, Bytes.read(store.lookup("/tcp").get().asFile()));
+    }
+  }
+
+  /** So that what runs on these clusters runs over what they are named after. */
+  @ParameterizedTest
+  @EnumSource(
+      value = TestCluster.Tier.class,
+      names = {"RDMA", "MIXED"})
+  void aStoreIsConnectedOverRdmaToItsNamenodeAndToOneOfItsDatanodes(TestCluster.Tier tier)
+      throws Exception {
+    int datanodes = tier == TestCluster.Tier.MIXED ? 2 : 1;
+    try (TestCluster cluster = TestCluster.start(tier, 1, datanodes)) {
+      final int idle = RdmaHost.connections("rxe0");
+      byte[] bytes = Bytes.random(new Random(Bytes.seed("connections")), 4 * MIB);
+      CrailFile file = Bytes.write(cluster.newStore(), "/f", bytes);
+      assertArrayEquals(bytes, Bytes.read(file));
+      assertEquals(idle + 2, RdmaHost.connections("rxe0"));
+      Set<String> names = new HashSet<>();
+      for (CrailBlockLocation location : file.getBlockLocations(0, bytes.length)) {
+        names.add(location.getNames()[0]);
+      }
+      assertEquals(datanodes, names.size(), names::toString);
     }
   }
 
