@@ -83,7 +83,8 @@ public final class RdmaHost {
     }
   }
 
-  private static String run(String... command) throws IOException {
+  /** Runs a command; gives its output and errors. */
+  static String run(String... command) throws IOException {
     List<String> limited = new ArrayList<>(List.of("timeout", "-s", "KILL", "60"));
     limited.addAll(List.of(command));
     Process process = new ProcessBuilder(limited).redirectErrorStream(true).start();
