@@ -65,14 +65,18 @@ public final class DarpcKeys implements ConfigKeys {
                   + " nothing before a request that times out takes the connection for dead.")
           .between(Duration.ofMillis(10), Duration.ofMinutes(10));
 
+  /** The value of {@link #AFFINITY} that leaves threads to the kernel. */
+  static final List<String> NOT_PINNED = List.of("none");
+
   /** The processors of a server's threads. */
   public static final ConfigKey<List<String>> AFFINITY =
       ConfigKey.of(
               "crail.namenode.darpc.affinity",
               ConfigType.LIST,
               "",
-              "Numbers of processors. A namenode has one thread, with connections of its own, on"
-                  + " each of them; empty means one thread per processor, on any of them.")
+              "Numbers of processors. A namenode has one thread, with connections of its own,"
+                  + " pinned to each of them; empty means all that the process may use, none means"
+                  + " as many threads, on any of them.")
           .check(DarpcKeys::complainAboutProcessors);
 
   /** The depth of a receive queue. */
@@ -184,9 +188,12 @@ public final class DarpcKeys implements ConfigKeys {
   }
 
   private static String complainAboutProcessors(List<String> numbers) {
+    if (numbers.equals(NOT_PINNED)) {
+      return null;
+    }
     for (String number : numbers) {
       if (!number.matches("\\d{1,4}")) {
-        return "must be numbers of processors such as 0,1";
+        return "must be numbers of processors such as 0,1, or none";
       }
     }
     return null;

@@ -15,7 +15,9 @@ import io.crail.verbs.VerbsException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,16 +76,35 @@ final class DarpcServer implements Transport.ServerEndpoint {
 
   private void open(InetSocketAddress address) throws IOException {
     List<Integer> processors = settings.processors();
-    int count =
-        processors.isEmpty() ? Runtime.getRuntime().availableProcessors() : processors.size();
-    for (int i = 0; i < count; i++) {
-      int processor = processors.isEmpty() ? -1 : processors.get(i);
+    if (processors.isEmpty()) {
+      int available = Runtime.getRuntime().availableProcessors();
+      int first =
+          address.getPort() == 0 ? ThreadLocalRandom.current().nextInt(1024) : address.getPort();
+      processors = processors(Verbs.affinity(), available, first);
+    }
+    for (int i = 0; i < processors.size(); i++) {
+      int processor = settings.pinned() ? processors.get(i) : -1;
       clusters.add(new Cluster(this, "crail-" + name + "-" + i, devices, processor));
     }
     clusters.forEach(Cluster::start);
     listener =
         RdmaListener.listen(
             name, address, settings.backlog(), settings.rdma().ackTimeout(), this::requested);
+  }
+
+  /**
+   * Processors of a mask, in turn. Several servers of one host each begin with another one, for the
+   * first of them get the first connections.
+   *
+   * @param most how many, which a container may have fewer of than the mask shows
+   */
+  static List<Integer> processors(long[] mask, int most, int first) {
+    List<Integer> all = BitSet.valueOf(mask).stream().boxed().toList();
+    List<Integer> chosen = new ArrayList<>();
+    for (int i = 0; i < Math.min(most, all.size()); i++) {
+      chosen.add(all.get((first + i) % all.size()));
+    }
+    return chosen;
   }
 
   /** In the listener's thread. */

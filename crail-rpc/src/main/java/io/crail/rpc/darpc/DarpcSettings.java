@@ -18,6 +18,7 @@ record DarpcSettings(
     long spinNanos,
     int pollSize,
     long connectTimeoutNanos,
+    boolean pinned,
     List<Integer> processors,
     int receives,
     int sends,
@@ -29,14 +30,14 @@ record DarpcSettings(
     long handshakeTimeoutNanos,
     long stallTimeoutNanos,
     long keepAliveNanos) {
-
   static DarpcSettings of(Configuration values) {
     return new DarpcSettings(
         RdmaSettings.of(values),
         RdmaSettings.spinNanos(values.get(DarpcKeys.POLLING), values.get(RdmaKeys.SPIN_MICROS)),
         values.get(DarpcKeys.POLL_SIZE),
         values.get(DarpcKeys.CONNECT_TIMEOUT).toNanos(),
-        values.get(DarpcKeys.AFFINITY).stream().map(Integer::valueOf).toList(),
+        !values.get(DarpcKeys.AFFINITY).equals(DarpcKeys.NOT_PINNED),
+        processors(values.get(DarpcKeys.AFFINITY)),
         values.get(DarpcKeys.RECEIVES),
         values.get(DarpcKeys.SENDS),
         values.get(DarpcKeys.MESSAGE_SIZE).intValue(),
@@ -47,6 +48,12 @@ record DarpcSettings(
         values.get(DarpcKeys.HANDSHAKE_TIMEOUT).toNanos(),
         values.get(DarpcKeys.STALL_TIMEOUT).toNanos(),
         values.get(DarpcKeys.KEEP_ALIVE).toNanos());
+  }
+
+  private static List<Integer> processors(List<String> affinity) {
+    return affinity.equals(DarpcKeys.NOT_PINNED)
+        ? List.of()
+        : affinity.stream().map(Integer::valueOf).toList();
   }
 
   /** Limits of a client's peers. */

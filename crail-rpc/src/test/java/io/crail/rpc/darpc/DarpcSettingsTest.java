@@ -3,6 +3,7 @@ package io.crail.rpc.darpc;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
@@ -146,6 +147,24 @@ class DarpcSettingsTest {
   void takesProcessorsBeyondTheFirst64() {
     Configuration values = Configuration.builder().set(DarpcKeys.AFFINITY, "0, 64,127").build();
     assertEquals(List.of(0, 64, 127), DarpcSettings.of(values).processors());
+  }
+
+  @Test
+  void threadsArePinnedUnlessToldOtherwise() {
+    DarpcSettings usual = DarpcSettings.of(Configuration.defaults());
+    assertTrue(usual.pinned());
+    assertEquals(List.of(), usual.processors());
+    Configuration none = Configuration.builder().set(DarpcKeys.AFFINITY, "none").build();
+    assertFalse(DarpcSettings.of(none).pinned());
+    assertEquals(List.of(), DarpcSettings.of(none).processors());
+  }
+
+  @Test
+  void serversOfOneHostBeginWithDifferentProcessors() {
+    long[] mask = {0b1011, 1};
+    assertEquals(List.of(0, 1, 3, 64), DarpcServer.processors(mask, 8, 0));
+    assertEquals(List.of(1, 3, 64, 0), DarpcServer.processors(mask, 4, 9061));
+    assertEquals(List.of(3, 64), DarpcServer.processors(mask, 2, 9062));
   }
 
   @Test

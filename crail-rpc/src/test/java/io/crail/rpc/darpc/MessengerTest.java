@@ -154,6 +154,7 @@ class MessengerTest {
         0,
         1,
         1,
+        false,
         List.of(),
         receives,
         sends,

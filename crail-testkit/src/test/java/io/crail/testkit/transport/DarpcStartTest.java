@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.config.Configuration;
+import io.crail.rpc.Transport;
+import io.crail.rpc.darpc.DarpcKeys;
+import io.crail.rpc.darpc.DarpcTransport;
+import io.crail.rpc.rdma.RdmaKeys;
+import io.crail.testkit.contract.EchoService;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A server of the RDMA transport as the kernel sees it start, in a process of its own. */
+@Tag("rdma")
+@Timeout(value = 180, unit = TimeUnit.SECONDS)
+class DarpcStartTest {
+  private static final int PATIENCE_SECONDS = 120;
+
+  /** What a process says that has begun to serve with such threads, if it has. */
+  private static List<String> serve(String affinity, String... before) throws Exception {
+    List<String> command = new ArrayList<>(List.of(before));
+    command.addAll(
+        List.of(
+            ProcessHandle.current().info().command().orElseThrow(),
+            // It has both processors, and an emulated machine may fail where code is changed.
+            "-Xint",
+            "-Djava.library.path=" + System.getProperty("java.library.path"),
+            "-cp",
+            System.getProperty("java.class.path"),
+            Server.class.getName(),
+            affinity));
+    Process child =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    // Which ends its output, too.
+    CompletableFuture.delayedExecutor(PATIENCE_SECONDS, TimeUnit.SECONDS)
+        .execute(child::destroyForcibly);
+    try {
+      String output = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      return output.lines().toList();
+    } finally {
+      child.destroyForcibly().waitFor();
+    }
+  }
+
+  /** Says which processors its threads may use, or why there are none. */
+  static final class Server {
+    public static void main(String[] arguments) throws Exception {
+      try (Transport transport =
+              new DarpcTransport(
+                  Configuration.builder()
+                      .set(DarpcKeys.AFFINITY, arguments[0])
+                      .set(DarpcKeys.POLLING, RdmaKeys.Polling.EVENT)
+                      .build());
+          Transport.ServerEndpoint server =
+              transport.listen("pin", new InetSocketAddress("10.9.0.2", 0), new EchoService())) {
+        TreeMap<String, String> seen = new TreeMap<>();
+        // A thread has its name, and then its processor, soon after it was started.
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (System.nanoTime() - deadline < 0 && !areSingle(seen)) {
+          seen = threads();
+          Thread.sleep(20);
+        }
+        seen.forEach((name, processors) -> System.out.println(name + " " + processors));
+      } catch (RuntimeException | IOException e) {
+        System.out.println(e.getMessage());
+      }
+    }
+
+    private static boolean areSingle(TreeMap<String, String> seen) {
+      return seen.size() == 2 && seen.values().stream().allMatch(each -> each.matches("\\d+"));
+    }
+
+    private static TreeMap<String, String> threads() throws IOException {
+      TreeMap<String, String> found = new TreeMap<>();
+      try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
+        for (Path task : tasks.toList()) {
+          try {
+            String name = Files.readString(task.resolve("comm")).strip();
+            if (name.matches("crail-pin-\\d+")) {
+              found.put(name, processors(task.resolve("status")));
+            }
+          } catch (UncheckedIOException | java.nio.file.NoSuchFileException e) {
+            // One that has ended meanwhile.
+          }
+        }
+      }
+      return found;
+    }
+
+    private static String processors(Path status) throws IOException {
+      return Files.readAllLines(status).stream()
+          .filter(line -> line.startsWith("Cpus_allowed_list:"))
+          .map(line -> line.substring(line.indexOf(':') + 1).strip())
+          .findFirst()
+          .orElseThrow();
+    }
+  }
+
+  private static final String[] BOTH = {"taskset", "-c", "0,1"};
+
+  @Test
+  void eachThreadHasItsOwnProcessorUnlessToldOtherwise() throws Exception {
+    List<String> said = serve("", BOTH);
+    // They begin with any of them.
+    assertTrue(
+        said.equals(List.of("crail-pin-0 0", "crail-pin-1 1"))
+            || said.equals(List.of("crail-pin-0 1", "crail-pin-1 0")),
+        said::toString);
+  }
+
+  @Test
+  void aThreadHasTheProcessorThatIsNamed() throws Exception {
+    assertEquals(List.of("crail-pin-0 1", "crail-pin-1 0"), serve("1,0", BOTH));
+  }
+
+  @Test
+  void threadsThatAreNotPinnedMayUseAllProcessors() throws Exception {
+    assertEquals(List.of("crail-pin-0 0-1", "crail-pin-1 0-1"), serve("none", BOTH));
+  }
+
+  @Test
+  void processorsOfOthersAreLeftAlone() throws Exception {
+    assertEquals(List.of("crail-pin-0 1"), serve("", "taskset", "-c", "1"));
+  }
+}
