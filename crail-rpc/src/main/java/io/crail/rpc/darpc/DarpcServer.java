@@ -86,6 +86,10 @@ final class DarpcServer implements Transport.ServerEndpoint {
       int processor = settings.pinned() ? processors.get(i) : -1;
       clusters.add(new Cluster(this, "crail-" + name + "-" + i, devices, processor));
     }
+    String warning = settings.memoryWarning(Verbs.memlockLimitBytes(), clusters.size());
+    if (!warning.isEmpty()) {
+      LOG.warn("{}: {}", name, warning);
+    }
     clusters.forEach(Cluster::start);
     listener =
         RdmaListener.listen(

@@ -30,6 +30,8 @@ record DarpcSettings(
     long handshakeTimeoutNanos,
     long stallTimeoutNanos,
     long keepAliveNanos) {
+  private static final int PAGE = 4096;
+
   static DarpcSettings of(Configuration values) {
     return new DarpcSettings(
         RdmaSettings.of(values),
@@ -69,6 +71,44 @@ record DarpcSettings(
   /** What a connection needs. */
   QueuePair.Options queues() {
     return new QueuePair.Options(sends, receives, 2, inlineBytes, 0);
+  }
+
+  /** Memory that a connection registers, and for output that is under way, as the kernel counts. */
+  long connectionBytes() {
+    return lockedBytes(Port.memoryLength(this)) + lockedBytes(Chunk.CAPACITY);
+  }
+
+  /** Whole pages, also where the memory begins and ends within one. */
+  private static long lockedBytes(int bytes) {
+    return (bytes - 2L + 2 * PAGE) / PAGE * PAGE;
+  }
+
+  /**
+   * What may go wrong when all the connections come that are allowed; nothing when nothing can.
+   *
+   * @param limitBytes how much this process may lock
+   * @param threads of the server
+   */
+  String memoryWarning(long limitBytes, int threads) {
+    long most = (long) threads * clusterSize;
+    if (limitBytes / connectionBytes() >= most) {
+      return "";
+    }
+    return "this process may lock "
+        + limitBytes
+        + " bytes of memory, enough for "
+        + limitBytes / connectionBytes()
+        + " connections with "
+        + connectionBytes()
+        + " each, but key '"
+        + DarpcKeys.CLUSTER_SIZE.name()
+        + "' allows "
+        + most
+        + " on "
+        + threads
+        + " threads; raise the limit to "
+        + most * connectionBytes()
+        + " (ulimit -l, LimitMEMLOCK in systemd, --ulimit memlock=-1 for a container)";
   }
 
   /** Entries of a server thread's completion queue. */

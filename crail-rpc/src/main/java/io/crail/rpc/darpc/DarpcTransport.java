@@ -36,7 +36,8 @@ public final class DarpcTransport implements Transport {
   public DarpcTransport(Configuration configuration) {
     this.settings = DarpcSettings.of(configuration);
     Configuration driven = withDriver(configuration);
-    Availability availability = Verbs.check();
+    // With less neither side could have a single connection.
+    Availability availability = Verbs.check(settings.connectionBytes());
     if (!availability.usable()) {
       throw new ConfigException(
           "key '"

@@ -43,6 +43,13 @@ interface Port {
   /** Gives the memory back, after the end. */
   void release();
 
+  /** Bytes of the memory of a connection. */
+  static int memoryLength(DarpcSettings settings) {
+    return settings.receives() * OfQueuePair.stride(settings)
+        + settings.sends() * Dialect.HEADER_LENGTH
+        + 2 * OfQueuePair.CACHE_LINE;
+  }
+
   /** Of a queue pair. */
   final class OfQueuePair implements Port {
     private static final int CACHE_LINE = 64;
@@ -60,14 +67,18 @@ interface Port {
       this.pair = pair;
       this.requests = workspace.requests();
       this.messageSize = settings.messageSize();
-      // Places that begin on a cache line of their own are written by the device without a read.
-      this.stride = (messageSize + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+      this.stride = stride(settings);
       this.headers = settings.receives() * stride;
       this.memory =
-          Workspace.allocate(headers + settings.sends() * Dialect.HEADER_LENGTH + 2 * CACHE_LINE)
+          Workspace.allocate(memoryLength(settings))
               .alignedSlice(CACHE_LINE)
               .order(ByteOrder.LITTLE_ENDIAN);
       this.region = pair.device().register(memory, Layouts.ACCESS_LOCAL_WRITE);
+    }
+
+    /** Places that begin on a cache line are written by the device without a read. */
+    private static int stride(DarpcSettings settings) {
+      return (settings.messageSize() + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     }
 
     @Override

@@ -168,6 +168,34 @@ class DarpcSettingsTest {
   }
 
   @Test
+  void aLimitOfLockedMemoryBelowAllConnectionsIsWorthAWarning() {
+    DarpcSettings settings =
+        DarpcSettings.of(
+            Configuration.builder()
+                .set(DarpcKeys.RECEIVES, 16)
+                .set(DarpcKeys.SENDS, 32)
+                .set(DarpcKeys.MESSAGE_SIZE, "4k")
+                .set(DarpcKeys.CLUSTER_SIZE, 100)
+                .build());
+    // 64 KiB and a little to receive, 128 KiB to send, each on pages that it may share at both
+    // ends.
+    long connection = (18 + 33) * 4096;
+    assertEquals(connection, settings.connectionBytes());
+    assertEquals("", settings.memoryWarning(Long.MAX_VALUE, 64));
+    assertEquals("", settings.memoryWarning(300 * connection, 3));
+    String warning = settings.memoryWarning(300 * connection - 1, 3);
+    for (Object part :
+        List.of(
+            300 * connection - 1,
+            "enough for 299 connections with " + connection,
+            DarpcKeys.CLUSTER_SIZE.name() + "' allows 300",
+            "raise the limit to " + 300 * connection,
+            "ulimit -l")) {
+      assertTrue(warning.contains(part.toString()), warning);
+    }
+  }
+
+  @Test
   void saysWhatIsMissingForRdma() {
     assumeFalse(Verbs.check().usable(), "nothing is missing here");
     Configuration values = Configuration.builder().set(TransportProvider.RPC_TYPE, "darpc").build();

@@ -138,4 +138,21 @@ class DarpcStartTest {
   void processorsOfOthersAreLeftAlone() throws Exception {
     assertEquals(List.of("crail-pin-0 1"), serve("", "taskset", "-c", "1"));
   }
+
+  /** Root may lock what it likes, unless that right is taken away. */
+  @Test
+  void memoryThatMayNotBeLockedIsNamed() throws Exception {
+    List<String> said =
+        serve("none", "setpriv", "--bounding-set", "-ipc_lock", "prlimit", "--memlock=262144");
+    assertEquals(1, said.size(), said::toString);
+    String text = said.get(0);
+    // 32 messages of 4 KiB, and 128 KiB to send, on pages that they may share at both ends.
+    assertTrue(
+        text.contains("may lock 262144 bytes of memory but means to register " + (34 + 33) * 4096),
+        text);
+    assertTrue(text.contains("ulimit -l"), text);
+    List<String> enough =
+        serve("none", "setpriv", "--bounding-set", "-ipc_lock", "prlimit", "--memlock=1048576");
+    assertTrue(enough.get(0).startsWith("crail-pin-0 "), enough::toString);
+  }
 }
