@@ -26,11 +26,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A datanode process, or the part of one process that is a datanode: a tier's server, and one
- * thread that keeps it registered with all namenodes. Ends when every namenode has removed it, or
- * when it is closed. Thread-safe.
+ * thread that keeps it registered with all namenodes. Ends when every namenode has removed it, when
+ * its server fails, or when it is closed. Thread-safe.
  */
 public final class Datanode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Datanode.class);
+
+  /** Pause between two looks at the server. */
+  private static final long LOOK_NANOS = 500_000_000;
 
   private final UUID uuid;
   private final StorageServer server;
@@ -202,7 +205,7 @@ public final class Datanode implements AutoCloseable {
    * Waits for the end of this datanode; whoever waits closes it afterwards.
    *
    * @return true when the namenodes have told it to end, false when it was closed
-   * @throws CrailException when a namenode refuses this datanode for good
+   * @throws CrailException when a namenode refuses this datanode for good, or its server has failed
    */
   public boolean awaitStopped() throws CrailException, InterruptedException {
     lock.lock();
@@ -227,10 +230,13 @@ public final class Datanode implements AutoCloseable {
   private void run() {
     CrailException bug = null;
     try {
-      while (!closed && !registration.isRemoved() && registration.refusal() == null) {
+      while (!closed
+          && !registration.isRemoved()
+          && registration.refusal() == null
+          && server.failure().isEmpty()) {
         long dueNanos = registration.step(loop.clock().nanoTime());
         publish(false, null);
-        long waitNanos = dueNanos - loop.clock().nanoTime();
+        long waitNanos = Math.min(dueNanos - loop.clock().nanoTime(), LOOK_NANOS);
         if (waitNanos > 0 && !closed) {
           LockSupport.parkNanos(this, waitNanos);
         }
@@ -239,8 +245,12 @@ public final class Datanode implements AutoCloseable {
       LOG.error("the datanode's thread failed; it is no longer registered", e);
       bug = ErrorCode.INTERNAL.exception("the datanode's thread failed: " + e);
     } finally {
-      publish(true, bug != null ? bug : registration.refusal());
+      publish(true, bug != null ? bug : refusal());
     }
+  }
+
+  private CrailException refusal() {
+    return server.failure().map(ErrorCode.UNAVAILABLE::exception).orElse(registration.refusal());
   }
 
   private void publish(boolean end, CrailException why) {

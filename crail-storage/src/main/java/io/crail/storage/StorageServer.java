@@ -34,6 +34,11 @@ public interface StorageServer extends Fencer, AutoCloseable {
   /** The directory of the region files, when clients on this host may map them. */
   Optional<Path> directory();
 
+  /** Why it serves no more, though nobody has closed it; empty while it serves. In any thread. */
+  default Optional<String> failure() {
+    return Optional.empty();
+  }
+
   /** Stops serving, ends all threads and removes what was created. */
   @Override
   void close();

@@ -30,6 +30,7 @@ import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageKeys;
+import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
 import io.crail.storage.Transfer;
 import io.crail.storage.tcp.TcpStorageKeys;
@@ -43,8 +44,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -212,6 +215,83 @@ class DatanodeTest {
         .join();
     assertTrue(stopped.get(60, TimeUnit.SECONDS));
     client.close();
+  }
+
+  @Test
+  void endsWhenItsServerFails() throws Exception {
+    namenodes.add(namenode(0, 1, 0));
+    Configuration configuration = configuration(addresses());
+    FailingTier tier = new FailingTier();
+    Datanode datanode = Datanode.start(configuration, tier, 0, List.of(), transport);
+    datanodes.add(datanode);
+    assertTrue(datanode.awaitRegistered(PATIENCE_NANOS));
+    CompletableFuture<Boolean> stopped = awaitingStop(datanode);
+    tier.failure = "its device was removed";
+    ExecutionException end =
+        assertThrows(ExecutionException.class, () -> stopped.get(60, TimeUnit.SECONDS));
+    assertTrue(end.getCause().getMessage().contains(tier.failure), end::toString);
+  }
+
+  /** A tier whose server works until it is told not to. */
+  private static final class FailingTier implements StorageTier {
+    private final StorageTier tcp = StorageTier.find("tcp");
+    private volatile String failure;
+
+    @Override
+    public String name() {
+      return tcp.name();
+    }
+
+    @Override
+    public StorageClient createClient(StorageClient.Context context) throws CrailException {
+      return tcp.createClient(context);
+    }
+
+    @Override
+    public StorageServer createServer(Configuration configuration, List<String> arguments) {
+      StorageServer server = tcp.createServer(configuration, arguments);
+      return new StorageServer() {
+        @Override
+        public void start(UUID uuid) throws IOException {
+          server.start(uuid);
+        }
+
+        @Override
+        public InetSocketAddress address() {
+          return server.address();
+        }
+
+        @Override
+        public List<Region> regions() {
+          return server.regions();
+        }
+
+        @Override
+        public boolean checksGeneration() {
+          return server.checksGeneration();
+        }
+
+        @Override
+        public Optional<Path> directory() {
+          return server.directory();
+        }
+
+        @Override
+        public Optional<String> failure() {
+          return Optional.ofNullable(failure);
+        }
+
+        @Override
+        public Fence fence(int region) throws IOException {
+          return server.fence(region);
+        }
+
+        @Override
+        public void close() {
+          server.close();
+        }
+      };
+    }
   }
 
   @Test
