@@ -443,6 +443,16 @@ NATIVE(jint, devicePortOf)(JNIEnv *env, jclass type, jlong id) {
   return known->verbs != NULL ? known->port_num : 0;
 }
 
+NATIVE(jboolean, isPresent)(JNIEnv *env, jclass type, jlong context) {
+  (void)env, (void)type;
+  return device_present(POINTER(context)) ? JNI_TRUE : JNI_FALSE;
+}
+
+NATIVE(void, closeRemovedDevices)(JNIEnv *env, jclass type) {
+  (void)env, (void)type;
+  cm_close_removed_devices();
+}
+
 /* ---- Queues ---- */
 
 NATIVE(jlong, allocPd)(JNIEnv *env, jclass type, jlong context) {

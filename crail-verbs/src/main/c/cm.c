@@ -140,6 +140,13 @@ int cm_next_event(struct rdma_event_channel *channel, int timeout_millis,
   }
 }
 
+void cm_close_removed_devices(void) {
+  struct ibv_context **contexts = rdma_get_devices(NULL);
+  if (contexts != NULL) {
+    rdma_free_devices(contexts);
+  }
+}
+
 int cm_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attributes) {
   errno = 0;
   return has_device(id) ? result_of(rdma_create_qp(id, pd, attributes)) : -EINVAL;

@@ -36,6 +36,9 @@ int cm_disconnect(struct rdma_cm_id *id);
 int cm_next_event(struct rdma_event_channel *channel, int timeout_millis,
                   struct crail_cm_event *event);
 
+/* Has librdmacm notice which devices are gone, which it does by itself only when a new one comes. */
+void cm_close_removed_devices(void);
+
 int cm_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attributes);
 void cm_destroy_qp(struct rdma_cm_id *id);
 

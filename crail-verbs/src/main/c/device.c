@@ -39,6 +39,11 @@ int device_open(const char *name, struct ibv_context **context) {
   return result;
 }
 
+int device_present(const struct ibv_context *context) {
+  /* Goes first, before the kernel waits for whoever uses the device. */
+  return access(context->device->dev_path, F_OK) == 0 || errno != ENOENT;
+}
+
 int mtu_bytes(enum ibv_mtu mtu) { return mtu >= IBV_MTU_256 ? 128 << mtu : 0; }
 
 /* The kernel counts only the rights in the first name space of users. */

@@ -14,6 +14,9 @@ int device_list(struct ibv_device ***list);
 /* -ENODEV when there is none of that name. */
 int device_open(const char *name, struct ibv_context **context);
 
+/* Whether the kernel still has the device of a context. */
+int device_present(const struct ibv_context *context);
+
 /* Bytes of a path MTU. */
 int mtu_bytes(enum ibv_mtu mtu);
 

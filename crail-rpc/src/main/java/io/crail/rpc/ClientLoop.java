@@ -389,10 +389,16 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
 
   /**
    * Has the driver end its sleep when a descriptor of a poller becomes readable; the descriptor
-   * stays open until the poller is destroyed. In the loop.
+   * stays open until the poller is destroyed, or {@link #unwatchDescriptor} was called. In the
+   * loop.
    */
   public final void watchDescriptor(int descriptor) {
     blind |= !watch(descriptor);
+  }
+
+  /** Ends {@link #watchDescriptor}, before the descriptor is closed. In the loop. */
+  public final void unwatchDescriptor(int descriptor) {
+    unwatch(descriptor);
   }
 
   /** What makes the connections that are asked for: the loop itself, unless another was set. */
@@ -407,13 +413,16 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
 
   /**
    * Has {@link #poll} end its wait while a descriptor is readable, which stays open as long as the
-   * loop. In the loop.
+   * loop, or until {@link #unwatch}. In the loop.
    *
    * @return false when the loop's own network cannot do so
    */
   protected boolean watch(int descriptor) {
     return false;
   }
+
+  /** Ends {@link #watch}. In the loop. */
+  protected void unwatch(int descriptor) {}
 
   /**
    * Looks at the network when nobody has for a while, so that a connection that ended during a

@@ -31,7 +31,7 @@ import java.util.List;
  */
 public final class Verbs {
   /** Version of what this class and the native library have agreed upon. */
-  @Native private static final int ABI = 2;
+  @Native private static final int ABI = 3;
 
   /** The time is over: -ETIMEDOUT. */
   @Native public static final int TIMED_OUT = -110;
@@ -309,6 +309,21 @@ public final class Verbs {
 
   /** The port of an id's device, counted from 1; 0 when it belongs to none (yet). */
   public static native int devicePortOf(long id);
+
+  /**
+   * False when the device of a context was removed. Some kernels end the removal only when each
+   * process has destroyed what it has of the device.
+   *
+   * @param context of an id that has not been destroyed
+   */
+  public static native boolean isPresent(long context);
+
+  /**
+   * Closes the contexts of devices that were removed, those without an id now, the others with
+   * their last id. Nothing of such a context may be in use then. Does nothing when no device is
+   * left.
+   */
+  public static native void closeRemovedDevices();
 
   // ---- Queues
 

@@ -23,7 +23,7 @@ import java.util.Map;
  * The client part of the RDMA tier: what its endpoints share, the users' memory that is registered
  * with each device above all. Used in the loop, but for {@link StorageClient}'s methods.
  */
-final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable {
+final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, RdmaLoop.DeviceUser {
   /** Two cache lines: what a device takes inline without a larger request. */
   private static final int INLINE_BYTES = 64;
 
@@ -117,6 +117,7 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable {
     if (rdma == null) {
       rdma = RdmaLoop.of(loop, settings);
       loop.register(this);
+      rdma.register(this);
     }
     return rdma;
   }
@@ -162,6 +163,14 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable {
   }
 
   @Override
+  public void deviceRemoved(RdmaDevice device) {
+    RegistrationCache known = registrations.remove(device);
+    if (known != null) {
+      known.close();
+    }
+  }
+
+  @Override
   public void loopClosing() {
     closeInLoop();
   }
@@ -178,6 +187,7 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable {
     registrations.clear();
     if (rdma != null) {
       loop.unregister(this);
+      rdma.unregister(this);
     }
   }
 }

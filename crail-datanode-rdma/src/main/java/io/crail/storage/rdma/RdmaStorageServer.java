@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.rdma;
 
+import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.Configuration;
@@ -76,7 +77,10 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   private final RateLimitedLog refusals = new RateLimitedLog(LOG, Clock.SYSTEM);
   private final RdmaDevices devices = new RdmaDevices();
 
-  /** By region; null from the begin of a fence to its end, the only time others use them. */
+  /**
+   * By region; null from the begin of a fence to its end, the only time others use them, and when
+   * the device was removed.
+   */
   private final List<RegisteredMemory> registrations =
       Collections.synchronizedList(new ArrayList<>());
 
@@ -96,6 +100,9 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   // Shared with the listener's thread.
   private volatile RegionDirectory directory;
   private volatile boolean serving;
+
+  /** Null while the device is there. */
+  private volatile String failure;
 
   // Of the listener's thread.
   private final List<ClientConnection> connections = new ArrayList<>();
@@ -163,7 +170,7 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
     InetAddress host = LocalHost.address(configuration.get(RdmaStorageKeys.INTERFACE), namenodes);
     InetSocketAddress address =
         new InetSocketAddress(host, configuration.get(RdmaStorageKeys.PORT));
-    long context = host.isAnyLocalAddress() ? ServedDevice.onlyContext() : 0;
+    InetSocketAddress only = host.isAnyLocalAddress() ? ServedDevice.onlyAddress() : null;
     int ackTimeout = RdmaSettings.of(configuration).ackTimeout();
     try {
       listener = RdmaListener.listen("storage", address, BACKLOG, ackTimeout, this);
@@ -177,9 +184,9 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
           e);
     }
     device =
-        context == 0
-            ? devices.of(listener.context(), listener.deviceName())
-            : devices.of(context, Verbs.devices().get(0));
+        only == null
+            ? devices.of(listener.context(), listener.deviceName(), listener.address())
+            : devices.of(ServedDevice.contextOf(only), Verbs.devices().get(0), only);
   }
 
   private void register(List<RegionMemory> made) throws IOException {
@@ -237,6 +244,10 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
     if (!serving) {
       return;
     }
+    if (device.isRemoved()) {
+      release();
+      return;
+    }
     while (queues.poll() > 0) {
       // Each call takes a batch.
     }
@@ -246,6 +257,38 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
         connections.get(i).ask();
       }
     }
+  }
+
+  @Override
+  public boolean listensAgain() {
+    return false;
+  }
+
+  /** Lets go of the device, for the kernel may wait for that. In the listener's thread. */
+  private void release() {
+    serving = false;
+    String text =
+        "device "
+            + device
+            + " of "
+            + Addresses.text(listener.address())
+            + " was removed, and nobody can reach the datanode's memory any more";
+    queues.close();
+    synchronized (registrations) {
+      failure = text;
+      for (int i = 0; i < registrations.size(); i++) {
+        if (registrations.get(i) != null) {
+          registrations.set(i, null).close();
+        }
+      }
+    }
+    // Behind the ends of its connections, which are queued.
+    listener.execute(() -> devices.release(device));
+  }
+
+  @Override
+  public Optional<String> failure() {
+    return Optional.ofNullable(failure);
   }
 
   /** A client that is connected. Used by the listener's thread. */
@@ -379,8 +422,14 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
     if (registrations.get(region) != null) {
       beforeFences(List.of(region));
     }
-    RegisteredMemory fresh = registerUnderNewKey(memories.get(region));
-    registrations.set(region, fresh);
+    RegisteredMemory fresh;
+    synchronized (registrations) {
+      if (failure != null) {
+        throw new IOException(failure);
+      }
+      fresh = registerUnderNewKey(memories.get(region));
+      registrations.set(region, fresh);
+    }
     List<Region> announced = new ArrayList<>(regions);
     announced.set(region, announce(memories.get(region), fresh));
     regions = List.copyOf(announced);

@@ -42,11 +42,11 @@ final class ServedDevice {
   }
 
   /**
-   * The connection manager's context of the only device, for who serves on all addresses.
+   * An address of the only device, for who serves on all addresses.
    *
    * @throws IOException when there is another number of devices; it names them
    */
-  static long onlyContext() throws IOException {
+  static InetSocketAddress onlyAddress() throws IOException {
     List<String> names = Verbs.devices();
     if (names.size() != 1) {
       throw new RdmaException(
@@ -58,16 +58,17 @@ final class ServedDevice {
               + RdmaStorageKeys.INTERFACE.name()
               + "'");
     }
-    for (String address : addresses(Verbs.device(names.get(0)))) {
-      long context = contextOf(new InetSocketAddress(InetAddress.getByName(address), 0));
-      if (context != 0) {
-        return context;
+    for (String text : addresses(Verbs.device(names.get(0)))) {
+      InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(text), 0);
+      if (contextOf(address) != 0) {
+        return address;
       }
     }
     throw new RdmaException("device " + names.get(0) + " has no address");
   }
 
-  private static long contextOf(InetSocketAddress address) throws IOException {
+  /** The connection manager's context of an address, 0 when it has none. */
+  static long contextOf(InetSocketAddress address) throws IOException {
     long channel = Verbs.createEventChannel();
     try {
       long id = Verbs.createId(channel);

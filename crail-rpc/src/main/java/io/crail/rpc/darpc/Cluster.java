@@ -4,6 +4,7 @@ package io.crail.rpc.darpc;
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.rpc.rdma.QueuePair;
+import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaDevices;
 import io.crail.rpc.rdma.RdmaListener;
 import io.crail.rpc.rdma.RdmaQueues;
@@ -123,6 +124,16 @@ final class Cluster implements Executor {
   /** Accepts a peer that was counted in {@link #load}. */
   void accept(RdmaListener.Request request, Greeting greeting) {
     execute(() -> acceptNow(request, greeting));
+  }
+
+  /** Closes what it has of a device that was removed; then runs something. */
+  void release(RdmaDevice device, Runnable done) {
+    execute(
+        () -> {
+          queues.release(device, "device " + device + " was removed");
+          workspace.release(device);
+          done.run();
+        });
   }
 
   // In the thread.

@@ -6,13 +6,14 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Connection;
 import io.crail.rpc.Connector;
 import io.crail.rpc.rdma.QueuePair;
+import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaLoop;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /** Makes the metadata connections of a client loop. Used in the loop. */
-final class DarpcConnector implements Connector, ClientLoop.Sweepable {
+final class DarpcConnector implements Connector, ClientLoop.Sweepable, RdmaLoop.DeviceUser {
   private final ClientLoop loop;
   private final DarpcSettings settings;
   private Workspace workspace;
@@ -34,6 +35,7 @@ final class DarpcConnector implements Connector, ClientLoop.Sweepable {
     if (workspace == null) {
       workspace = new Workspace(settings);
       loop.register(this);
+      rdma.register(this);
     }
     rdma.connect(
         address,
@@ -45,6 +47,11 @@ final class DarpcConnector implements Connector, ClientLoop.Sweepable {
 
   @Override
   public void sweep(long nowNanos) {}
+
+  @Override
+  public void deviceRemoved(RdmaDevice device) {
+    workspace.release(device);
+  }
 
   @Override
   public void loopClosing() {

@@ -8,6 +8,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
+import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaDevices;
 import io.crail.rpc.rdma.RdmaListener;
 import io.crail.verbs.Verbs;
@@ -16,14 +17,17 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A listening server: clusters with disjoint sets of connections. Thread-safe. */
-final class DarpcServer implements Transport.ServerEndpoint {
+final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Acceptor {
   private static final Logger LOG = LoggerFactory.getLogger(DarpcServer.class);
   private static final long CLOSE_NANOS = 5_000_000_000L;
 
@@ -35,8 +39,11 @@ final class DarpcServer implements Transport.ServerEndpoint {
   private final RdmaDevices devices = new RdmaDevices();
   private final List<Cluster> clusters = new ArrayList<>();
   private final AtomicBoolean closed = new AtomicBoolean();
-  private RdmaListener listener;
+  private volatile RdmaListener listener;
   private int next;
+
+  /** Devices that were removed and are about to be released. Used in the listener's thread. */
+  private final Set<RdmaDevice> releasing = new HashSet<>();
 
   private DarpcServer(String name, Service service, DarpcSettings settings) {
     this.name = name.startsWith("crail-") ? name.substring("crail-".length()) : name;
@@ -92,8 +99,7 @@ final class DarpcServer implements Transport.ServerEndpoint {
     }
     clusters.forEach(Cluster::start);
     listener =
-        RdmaListener.listen(
-            name, address, settings.backlog(), settings.rdma().ackTimeout(), this::requested);
+        RdmaListener.listen(name, address, settings.backlog(), settings.rdma().ackTimeout(), this);
   }
 
   /**
@@ -111,8 +117,8 @@ final class DarpcServer implements Transport.ServerEndpoint {
     return chosen;
   }
 
-  /** In the listener's thread. */
-  private void requested(RdmaListener.Request request) {
+  @Override
+  public void requested(RdmaListener.Request request) {
     if (closed.get()) {
       request.reject(null);
       return;
@@ -138,6 +144,33 @@ final class DarpcServer implements Transport.ServerEndpoint {
   private void refuse(RdmaListener.Request request, String why) {
     dropped(Addresses.text(request.peer()), why);
     request.reject(Greeting.refusal(why));
+  }
+
+  /** Lets go of devices that were removed, in their threads, of which the last ends it. */
+  @Override
+  public void tick(long nowNanos) {
+    for (RdmaDevice device : devices.removed()) {
+      if (releasing.add(device)) {
+        if (listener.context() == 0) {
+          // Else the listener has said so.
+          LOG.error("{}: the device {} was removed, and its connections end", name, device);
+        }
+        AtomicInteger left = new AtomicInteger(clusters.size());
+        Runnable released =
+            () -> {
+              if (left.decrementAndGet() == 0) {
+                listener.execute(() -> released(device));
+              }
+            };
+        clusters.forEach(cluster -> cluster.release(device, released));
+      }
+    }
+  }
+
+  /** In the listener's thread, behind the ends of the device's connections. */
+  private void released(RdmaDevice device) {
+    releasing.remove(device);
+    devices.release(device);
   }
 
   private Cluster leastLoaded() {

@@ -59,6 +59,14 @@ final class Workspace {
     }
   }
 
+  /** Releases what is idle now of a device, and the rest when its connection ends. */
+  void release(RdmaDevice device) {
+    Chunk.Pool pool = pools.remove(device);
+    if (pool != null) {
+      pool.close();
+    }
+  }
+
   /** Releases what is idle now, and the rest when its connection ends. */
   void close() {
     closed = true;

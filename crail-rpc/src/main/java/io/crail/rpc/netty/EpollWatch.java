@@ -19,10 +19,15 @@ final class EpollWatch implements EpollIoHandle {
     this.descriptor = new FileDescriptor(descriptor);
   }
 
-  /** Begins to watch, until the end of the loop; by its driver. */
-  static boolean begin(DrivenEventLoop eventLoop, int descriptor) {
+  /**
+   * Begins to watch, until the end of the loop, or of the registration; by the loop's driver.
+   *
+   * @return null when the loop cannot watch
+   */
+  static IoRegistration begin(DrivenEventLoop eventLoop, int descriptor) {
     Future<IoRegistration> registered = eventLoop.register(new EpollWatch(descriptor));
-    return registered.isSuccess() && registered.getNow().submit(EpollIoOps.EPOLLIN) >= 0;
+    boolean begun = registered.isSuccess() && registered.getNow().submit(EpollIoOps.EPOLLIN) >= 0;
+    return begun ? registered.getNow() : null;
   }
 
   @Override

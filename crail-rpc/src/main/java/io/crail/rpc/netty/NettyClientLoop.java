@@ -8,7 +8,10 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
+import io.netty.channel.IoRegistration;
 import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * A client loop over Netty. Other protocols than that of the metadata may open connections on the
@@ -22,6 +25,7 @@ public final class NettyClientLoop extends ClientLoop {
   private final DrivenEventLoop eventLoop;
   private final Chunk.Pool pool = new Chunk.Pool();
   private final Task runEventLoopTasks;
+  private final Map<Integer, IoRegistration> watched = new HashMap<>();
 
   NettyClientLoop(NettyTransport transport, String name, boolean spin) {
     super(name, Clock.SYSTEM, transport.callersDrive(), spin, true);
@@ -117,7 +121,20 @@ public final class NettyClientLoop extends ClientLoop {
 
   @Override
   protected boolean watch(int descriptor) {
-    return transport.backend() == IoBackend.EPOLL && EpollWatch.begin(eventLoop, descriptor);
+    IoRegistration begun =
+        transport.backend() == IoBackend.EPOLL ? EpollWatch.begin(eventLoop, descriptor) : null;
+    if (begun != null) {
+      watched.put(descriptor, begun);
+    }
+    return begun != null;
+  }
+
+  @Override
+  protected void unwatch(int descriptor) {
+    IoRegistration begun = watched.remove(descriptor);
+    if (begun != null) {
+      begun.cancel();
+    }
   }
 
   @Override

@@ -4,11 +4,14 @@ package io.crail.rpc.rdma;
 import io.crail.verbs.Device;
 import io.crail.verbs.Verbs;
 import io.crail.verbs.VerbsException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /**
- * A device as one user has opened it: its protection domain, and what is registered there.
- * Thread-safe.
+ * A device as one user has opened it: its protection domain, and what is registered there. An id of
+ * its own keeps the context, which the connection manager closes when the device was removed and no
+ * id is left. Thread-safe.
  */
 public final class RdmaDevice {
   private static final int ENOMEM = 12;
@@ -16,13 +19,55 @@ public final class RdmaDevice {
   private final String name;
   private final long context;
   private final Device limits;
+  private final long channel;
+  private final long id;
   private final long pd;
 
-  RdmaDevice(String name, long context) throws VerbsException {
+  /** False where this process does not see the kernel's entry of the device. */
+  private final boolean watched;
+
+  /**
+   * Opens a device.
+   *
+   * @param local an address of the device; the port does not matter
+   */
+  RdmaDevice(String name, long context, InetSocketAddress local) throws IOException {
     this.name = name;
     this.context = context;
-    this.limits = Verbs.device(name);
-    this.pd = Verbs.allocPd(context);
+    this.channel = Verbs.createEventChannel();
+    long boundId = 0;
+    long allocated = 0;
+    Device read;
+    try {
+      boundId = bind(channel, context, local);
+      read = Verbs.device(name);
+      allocated = Verbs.allocPd(context);
+    } finally {
+      if (allocated == 0) {
+        if (boundId != 0) {
+          Verbs.destroyId(boundId);
+        }
+        Verbs.destroyEventChannel(channel);
+      }
+    }
+    this.id = boundId;
+    this.limits = read;
+    this.watched = Verbs.isPresent(context);
+    this.pd = allocated;
+  }
+
+  private static long bind(long channel, long context, InetSocketAddress local) throws IOException {
+    long id = Verbs.createId(channel);
+    try {
+      Verbs.bind(id, new InetSocketAddress(local.getAddress(), 0));
+      if (Verbs.context(id) != context) {
+        throw new RdmaException("another device has " + local.getAddress().getHostAddress());
+      }
+    } catch (IOException e) {
+      Verbs.destroyId(id);
+      throw e;
+    }
+    return id;
   }
 
   /** Such as "mlx5_0". */
@@ -78,8 +123,16 @@ public final class RdmaDevice {
         : what + cause.getMessage();
   }
 
+  /** True when the device is there no more; what is left of it should be released then. */
+  public boolean isRemoved() {
+    return watched && !Verbs.isPresent(context);
+  }
+
+  /** Closes it; the context stays when something of it is still in use. */
   void close() throws VerbsException {
     Verbs.deallocPd(pd);
+    Verbs.destroyId(id);
+    Verbs.destroyEventChannel(channel);
   }
 
   @Override

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.rdma;
 
+import io.crail.verbs.Verbs;
 import io.crail.verbs.VerbsException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,14 +27,16 @@ public final class RdmaDevices implements AutoCloseable {
   /**
    * The device of a context.
    *
+   * @param local an address of the device, whose port does not matter
    * @throws RdmaException when it cannot be used
    */
-  public synchronized RdmaDevice of(long context, String name) throws RdmaException {
+  public synchronized RdmaDevice of(long context, String name, InetSocketAddress local)
+      throws RdmaException {
     RdmaDevice known = byContext.get(context);
     if (known == null) {
       try {
-        known = new RdmaDevice(name, context);
-      } catch (VerbsException e) {
+        known = new RdmaDevice(name, context, local);
+      } catch (IOException e) {
         throw new RdmaException("cannot use " + name + ": " + e.getMessage(), e);
       }
       byContext.put(context, known);
@@ -38,15 +44,35 @@ public final class RdmaDevices implements AutoCloseable {
     return known;
   }
 
-  @Override
-  public synchronized void close() {
-    for (RdmaDevice device : byContext.values()) {
-      try {
-        device.close();
-      } catch (VerbsException e) {
-        LOG.warn("the protection domain of {} stays: {}", device, e.getMessage());
+  /** The devices that were removed from this host, and not yet released. */
+  public synchronized List<RdmaDevice> removed() {
+    return byContext.values().stream().filter(RdmaDevice::isRemoved).toList();
+  }
+
+  /**
+   * Lets go of a device that was removed, after all else of it: some kernels end the removal only
+   * when every process has done so.
+   */
+  public void release(RdmaDevice device) {
+    synchronized (this) {
+      if (byContext.remove(device.context(), device)) {
+        close(device);
       }
     }
+    Verbs.closeRemovedDevices();
+  }
+
+  @Override
+  public synchronized void close() {
+    byContext.values().forEach(RdmaDevices::close);
     byContext.clear();
+  }
+
+  private static void close(RdmaDevice device) {
+    try {
+      device.close();
+    } catch (VerbsException e) {
+      LOG.warn("the protection domain of {} stays: {}", device, e.getMessage());
+    }
   }
 }

@@ -33,6 +33,11 @@ public final class RdmaListener implements AutoCloseable {
 
     /** Called in the listener's thread, several times a second. */
     default void tick(long nowNanos) {}
+
+    /** Whether to listen again when the device was removed and is back. */
+    default boolean listensAgain() {
+      return true;
+    }
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(RdmaListener.class);
@@ -40,8 +45,12 @@ public final class RdmaListener implements AutoCloseable {
   private static final long ANSWER_NANOS = 10_000_000_000L;
   private static final long CLOSE_MILLIS = 5_000;
 
+  /** Pause between two attempts to listen again. */
+  private static final long AGAIN_NANOS = 1_000_000_000L;
+
   private final String name;
   private final Acceptor acceptor;
+  private final int backlog;
   private final int ackTimeout;
   private final long channel;
   private final int wakeup;
@@ -51,15 +60,21 @@ public final class RdmaListener implements AutoCloseable {
   private final Object wakeupLock = new Object();
   private boolean wakeupDestroyed;
   private InetSocketAddress address;
+  private long context;
+  private String deviceName;
+  private boolean watched;
 
   // In the listener's thread.
   private final CmEvent event = new CmEvent();
   private final Map<Long, Request> requests = new HashMap<>();
   private long listenId;
+  private long againNanos;
 
-  private RdmaListener(String name, Acceptor acceptor, int ackTimeout) throws VerbsException {
+  private RdmaListener(String name, Acceptor acceptor, int backlog, int ackTimeout)
+      throws VerbsException {
     this.name = name;
     this.acceptor = acceptor;
+    this.backlog = backlog;
     this.ackTimeout = ackTimeout;
     this.wakeup = Verbs.createWakeup();
     long created = 0;
@@ -99,21 +114,28 @@ public final class RdmaListener implements AutoCloseable {
     if (resolved.isUnresolved()) {
       throw new RdmaException(where + "unknown host");
     }
-    RdmaListener listener = new RdmaListener(name, acceptor, ackTimeout);
+    RdmaListener listener = new RdmaListener(name, acceptor, backlog, ackTimeout);
     try {
-      listener.listenId = Verbs.createId(listener.channel);
-      Verbs.bind(listener.listenId, resolved);
-      Verbs.listen(listener.listenId, backlog);
-      listener.address = Verbs.localAddress(listener.listenId);
-      if (!resolved.getAddress().isAnyLocalAddress() && Verbs.context(listener.listenId) == 0) {
-        throw new RdmaException("no RDMA device has this address");
-      }
+      listener.listenNow(resolved);
     } catch (IOException e) {
       listener.destroy();
       throw new RdmaException(where + e.getMessage(), e);
     }
+    listener.address = Verbs.localAddress(listener.listenId);
+    listener.context = Verbs.context(listener.listenId);
+    listener.deviceName = Verbs.deviceOf(listener.listenId);
+    listener.watched = listener.context != 0 && Verbs.isPresent(listener.context);
     listener.thread.start();
     return listener;
+  }
+
+  private void listenNow(InetSocketAddress where) throws IOException {
+    listenId = Verbs.createId(channel);
+    Verbs.bind(listenId, where);
+    Verbs.listen(listenId, backlog);
+    if (!where.getAddress().isAnyLocalAddress() && Verbs.context(listenId) == 0) {
+      throw new RdmaException("no RDMA device has this address");
+    }
   }
 
   /** The address, with the real port. */
@@ -121,14 +143,14 @@ public final class RdmaListener implements AutoCloseable {
     return address;
   }
 
-  /** The handle of the device's context; 0 for the wildcard address. */
+  /** The handle of the context that the device had at first; 0 for the wildcard address. */
   public long context() {
-    return Verbs.context(listenId);
+    return context;
   }
 
   /** The name of the device; null for the wildcard address. */
   public String deviceName() {
-    return Verbs.deviceOf(listenId);
+    return deviceName;
   }
 
   /** Runs something in the listener's thread, or not at all when it has ended. */
@@ -222,16 +244,44 @@ public final class RdmaListener implements AutoCloseable {
       acceptor.requested(request);
       return;
     }
-    Request request = requests.get(event.id());
-    if (request == null) {
+    if (event.id() == listenId) {
       if (event.type() == Layouts.CM_DEVICE_REMOVAL) {
-        LOG.error("{}: the device of {} was removed", name, Addresses.text(address));
+        deviceRemoved();
       }
       return;
     }
-    String end = event.endOfConnection();
+    Request request = requests.get(event.id());
+    String end = request == null ? null : event.endOfConnection();
     if (end != null) {
       request.ended(end);
+    }
+  }
+
+  private void deviceRemoved() {
+    boolean again = acceptor.listensAgain();
+    LOG.error(
+        "{}: the device {} of {} was removed{}",
+        name,
+        deviceName,
+        Addresses.text(address),
+        again ? "; listening again as soon as it is back" : "");
+    destroyId(listenId);
+    listenId = 0;
+    againNanos = again ? System.nanoTime() + AGAIN_NANOS : 0;
+    Verbs.closeRemovedDevices();
+  }
+
+  private void listenAgain(long now) {
+    try {
+      listenNow(address);
+      LOG.info("{}: the device of {} is back", name, Addresses.text(address));
+    } catch (IOException e) {
+      // Not yet.
+      if (listenId != 0) {
+        destroyId(listenId);
+        listenId = 0;
+      }
+      againNanos = now + AGAIN_NANOS;
     }
   }
 
@@ -243,6 +293,14 @@ public final class RdmaListener implements AutoCloseable {
         each.remove();
         rejectNow(request.id, null);
       }
+    }
+    if (listenId == 0) {
+      if (againNanos != 0 && now - againNanos >= 0) {
+        listenAgain(now);
+      }
+    } else if (watched && !Verbs.isPresent(Verbs.context(listenId))) {
+      // Where the kernel waits for the context before it tells of the removal.
+      deviceRemoved();
     }
     try {
       acceptor.tick(now);

@@ -54,6 +54,12 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     void failed(String cause, ByteBuffer peerData);
   }
 
+  /** Who has something of a device. Called in the loop. */
+  public interface DeviceUser {
+    /** Its connections are closed; whatever else there is of it has to be released now. */
+    void deviceRemoved(RdmaDevice device);
+  }
+
   private static final Logger LOG = LoggerFactory.getLogger(RdmaLoop.class);
 
   /** Polls between two looks for events of the connection manager, which cost a system call. */
@@ -63,6 +69,9 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
   private static final long RESOLVER_IDLE_SECONDS = 10;
   private static final int MIN_ATTEMPT_MILLIS = 50;
 
+  /** Pause between two looks for devices that were removed. */
+  private static final long LOOK_NANOS = 500_000_000;
+
   private final ClientLoop loop;
   private final RdmaSettings settings;
   private final RdmaDevices devices = new RdmaDevices();
@@ -71,7 +80,9 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
   private final CmEvent event = new CmEvent();
   private final Map<Long, Attempt> attempts = new HashMap<>();
   private final Map<Long, QueuePair> established = new HashMap<>();
+  private final List<DeviceUser> users = new ArrayList<>();
   private final ThreadPoolExecutor resolver;
+  private long nextLookNanos;
   private int pollsSinceLook;
   private int underWay;
   private boolean destroyed;
@@ -81,8 +92,9 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     this.settings = settings;
     this.queues =
         new RdmaQueues(
-            devices, settings.completions(), RdmaQueues.POLL_SIZE, loop::watchDescriptor);
+            devices, settings.completions(), RdmaQueues.POLL_SIZE, new Descriptors(loop));
     this.channel = Verbs.createEventChannel();
+    this.nextLookNanos = loop.clock().nanoTime() + LOOK_NANOS;
     this.resolver =
         new ThreadPoolExecutor(
             1,
@@ -131,6 +143,16 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
   /** The loop. */
   public ClientLoop loop() {
     return loop;
+  }
+
+  /** Tells somebody of devices that are removed. In the loop. */
+  public void register(DeviceUser user) {
+    users.add(user);
+  }
+
+  /** Ends {@link #register}. In the loop. */
+  public void unregister(DeviceUser user) {
+    users.remove(user);
   }
 
   /** Counts something whose end a poll will bring; the driver goes on asking for it. */
@@ -201,6 +223,10 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
 
   @Override
   public void sweep(long nowNanos) {
+    if (nowNanos - nextLookNanos >= 0) {
+      nextLookNanos = nowNanos + LOOK_NANOS;
+      devices.removed().forEach(this::release);
+    }
     if (attempts.isEmpty()) {
       return;
     }
@@ -209,6 +235,22 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
         attempt.fail("no connection in time", null);
       }
     }
+  }
+
+  /** Lets go of a device that was removed. */
+  private void release(RdmaDevice device) {
+    String cause = "device " + device + " was removed";
+    LOG.warn("{}; loop {} closes its connections", cause, loop.name());
+    for (Attempt attempt : List.copyOf(attempts.values())) {
+      if (Verbs.context(attempt.id) == device.context()) {
+        attempt.fail(cause, null);
+      }
+    }
+    queues.release(device, cause);
+    for (DeviceUser user : List.copyOf(users)) {
+      user.deviceRemoved(device);
+    }
+    devices.release(device);
   }
 
   @Override
@@ -258,6 +300,19 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
       Verbs.destroyId(id);
     } catch (VerbsException e) {
       LOG.warn("an id of a connection stays: {}", e.getMessage());
+    }
+  }
+
+  /** The descriptors of completion channels, for whose sake a loop's sleep ends. */
+  private record Descriptors(ClientLoop loop) implements RdmaQueues.DescriptorListener {
+    @Override
+    public void opened(int descriptor) {
+      loop.watchDescriptor(descriptor);
+    }
+
+    @Override
+    public void closing(int descriptor) {
+      loop.unwatchDescriptor(descriptor);
     }
   }
 

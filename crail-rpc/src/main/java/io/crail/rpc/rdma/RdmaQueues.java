@@ -45,8 +45,11 @@ public final class RdmaQueues implements AutoCloseable {
 
   /** Learns of descriptors that become readable when something has completed. */
   public interface DescriptorListener {
-    /** There is one more, open as long as the queues. */
+    /** There is one more, open as long as the queues, unless it is closed before. */
     void opened(int descriptor);
+
+    /** One of them is about to be closed. */
+    default void closing(int descriptor) {}
   }
 
   /**
@@ -160,7 +163,7 @@ public final class RdmaQueues implements AutoCloseable {
         return queue;
       }
     }
-    RdmaDevice device = devices.of(context, Verbs.deviceOf(id));
+    RdmaDevice device = devices.of(context, Verbs.deviceOf(id), Verbs.localAddress(id));
     try {
       DeviceQueue queue = new DeviceQueue(device);
       queues.add(queue);
@@ -185,6 +188,27 @@ public final class RdmaQueues implements AutoCloseable {
         queue.used -= entriesOf;
         // Its completions may still lie in the queue.
         queue.retired += entriesOf;
+      }
+    }
+  }
+
+  /** Closes the queue pairs and the queue of a device; not within a batch of completions. */
+  public void release(RdmaDevice device, String cause) {
+    closePairs(device, cause);
+    for (DeviceQueue queue : List.copyOf(queues)) {
+      if (queue.device == device) {
+        queues.remove(queue);
+        awaited = null;
+        descriptors.closing(Verbs.completionDescriptor(queue.channel));
+        queue.close();
+      }
+    }
+  }
+
+  private void closePairs(RdmaDevice device, String cause) {
+    for (QueuePair pair : pairs.clone()) {
+      if (pair != null && pair.device() == device) {
+        pair.close(cause);
       }
     }
   }
@@ -292,16 +316,16 @@ public final class RdmaQueues implements AutoCloseable {
     /** A queue that cannot be polled any more has overrun or lost its device. */
     private void broken(int error) {
       String cause = "the completion queue of " + device + " failed: " + Verbs.errorText(error);
-      for (QueuePair pair : pairs.clone()) {
-        if (pair != null && pair.device() == device) {
-          pair.close(cause);
-        }
-      }
+      closePairs(device, cause);
     }
 
     boolean arm() {
       if (armed && Verbs.getCqEvent(channel, 0) > 0) {
         armed = false;
+      }
+      if (used == 0) {
+        // Its device may have been removed, and then it can never be armed.
+        return poll() == 0;
       }
       if (!armed) {
         armed = Verbs.reqNotify(cq, false) == 0;

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.rdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.RequestBatch;
+import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.RpcCall;
+import io.crail.rpc.RpcPeer;
+import io.crail.rpc.Service;
+import io.crail.rpc.Session;
+import io.crail.rpc.Transport;
+import io.crail.rpc.darpc.DarpcKeys;
+import io.crail.rpc.darpc.DarpcTransport;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A device goes and comes back. Soft-RoCE ends its removal only when no process has anything of the
+ * device any more, so that it ends at all tells that all was released.
+ */
+@Tag("rdma")
+@Timeout(value = 240, unit = TimeUnit.SECONDS)
+class DeviceRemovalTest {
+  private static final long PATIENCE = 60_000_000_000L;
+  private static final int ECHO = 1;
+  private static final int IGNORE = 2;
+  private static final Pattern COUNT = Pattern.compile("\\b(pd|cq|qp|cm_id|mr) (\\d+)");
+
+  private final Echo service = new Echo();
+  private Map<String, Integer> before;
+  private Transport transport;
+  private ClientLoop loop;
+
+  @BeforeEach
+  void open() throws Exception {
+    before = resources();
+    assertTrue(before.containsKey("qp"), before::toString);
+    transport =
+        new DarpcTransport(
+            Configuration.builder()
+                .set(DarpcKeys.POLLING, RdmaKeys.Polling.EVENT)
+                .set(RdmaKeys.POLLING, RdmaKeys.Polling.EVENT)
+                .build());
+    loop = transport.newClientLoop("removal");
+  }
+
+  @AfterEach
+  void leaveNothing() throws Exception {
+    for (int host = 0; host < 2; host++) {
+      if (!Files.exists(Path.of("/sys/class/infiniband/rxe" + host))) {
+        add(host);
+      }
+    }
+    loop.close();
+    transport.close();
+    until("all is released, as before: " + before, () -> resources().equals(before));
+  }
+
+  /** Answers, or does not. */
+  private static final class Echo implements Service {
+    final AtomicInteger ended = new AtomicInteger();
+
+    @Override
+    public void serve(RequestBatch batch, ResponseWriter responses) {
+      for (int i = 0; i < batch.count(); i++) {
+        if (batch.opcode(i) != IGNORE) {
+          int length = batch.bodyLength(i);
+          int body = responses.begin(length);
+          responses.buffer().put(body, batch.buffer(), batch.bodyOffset(i), length);
+          responses.end(batch.correlationId(i), length);
+        }
+      }
+    }
+
+    @Override
+    public void closed(Session session) {
+      ended.incrementAndGet();
+    }
+  }
+
+  /** Eight bytes to a server and back. */
+  private static final class Call extends RpcCall {
+    private final int opcode;
+
+    Call(RpcPeer to, int opcode, long timeoutNanos) {
+      this.opcode = opcode;
+      prepare(to, to.loop().clock().nanoTime() + timeoutNanos);
+    }
+
+    @Override
+    protected int opcode() {
+      return opcode;
+    }
+
+    @Override
+    protected boolean isIdempotent() {
+      return opcode == ECHO;
+    }
+
+    @Override
+    protected int bodyLength() {
+      return Long.BYTES;
+    }
+
+    @Override
+    protected void encode(ByteBuffer out, int offset) {
+      out.putLong(offset, 42);
+    }
+
+    @Override
+    protected void decode(ByteBuffer in, int offset, int length) {
+      assertEquals(42, in.getLong(offset));
+    }
+  }
+
+  private RpcPeer peer(InetSocketAddress server) {
+    return new RpcPeer(
+        loop,
+        server,
+        to -> new Call(to, ECHO, PATIENCE),
+        new RpcPeer.Options(64, 1000, 2, PATIENCE / 6, 5_000_000));
+  }
+
+  private CrailException end(Call call) throws InterruptedException {
+    call.submit();
+    assertTrue(loop.await(call, System.nanoTime() + 2 * PATIENCE), "a call never ended");
+    return call.failure();
+  }
+
+  private boolean succeeds(RpcPeer peer) {
+    try {
+      return end(new Call(peer, ECHO, PATIENCE / 6)) == null;
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void until(String what, BooleanSupplier condition) throws InterruptedException {
+    long deadline = System.nanoTime() + PATIENCE;
+    while (!condition.getAsBoolean()) {
+      assertTrue(System.nanoTime() - deadline < 0, () -> "not in time: " + what);
+      loop.pollOnce();
+      Thread.sleep(10);
+    }
+  }
+
+  /** Begins; a process that the kernel lets wait cannot be ended. */
+  private static Process start(String... command) throws IOException {
+    return new ProcessBuilder(command)
+        .redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+        .start();
+  }
+
+  private static void add(int host) throws Exception {
+    Process adding =
+        start("rdma", "link", "add", "rxe" + host, "type", "rxe", "netdev", "rv" + host);
+    assertTrue(adding.waitFor(60, TimeUnit.SECONDS), "the device is not made");
+    assertEquals(0, adding.exitValue());
+  }
+
+  /** What the devices hold for all processes and the kernel. */
+  private static Map<String, Integer> resources() {
+    Map<String, Integer> counts = new TreeMap<>();
+    try {
+      Process shown = new ProcessBuilder("rdma", "resource", "show").start();
+      String text = new String(shown.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      Matcher found = COUNT.matcher(text);
+      while (found.find()) {
+        counts.merge(found.group(1), Integer.parseInt(found.group(2)), Integer::sum);
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+    return counts;
+  }
+
+  private void remove(int host, RpcPeer peer) throws Exception {
+    Call outstanding = new Call(peer, IGNORE, 3 * PATIENCE);
+    outstanding.submit();
+    Process removing = start("rdma", "link", "delete", "rxe" + host);
+    assertTrue(loop.await(outstanding, System.nanoTime() + PATIENCE), "never ended");
+    assertNotNull(outstanding.failure());
+    assertEquals(
+        ErrorCode.UNAVAILABLE, outstanding.failure().code(), outstanding.failure()::toString);
+    until("the kernel's removal", () -> !removing.isAlive());
+    assertEquals(0, removing.exitValue());
+    assertFalse(Files.exists(Path.of("/sys/class/infiniband/rxe" + host)));
+    CrailException meanwhile = end(new Call(peer, ECHO, 2_000_000_000L));
+    assertNotNull(meanwhile);
+    assertTrue(
+        meanwhile.code() == ErrorCode.UNAVAILABLE || meanwhile.code() == ErrorCode.TIMED_OUT,
+        meanwhile::toString);
+  }
+
+  /** An address of the device, and all addresses. */
+  @Test
+  void aServerLetsGoOfItsDeviceAndHearsAgainWhenItIsBack() throws Exception {
+    for (String address : new String[] {"10.9.0.2", "0.0.0.0"}) {
+      try (Transport.ServerEndpoint server =
+          transport.listen("removal", new InetSocketAddress(address, 0), service)) {
+        RpcPeer peer = peer(new InetSocketAddress("10.9.0.2", server.address().getPort()));
+        assertNull(end(new Call(peer, ECHO, PATIENCE)));
+        for (int round = 0; round < 2; round++) {
+          int ended = service.ended.get();
+          remove(1, peer);
+          assertEquals(ended + 1, service.ended.get());
+          add(1);
+          until("a call after " + address + " is back", () -> succeeds(peer));
+        }
+        loop.submit(peer::close);
+      }
+    }
+  }
+
+  @Test
+  void aClientLetsGoOfItsDeviceAndConnectsAgainWhenItIsBack() throws Exception {
+    try (Transport.ServerEndpoint server =
+        transport.listen("removal", new InetSocketAddress("10.9.0.2", 0), service)) {
+      RpcPeer peer = peer(server.address());
+      for (int round = 0; round < 2; round++) {
+        until("a call", () -> succeeds(peer));
+        remove(0, peer);
+        add(0);
+      }
+      until("a call", () -> succeeds(peer));
+      // Also while there is no connection.
+      loop.submit(peer::close);
+      Process removing = start("rdma", "link", "delete", "rxe0");
+      until("the removal of a device without a connection", () -> !removing.isAlive());
+      add(0);
+      RpcPeer another = peer(server.address());
+      until("a call of another peer", () -> succeeds(another));
+    }
+  }
+}
