@@ -136,7 +136,7 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
       listen(namenodes);
       String warning =
           ServedDevice.check(device.limits(), lengths.get(0), lengths.size(), connectionLimit);
-      if (!warning.isEmpty()) {
+      if (!warning.isEmpty() && device.mtuWarning().isEmpty()) {
         LOG.warn("{}", warning);
       }
       // Its memory is pinned by the registration, so all of it is taken here, where a file system

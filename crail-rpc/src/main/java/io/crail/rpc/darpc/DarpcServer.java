@@ -100,6 +100,10 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     clusters.forEach(Cluster::start);
     listener =
         RdmaListener.listen(name, address, settings.backlog(), settings.rdma().ackTimeout(), this);
+    if (listener.context() != 0) {
+      // What is wrong with it is told now, and not when the first client comes.
+      devices.of(listener.context(), listener.deviceName(), listener.address());
+    }
   }
 
   /**

@@ -19,6 +19,7 @@ public final class RdmaDevice {
   private final String name;
   private final long context;
   private final Device limits;
+  private final String mtuWarning;
   private final long channel;
   private final long id;
   private final long pd;
@@ -38,9 +39,12 @@ public final class RdmaDevice {
     long boundId = 0;
     long allocated = 0;
     Device read;
+    PortCheck port;
     try {
       boundId = bind(channel, context, local);
       read = Verbs.device(name);
+      port = new PortCheck(read, Verbs.devicePortOf(boundId), local.getAddress());
+      port.checkGid();
       allocated = Verbs.allocPd(context);
     } finally {
       if (allocated == 0) {
@@ -52,6 +56,7 @@ public final class RdmaDevice {
     }
     this.id = boundId;
     this.limits = read;
+    this.mtuWarning = port.mtuWarning();
     this.watched = Verbs.isPresent(context);
     this.pd = allocated;
   }
@@ -78,6 +83,11 @@ public final class RdmaDevice {
   /** What the device can do. */
   public Device limits() {
     return limits;
+  }
+
+  /** What is wrong with the size of its packets, or nothing. */
+  public String mtuWarning() {
+    return mtuWarning;
   }
 
   /** The handle of the device's context. */

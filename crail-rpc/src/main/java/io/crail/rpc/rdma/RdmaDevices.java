@@ -40,6 +40,9 @@ public final class RdmaDevices implements AutoCloseable {
         throw new RdmaException("cannot use " + name + ": " + e.getMessage(), e);
       }
       byContext.put(context, known);
+      if (!known.mtuWarning().isEmpty()) {
+        LOG.warn("{}", known.mtuWarning());
+      }
     }
     return known;
   }

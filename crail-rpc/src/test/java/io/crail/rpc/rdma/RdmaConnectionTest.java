@@ -438,4 +438,21 @@ class RdmaConnectionTest {
       }
     }
   }
+
+  @Test
+  void anAddressBelongsToOnePort() throws Exception {
+    for (String host : new String[] {"10.9.0.", "fd00:9::"}) {
+      for (int i = 0; i < 2; i++) {
+        InetAddress own = address(host + (1 + i));
+        PortCheck port = new PortCheck(Verbs.device("rxe" + i), 1, own);
+        port.checkGid();
+        assertEquals("", port.mtuWarning());
+        String other = "rxe" + (1 - i);
+        PortCheck wrong = new PortCheck(Verbs.device(other), 1, own);
+        String text = assertThrows(RdmaException.class, wrong::checkGid).getMessage();
+        assertTrue(text.contains("port 1 of device " + other + " has no GID"), text);
+        assertTrue(text.contains(own.getHostAddress()), text);
+      }
+    }
+  }
 }
