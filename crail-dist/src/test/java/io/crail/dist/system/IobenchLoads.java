@@ -38,6 +38,8 @@ final class IobenchLoads {
               "writeInt -k 3000 -f /bench-ints",
               "readInt -k 3000 -f /bench-ints",
               "seekInt -k 500 -f /bench-ints",
+              "collection -b 16 -k 2000",
+              "locationMap -f /bench.dat",
               "printLocationClass")
           .map(Load::new)
           .toList();
@@ -53,9 +55,12 @@ final class IobenchLoads {
       return arguments.split(" ")[0];
     }
 
-    /** Whether there are figures. */
-    boolean measures() {
-      return LoadType.find(IoBench.types(), type()).orElseThrow().measures();
+    /** A word that it prints when all is well. */
+    String expected() {
+      if (LoadType.find(IoBench.types(), type()).orElseThrow().measures()) {
+        return "throughput";
+      }
+      return type().equals("locationMap") ? " hosts " : "locationClass ";
     }
 
     @Override

@@ -63,8 +63,7 @@ class RdmaWholeStoreSystemTest extends WholeStoreContract {
     String line = "iobench --set crail.storage.localmap=false -t " + load;
     CrailProcess bench = cluster().run(line.split(" "));
     assertEquals(0, bench.awaitExit(ProcessCluster.PATIENCE), bench.stdout() + bench.stderr());
-    String expected = load.measures() ? "throughput" : "locationClass ";
-    assertTrue(bench.stdout().contains(expected), bench.stdout());
+    assertTrue(bench.stdout().contains(load.expected()), bench.stdout());
   }
 
   /** Programs that speak the connection manager's language and not ours do no harm. */
