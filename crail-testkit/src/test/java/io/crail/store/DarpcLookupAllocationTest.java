@@ -2,6 +2,7 @@
 package io.crail.store;
 
 import io.crail.embedded.EmbeddedCrail;
+import io.crail.testkit.rdma.RdmaHost;
 import org.junit.jupiter.api.Tag;
 
 /** What lookups over RDMA allocate. */
@@ -15,7 +16,7 @@ class DarpcLookupAllocationTest extends LookupAllocationContract {
   TestCluster newCluster() throws Exception {
     return TestCluster.of(
         EmbeddedCrail.builder()
-            .host("10.9.0.2")
+            .host(RdmaHost.SERVER)
             .storage(32 << 20)
             .set("crail.namenode.rpctype", "darpc")
             // The test machine may be emulated.

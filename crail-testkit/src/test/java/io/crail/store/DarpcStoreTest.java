@@ -12,6 +12,7 @@ import io.crail.CrailOutputStream;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.embedded.EmbeddedCrail;
+import io.crail.testkit.rdma.RdmaHost;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -34,7 +35,7 @@ class DarpcStoreTest {
     Random random = new Random(Bytes.seed("darpc"));
     EmbeddedCrail crail =
         EmbeddedCrail.builder()
-            .host("10.9.0.2")
+            .host(RdmaHost.SERVER)
             .storage(32 * MIB)
             .mapped(false)
             .set("crail.namenode.rpctype", "darpc")
@@ -42,7 +43,7 @@ class DarpcStoreTest {
             .set("crail.namenode.darpc.pollsize", String.valueOf(pollSize))
             .set("crail.namenode.darpc.connecttimeout", "20s")
             .set("crail.storage.types", tier)
-            .set("crail.storage.rdma.interface", "10.9.0.2")
+            .set("crail.storage.rdma.interface", RdmaHost.SERVER)
             // The test machine may be emulated.
             .set("crail.rpctimeout", "60s")
             .set("crail.datatimeout", "60s")

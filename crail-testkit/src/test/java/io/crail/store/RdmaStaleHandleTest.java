@@ -14,6 +14,7 @@ import io.crail.CrailStore;
 import io.crail.common.error.StaleNodeException;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.testkit.rdma.RdmaHost;
+import io.crail.testkit.rdma.TwoHosts;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -40,7 +41,7 @@ class RdmaStaleHandleTest extends StaleHandleContract {
             .storage(32 * MIB)
             .mapped(false)
             .set("crail.storage.types", "rdma")
-            .set("crail.storage.rdma.interface", "10.9.0.2")
+            .set("crail.storage.rdma.interface", RdmaHost.SERVER)
             .set("crail.rdma.acktimeout", String.valueOf(ACK_TIMEOUT))
             .set("crail.lease", "3s")
             .set("crail.namenode.freemargin", "1s")
@@ -54,6 +55,7 @@ class RdmaStaleHandleTest extends StaleHandleContract {
   }
 
   @Test
+  @TwoHosts
   void whatWasUnderWayNeitherChangesNorShowsAnotherFile() throws Exception {
     final int idle = RdmaHost.connections("rxe0");
     CrailStore reader = cluster().newStore();

@@ -64,7 +64,7 @@ class RdmaStoreTest {
             .storage(32 * MIB)
             .mapped(false)
             .set("crail.storage.types", "rdma,tcp")
-            .set("crail.storage.rdma.interface", "10.9.0.2")
+            .set("crail.storage.rdma.interface", RdmaHost.SERVER)
             // The test machine may be emulated.
             .set("crail.rpctimeout", "60s")
             .set("crail.datatimeout", "60s")

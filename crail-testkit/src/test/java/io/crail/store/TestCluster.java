@@ -17,6 +17,7 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
+import io.crail.testkit.rdma.RdmaHost;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,8 +29,6 @@ import java.util.concurrent.TimeUnit;
 
 /** An embedded cluster with little space, its stores, and a look at its space from outside. */
 final class TestCluster implements AutoCloseable {
-  private static final String RDMA_HOST = "10.9.0.2";
-
   /** Longer where the machine is emulated. */
   private static final long PATIENCE_NANOS =
       TimeUnit.SECONDS.toNanos(Integer.getInteger("crail.test.patience", 60));
@@ -42,9 +41,9 @@ final class TestCluster implements AutoCloseable {
      * All over RDMA, to the second device of the test machine; with more space, for what was freed
      * rests.
      */
-    RDMA(160 << 20, RDMA_HOST, List.of("rdma"), rdma("rdma")),
+    RDMA(160 << 20, RdmaHost.SERVER, List.of("rdma"), rdma("rdma")),
     /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
-    MIXED(160 << 20, RDMA_HOST, List.of("rdma", "tcp"), rdma("rdma,tcp"));
+    MIXED(160 << 20, RdmaHost.SERVER, List.of("rdma", "tcp"), rdma("rdma,tcp"));
 
     private final long datanodeBytes;
     private final String host;
@@ -64,9 +63,9 @@ final class TestCluster implements AutoCloseable {
           "crail.namenode.darpc.connecttimeout", "20s",
           "crail.storage.types", types,
           "crail.storage.localmap", "false",
-          "crail.storage.rdma.interface", RDMA_HOST,
+          "crail.storage.rdma.interface", RdmaHost.SERVER,
           "crail.storage.rdma.connecttimeout", "20s",
-          "crail.storage.tcp.interface", RDMA_HOST,
+          "crail.storage.tcp.interface", RdmaHost.SERVER,
           "crail.storage.tcp.connecttimeout", "20s");
     }
 

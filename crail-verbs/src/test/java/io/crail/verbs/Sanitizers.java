@@ -55,6 +55,8 @@ final class Sanitizers {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+                "-Dcrail.test.rdma.server="
+                    + System.getProperty("crail.test.rdma.server", "10.9.0.2"),
                 "-cp",
                 System.getProperty("java.class.path")));
     command.addAll(List.of(program));

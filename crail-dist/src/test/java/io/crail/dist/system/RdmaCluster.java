@@ -20,8 +20,17 @@ import java.util.regex.Pattern;
 
 /** Clusters of processes on the second device of the test machine; clients are on the first. */
 final class RdmaCluster {
+  /** Set where this host's own device stands for both hosts: its name. */
+  static final String OWN_DEVICE = "crail.test.rdma.device";
+
+  /** Set to false where there is no switch between the hosts. */
+  static final String SWITCHED = "crail.test.rdma.switched";
+
   /** The address of the servers. */
-  static final String HOST = "10.9.0.2";
+  static final String HOST = System.getProperty("crail.test.rdma.server", "10.9.0.2");
+
+  /** The device of the clients. */
+  static final String CLIENT_DEVICE = System.getProperty(OWN_DEVICE, "rxe0");
 
   /** Regions that a namenode keeps for its next answers. */
   static final int MOST_KEPT = 32;
@@ -64,7 +73,7 @@ final class RdmaCluster {
   /** Lets the servers hear the clients, or nothing of them; no device knows. */
   static void hear(boolean hearing) throws Exception {
     // Never two of them.
-    run("ip", "rule", "del", "pref", "1");
+    run("ip", "rule", "del", "pref", "1", "iif", "rv1", "blackhole");
     if (!hearing) {
       assertEquals("", run("ip", "rule", "add", "pref", "1", "iif", "rv1", "blackhole"));
     }

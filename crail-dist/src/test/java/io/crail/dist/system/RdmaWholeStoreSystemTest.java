@@ -96,7 +96,16 @@ class RdmaWholeStoreSystemTest extends WholeStoreContract {
         run("rping", "-c", "-a", RdmaCluster.HOST, "-p", port, "-C", "1");
         for (String test : List.of("ib_send_lat", "ib_read_lat", "ib_write_bw")) {
           String[] command = {
-            test, "-R", "-d", "rxe0", "-x", "1", "-F", "-p", port, RdmaCluster.HOST
+            test,
+            "-R",
+            "-d",
+            RdmaCluster.CLIENT_DEVICE,
+            "-x",
+            "1",
+            "-F",
+            "-p",
+            port,
+            RdmaCluster.HOST
           };
           int status = run(command);
           // Some of them wait for their like until they are killed.

@@ -82,6 +82,7 @@ final class RdmaChild implements AutoCloseable {
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
             "-Djava.library.path=" + System.getProperty("java.library.path"),
+            "-Dcrail.test.rdma.server=" + RdmaHost.SERVER,
             "-cp",
             System.getProperty("java.class.path"),
             RdmaChild.class.getName()));
@@ -181,7 +182,7 @@ final class RdmaChild implements AutoCloseable {
   private static void serve(String dataPath, String bytes) throws Exception {
     Configuration configuration =
         Configuration.builder()
-            .set(RdmaStorageKeys.INTERFACE, "10.9.0.2")
+            .set(RdmaStorageKeys.INTERFACE, RdmaHost.SERVER)
             .set(RdmaStorageKeys.PORT, 0)
             .build();
     try (StorageServer server =

@@ -36,6 +36,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -100,7 +101,7 @@ class RdmaFaultsTest {
 
   private Configuration.Builder settings() {
     return Configuration.builder()
-        .set(RdmaStorageKeys.INTERFACE, "10.9.0.2")
+        .set(RdmaStorageKeys.INTERFACE, RdmaHost.SERVER)
         .set(RdmaStorageKeys.PORT, 0)
         // On an emulated machine a new process takes seconds to accept its first client.
         .set(RdmaStorageKeys.CONNECT_TIMEOUT, "20s")
@@ -299,7 +300,7 @@ class RdmaFaultsTest {
 
   @Test
   void nobodyElseIsTakenForADatanode() throws Exception {
-    InetSocketAddress any = new InetSocketAddress(InetAddress.getByName("10.9.0.2"), 0);
+    InetSocketAddress any = new InetSocketAddress(InetAddress.getByName(RdmaHost.SERVER), 0);
     RdmaListener listener =
         RdmaListener.listen("stranger", any, 16, 14, request -> request.reject(null));
     open.push(listener::close);
@@ -312,13 +313,14 @@ class RdmaFaultsTest {
   }
 
   @Test
+  @TwoHosts
   void theCableIsPulledAndPutBack() throws Exception {
     ackTimeout = 14;
     UUID uuid = UUID.randomUUID();
     StorageEndpoint endpoint = connect(describe(newServer(settings(), uuid), uuid));
     for (int round = 0; round < 2; round++) {
       moveOnce(endpoint, MIB);
-      assertEquals(1, RdmaHost.connections("rxe0"), "not between the hosts");
+      assertEquals(1, RdmaHost.connections(RdmaHost.CLIENT_DEVICE), "not between the hosts");
       List<Transfer> transfers = new ArrayList<>();
       for (int i = 0; i < 40; i++) {
         if (i == 20) {
@@ -332,7 +334,7 @@ class RdmaFaultsTest {
           "the connection is given up",
           () -> {
             loop.pollOnce();
-            return RdmaHost.connections("rxe0") == 0;
+            return RdmaHost.connections(RdmaHost.CLIENT_DEVICE) == 0;
           });
       RdmaHost.cable(true);
       for (Transfer transfer : transfers) {
@@ -342,10 +344,11 @@ class RdmaFaultsTest {
       }
     }
     moveOnce(endpoint, MIB);
-    assertEquals(1, RdmaHost.connections("rxe0"), "not between the hosts");
+    assertEquals(1, RdmaHost.connections(RdmaHost.CLIENT_DEVICE), "not between the hosts");
   }
 
   @Test
+  @TwoHosts
   void nothingIsTouchedBehindADeadline() throws Exception {
     UUID uuid = UUID.randomUUID();
     // The device goes on trying for longer than the deadlines.
@@ -398,7 +401,11 @@ class RdmaFaultsTest {
   @Test
   void regionsMayLieInHugePages() throws Exception {
     Path mount = Path.of("/dev/hugepages");
-    assumeTrue(HugePages.of(mount).isPresent(), "no huge pages are mounted");
+    Optional<HugePages> pages = HugePages.of(mount);
+    assumeTrue(pages.isPresent(), "no huge pages are mounted");
+    assumeTrue(
+        freeHugePages() * pages.get().pageLength() >= 2 * REGION, "too few huge pages are free");
+    final int others = list(mount).size();
     UUID uuid = UUID.randomUUID();
     StorageServer server =
         new RdmaStorageTier()
@@ -410,7 +417,7 @@ class RdmaFaultsTest {
                 List.of("-d", mount.toString()));
     server.start(uuid);
     open.push(server);
-    assertEquals(2, list(mount).size());
+    assertEquals(others + 2, list(mount).size());
     DatanodeDescription description = describe(server, uuid);
     StorageEndpoint remote = connect(description);
     moveOnce(remote, MIB);
@@ -434,7 +441,16 @@ class RdmaFaultsTest {
     succeed(begin(remote, false, seen, 1, PATIENCE_NANOS));
     assertEquals(-1, bytes.mismatch(seen));
     server.close();
-    assertEquals(List.of(), list(mount));
+    assertEquals(others, list(mount).size());
+  }
+
+  private static long freeHugePages() throws IOException {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/meminfo"))) {
+      return lines
+          .filter(line -> line.startsWith("HugePages_Free:"))
+          .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+          .sum();
+    }
   }
 
   private static List<Path> list(Path directory) throws IOException {
@@ -449,6 +465,7 @@ class RdmaFaultsTest {
    */
   @ParameterizedTest
   @ValueSource(ints = {14, 31})
+  @TwoHosts
   void clientsThatVanishAreForgotten(int datanodesAckTimeout) throws Exception {
     ackTimeout = 14;
     UUID uuid = UUID.randomUUID();

@@ -4,9 +4,12 @@ package io.crail.testkit.rdma;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -14,13 +17,26 @@ import java.util.regex.Pattern;
 
 /** The test machine as its root sees it: what the devices hold, and the cable between them. */
 public final class RdmaHost {
+  /** Set where this host's own device stands for both hosts: its name. */
+  static final String OWN_DEVICE = "crail.test.rdma.device";
+
+  /** The address of servers. */
+  public static final String SERVER = System.getProperty("crail.test.rdma.server", "10.9.0.2");
+
+  static final String SERVER_DEVICE = System.getProperty(OWN_DEVICE, "rxe1");
+  static final String CLIENT_DEVICE = System.getProperty(OWN_DEVICE, "rxe0");
+
+  /** The devices of servers and clients. */
+  public static final Set<String> DEVICES =
+      Collections.unmodifiableSet(new TreeSet<>(List.of(SERVER_DEVICE, CLIENT_DEVICE)));
+
   private static final Pattern COUNT = Pattern.compile("\\b(pd|cq|qp|cm_id|mr) (\\d+)");
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
   private RdmaHost() {}
 
   /** What both devices hold for all processes and the kernel, by kind. */
-  static Map<String, Integer> resources() throws IOException {
+  public static Map<String, Integer> resources() throws IOException {
     Map<String, Integer> counts = new TreeMap<>();
     Matcher found = COUNT.matcher(run("rdma", "resource", "show"));
     while (found.find()) {
@@ -73,7 +89,7 @@ public final class RdmaHost {
   }
 
   /** Waits for a condition, with a deadline. */
-  static void await(String what, Callable<Boolean> condition) throws Exception {
+  public static void await(String what, Callable<Boolean> condition) throws Exception {
     long deadline = System.nanoTime() + PATIENCE_NANOS;
     while (!condition.call()) {
       if (System.nanoTime() - deadline > 0) {

@@ -47,7 +47,7 @@ class RdmaNativeTest {
   @BeforeEach
   void look() throws Exception {
     before = run("bash", "-c", SHOW).output;
-    assertTrue(before.contains("rxe0/1 state ACTIVE"), before);
+    assertTrue(before.contains(RdmaHost.SERVER_DEVICE + "/1 state ACTIVE"), before);
   }
 
   @AfterEach
@@ -64,9 +64,10 @@ class RdmaNativeTest {
             "--",
             "bash",
             "-c",
-            "rping -s -a 10.9.0.2 -p 7175 -C 3 & server=$!;"
-                + "until rping -c -a 10.9.0.2 -p 7175 -C 3 -v; do sleep 0.2; done;"
-                + "wait $server; echo \"limit $(ulimit -l)\"; exit 3");
+            "rping -s -a $0 -p 7175 -C 3 & server=$!;"
+                + "until rping -c -a $0 -p 7175 -C 3 -v; do sleep 0.2; done;"
+                + "wait $server; echo \"limit $(ulimit -l)\"; exit 3",
+            RdmaHost.SERVER);
     assertEquals(3, end.status, end.output);
     assertTrue(end.output.contains("ping data: rdma-ping-2"), end.output);
     assertTrue(end.output.contains("limit unlimited"), end.output);

@@ -65,6 +65,7 @@ class RdmaSanitizersTest {
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-ea",
+                "-Dcrail.test.rdma.server=" + RdmaHost.SERVER,
                 "-cp",
                 System.getProperty("java.class.path"),
                 "org.junit.platform.console.ConsoleLauncher",

@@ -9,6 +9,7 @@ import io.crail.storage.StorageServer;
 import io.crail.storage.rdma.RdmaStorageKeys;
 import io.crail.storage.rdma.RdmaStorageTier;
 import io.crail.testkit.contract.TierContract;
+import io.crail.testkit.rdma.RdmaHost;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,16 +17,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The contract over a datanode in this process, behind the second device of the test machine. */
 abstract class RdmaTierContract extends TierContract {
-  /** The address of the second device. */
-  static final String SERVER = "10.9.0.2";
-
   @TempDir Path dataPath;
 
   private NettyTransport transport;
 
   Configuration.Builder settings() {
     return Configuration.builder()
-        .set(RdmaStorageKeys.INTERFACE, SERVER)
+        .set(RdmaStorageKeys.INTERFACE, RdmaHost.SERVER)
         .set(RdmaStorageKeys.PORT, 0)
         .set(RdmaStorageKeys.CONNECT_TIMEOUT, "20s")
         .set(RdmaStorageKeys.DATA_PATH, dataPath)

@@ -28,6 +28,7 @@ import io.crail.rpc.darpc.DarpcTransport;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.testkit.contract.EchoCall;
 import io.crail.testkit.contract.EchoService;
+import io.crail.testkit.rdma.RdmaHost;
 import io.crail.verbs.Verbs;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -151,7 +152,7 @@ class DarpcJarTest {
     EchoService service = new EchoService();
     try (Transport transport = new DarpcTransport(values());
         Transport.ServerEndpoint server =
-            transport.listen("jar", new InetSocketAddress("10.9.0.2", 0), service)) {
+            transport.listen("jar", new InetSocketAddress(RdmaHost.SERVER, 0), service)) {
       DaRPCClientGroup<FrameMessage, FrameMessage> group =
           DaRPCClientGroup.createClientGroup(new Protocol(), 1000, 0, DEPTH, DEPTH);
       DaRPCClientEndpoint<FrameMessage, FrameMessage> endpoint = group.createEndpoint();
@@ -201,7 +202,7 @@ class DarpcJarTest {
             new Echo(), clusters, 1000, 0, false, DEPTH, DEPTH, DEPTH, 4);
     RdmaServerEndpoint<DaRPCServerEndpoint<FrameMessage, FrameMessage>> listener =
         group.createServerEndpoint();
-    InetSocketAddress address = new InetSocketAddress("10.9.0.2", PORT);
+    InetSocketAddress address = new InetSocketAddress(RdmaHost.SERVER, PORT);
     listener.bind(address, 10);
     Thread acceptor =
         new Thread(

@@ -7,6 +7,7 @@ import io.crail.rpc.darpc.DarpcKeys;
 import io.crail.rpc.darpc.DarpcTransport;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.testkit.contract.TransportContract;
+import io.crail.testkit.rdma.RdmaHost;
 import io.crail.verbs.Verbs;
 import java.net.InetSocketAddress;
 import org.junit.jupiter.api.Assumptions;
@@ -47,6 +48,6 @@ abstract class DarpcTransportContract extends TransportContract {
 
   @Override
   protected InetSocketAddress anyAddress() {
-    return new InetSocketAddress("10.9.0.2", 0);
+    return new InetSocketAddress(RdmaHost.SERVER, 0);
   }
 }

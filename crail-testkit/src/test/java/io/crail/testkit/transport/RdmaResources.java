@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.transport;
 
+import io.crail.testkit.rdma.RdmaHost;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -26,9 +27,13 @@ final class RdmaResources {
   /** How often a message found no receive request, on all devices. */
   static long notReady() {
     long count = 0;
-    for (String device : List.of("rxe0", "rxe1")) {
+    for (String device : RdmaHost.DEVICES) {
       for (String counter : List.of("rcvd_rnr_err", "send_rnr_err")) {
         Path file = Path.of("/sys/class/infiniband", device, "ports/1/hw_counters", counter);
+        // Others than soft-RoCE count by other names, if at all.
+        if (!device.startsWith("rxe") && Files.notExists(file)) {
+          continue;
+        }
         try (Stream<String> lines = Files.lines(file)) {
           count += lines.mapToLong(Long::parseLong).sum();
         } catch (IOException e) {
@@ -49,7 +54,7 @@ final class RdmaResources {
 
   /** Has packets arrive again. */
   static void mendCable() throws IOException {
-    run("ip", "rule", "del", "pref", "1");
+    run("ip", "rule", "del", "pref", "1", "iif", "rv1", "blackhole");
   }
 
   /** Runs a command to its end; gives its output. */
