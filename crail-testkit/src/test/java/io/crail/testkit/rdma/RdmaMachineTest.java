@@ -22,12 +22,14 @@ class RdmaMachineTest {
       Map.of("10.9.0.1", "rv0", "fd00:9::1", "rv0", "10.9.0.2", "rv1", "fd00:9::2", "rv1");
 
   @ParameterizedTest
+  @TwoHosts
   @ValueSource(strings = {"rxe0", "rxe1"})
   void deviceIsActive(String device) throws IOException {
     assertEquals("4: ACTIVE", Files.readString(DEVICES.resolve(device + "/ports/1/state")).strip());
   }
 
   @ParameterizedTest
+  @TwoHosts
   @ValueSource(strings = {"rxe0", "rxe1"})
   void deviceAnswersToBothKindsOfAddresses(String device) throws IOException {
     char host = device.charAt(3) == '0' ? '1' : '2';
@@ -38,6 +40,7 @@ class RdmaMachineTest {
   }
 
   @ParameterizedTest
+  @TwoHosts
   @ValueSource(strings = {"10.9.0.1", "10.9.0.2", "fd00:9::1", "fd00:9::2"})
   void addressIsOnItsEndOfTheCable(String address) throws IOException {
     NetworkInterface link = NetworkInterface.getByInetAddress(InetAddress.getByName(address));
@@ -46,10 +49,19 @@ class RdmaMachineTest {
 
   /** With its link down, or its route lost, a host must not reach the other one by a short cut. */
   @ParameterizedTest
+  @TwoHosts
   @ValueSource(ints = {0, 1})
   void withoutTheCableThereIsNoOtherWay(int host) throws IOException {
     String routes = RdmaHost.routes(host);
     assertTrue(routes.contains("unreachable 10.9.0." + (2 - host)), routes);
     assertTrue(routes.contains("unreachable fd00:9::" + (2 - host)), routes);
+  }
+
+  /** Whatever the tests before have left in the devices, others' programs work. */
+  @ParameterizedTest
+  @ValueSource(strings = {"ib_send_lat", "ib_read_lat", "ib_write_lat", "ib_send_bw"})
+  void perftestPasses(String program) throws Exception {
+    double figure = OtherPrograms.perftest(program);
+    assertTrue(figure > 0, program + " says " + figure);
   }
 }

@@ -23,6 +23,9 @@ import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.rpc.rdma.RdmaListener;
 import io.crail.testkit.contract.EchoCall;
 import io.crail.testkit.contract.EchoService;
+import io.crail.testkit.rdma.OtherPrograms;
+import io.crail.testkit.rdma.RdmaHost;
+import io.crail.testkit.rdma.TwoHosts;
 import io.crail.verbs.Verbs;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -120,7 +123,7 @@ class DarpcPeersTest {
 
   private Transport.ServerEndpoint listen(Configuration.Builder values) throws IOException {
     Transport transport = keep(new DarpcTransport(values.build()));
-    return keep(transport.listen("peers", new InetSocketAddress("10.9.0.2", 0), service));
+    return keep(transport.listen("peers", new InetSocketAddress(RdmaHost.SERVER, 0), service));
   }
 
   private RpcPeer peer(InetSocketAddress address) {
@@ -230,8 +233,8 @@ class DarpcPeersTest {
   @Test
   void othersMachinesPingDoesNoHarm() throws Exception {
     Transport.ServerEndpoint server = listen(values());
-    String ping = "timeout 20 rping -c -a 10.9.0.2 -C 1 -p " + server.address().getPort();
-    RdmaResources.run("sh", "-c", ping + " || true");
+    String port = String.valueOf(server.address().getPort());
+    OtherPrograms.run(20, "rping", "-c", "-a", RdmaHost.SERVER, "-C", "1", "-p", port);
     until("its end", () -> service.closed() == 1);
     echo(peer(server.address()), 100);
   }
@@ -292,6 +295,7 @@ class DarpcPeersTest {
                 "-cp",
                 System.getProperty("java.class.path"),
                 Victim.class.getName(),
+                RdmaHost.SERVER,
                 String.valueOf(server.address().getPort()))
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
@@ -315,7 +319,7 @@ class DarpcPeersTest {
       RpcPeer peer =
           new RpcPeer(
               loop,
-              new InetSocketAddress("10.9.0.2", Integer.parseInt(arguments[0])),
+              new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1])),
               to -> EchoCall.once(to, EchoService.HELLO, new byte[8], LONG),
               new RpcPeer.Options(64, 1000, 2, LONG / 2, 5_000_000));
       EchoCall call = EchoCall.of(peer, EchoService.ECHO, new byte[10], LONG);
@@ -381,6 +385,7 @@ class DarpcPeersTest {
   }
 
   @Test
+  @TwoHosts
   void oneThreadServesAllDevicesAndBothKindsOfAddresses() throws Exception {
     Transport transport = keep(new DarpcTransport(values().build()));
     Transport.ServerEndpoint everywhere =
@@ -391,7 +396,7 @@ class DarpcPeersTest {
     List<RpcPeer> peers =
         List.of(
             peer(new InetSocketAddress("10.9.0.1", port)),
-            peer(new InetSocketAddress("10.9.0.2", port)),
+            peer(new InetSocketAddress(RdmaHost.SERVER, port)),
             peer(six.address()));
     for (int i = 0; i < 5; i++) {
       for (RpcPeer peer : peers) {
@@ -404,7 +409,8 @@ class DarpcPeersTest {
 
   private RdmaListener impostor(RdmaListener.Acceptor acceptor) throws IOException {
     return keep(
-        RdmaListener.listen("impostor", new InetSocketAddress("10.9.0.2", 0), 16, 16, acceptor));
+        RdmaListener.listen(
+            "impostor", new InetSocketAddress(RdmaHost.SERVER, 0), 16, 16, acceptor));
   }
 
   @Test
@@ -442,6 +448,7 @@ class DarpcPeersTest {
   // The cable.
 
   @Test
+  @TwoHosts
   void callsGoOnWhenTheCableIsBack() throws Exception {
     Transport.ServerEndpoint server = listen(values());
     RpcPeer peer = peer(server.address());
@@ -473,6 +480,7 @@ class DarpcPeersTest {
   /** Whether it is one of Crail's or not, and however often it wants the server's device to try. */
   @ParameterizedTest
   @CsvSource({"true, 3", "false, 3", "true, 7", "false, 7"})
+  @TwoHosts
   void anIdlePeerBehindACutCableIsNoticed(boolean crails, int retries) throws Exception {
     Transport.ServerEndpoint server =
         listen(values().set(DarpcKeys.KEEP_ALIVE, "500ms").set(DarpcKeys.STALL_TIMEOUT, "3s"));
@@ -498,6 +506,7 @@ class DarpcPeersTest {
   // Values that cannot be.
 
   @Test
+  @TwoHosts
   void aQueueThatIsTooLongIsRefusedByName() {
     String text =
         assertThrows(

@@ -18,7 +18,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** A queue pair without manners: sends any bytes, and keeps what comes. */
-final class RawPeer implements RdmaLoop.ConnectListener, QueuePair.Handler {
+public final class RawPeer implements RdmaLoop.ConnectListener, QueuePair.Handler {
   static final int MESSAGE = 8192;
   private static final int SLOTS = 64;
   private static final int SENDS = 1 << 20;
@@ -39,7 +39,8 @@ final class RawPeer implements RdmaLoop.ConnectListener, QueuePair.Handler {
   private QueuePair pair;
   private int sent;
 
-  RawPeer(ClientLoop loop) {
+  /** Creates it, on a loop that the caller drives. */
+  public RawPeer(ClientLoop loop) {
     this.loop = loop;
   }
 
@@ -61,7 +62,8 @@ final class RawPeer implements RdmaLoop.ConnectListener, QueuePair.Handler {
     return message.put(4 + Frame.HEADER_LENGTH, body).array();
   }
 
-  void connect(InetSocketAddress to, ByteBuffer privateData) {
+  /** Connects, with these private data, or none where they are null. */
+  public void connect(InetSocketAddress to, ByteBuffer privateData) {
     connect(to, privateData, RETRIES);
   }
 
@@ -82,7 +84,8 @@ final class RawPeer implements RdmaLoop.ConnectListener, QueuePair.Handler {
         });
   }
 
-  void send(byte[] message) {
+  /** Sends a message, unless the connection has ended. */
+  public void send(byte[] message) {
     loop.submit(
         () -> {
           if (end == null) {
@@ -94,6 +97,16 @@ final class RawPeer implements RdmaLoop.ConnectListener, QueuePair.Handler {
             pair.post(Verbs.addressOf(request));
           }
         });
+  }
+
+  /** Whether it was accepted. */
+  public boolean isConnected() {
+    return connected;
+  }
+
+  /** Why the connection has ended, or was refused; null before. */
+  public String end() {
+    return end;
   }
 
   void close() {
