@@ -38,6 +38,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -46,6 +47,10 @@ import org.junit.jupiter.api.io.TempDir;
  * released.
  */
 @Tag("rdma")
+@DisabledIfSystemProperty(
+    named = "crail.test.rdma.device",
+    matches = ".*",
+    disabledReason = "takes the devices of bin/rdma-vm away")
 @Timeout(value = 240, unit = TimeUnit.SECONDS)
 class RdmaDeviceRemovalTest {
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);

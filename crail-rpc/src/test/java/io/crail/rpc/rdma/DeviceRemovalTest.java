@@ -38,12 +38,17 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
 /**
  * A device goes and comes back. Soft-RoCE ends its removal only when no process has anything of the
  * device any more, so that it ends at all tells that all was released.
  */
 @Tag("rdma")
+@DisabledIfSystemProperty(
+    named = "crail.test.rdma.device",
+    matches = ".*",
+    disabledReason = "takes the devices of bin/rdma-vm away")
 @Timeout(value = 240, unit = TimeUnit.SECONDS)
 class DeviceRemovalTest {
   private static final long PATIENCE = 60_000_000_000L;

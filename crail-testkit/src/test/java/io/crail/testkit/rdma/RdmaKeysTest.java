@@ -61,7 +61,7 @@ class RdmaKeysTest {
 
   private Configuration.Builder settings() {
     return Configuration.builder()
-        .set(RdmaStorageKeys.INTERFACE, "10.9.0.2")
+        .set(RdmaStorageKeys.INTERFACE, RdmaHost.SERVER)
         .set(RdmaStorageKeys.PORT, 0)
         .set(RdmaStorageKeys.CONNECT_TIMEOUT, "20s")
         .set(RdmaStorageKeys.DATA_PATH, dataPath)

@@ -10,6 +10,7 @@ import io.crail.rpc.darpc.DarpcKeys;
 import io.crail.rpc.darpc.DarpcTransport;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.testkit.contract.EchoService;
+import io.crail.testkit.rdma.RdmaHost;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -68,7 +69,8 @@ class DarpcStartTest {
                       .set(DarpcKeys.POLLING, RdmaKeys.Polling.EVENT)
                       .build());
           Transport.ServerEndpoint server =
-              transport.listen("pin", new InetSocketAddress("10.9.0.2", 0), new EchoService())) {
+              transport.listen(
+                  "pin", new InetSocketAddress(RdmaHost.SERVER, 0), new EchoService())) {
         TreeMap<String, String> seen = new TreeMap<>();
         // A thread has its name, and then its processor, soon after it was started.
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
