@@ -11,6 +11,7 @@ import io.crail.rpc.darpc.DarpcTransport;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.testkit.contract.EchoService;
 import io.crail.testkit.rdma.RdmaHost;
+import io.crail.verbs.Verbs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -33,19 +34,24 @@ import org.junit.jupiter.api.Timeout;
 class DarpcStartTest {
   private static final int PATIENCE_SECONDS = 120;
 
-  /** What a process says that has begun to serve with such threads, if it has. */
-  private static List<String> serve(String affinity, String... before) throws Exception {
+  /**
+   * What a process says that has begun to serve with such threads, if it has.
+   *
+   * @param processors that it may use, as bits
+   */
+  private static List<String> serve(String affinity, String processors, String... before)
+      throws Exception {
     List<String> command = new ArrayList<>(List.of(before));
     command.addAll(
         List.of(
             ProcessHandle.current().info().command().orElseThrow(),
-            // It has both processors, and an emulated machine may fail where code is changed.
-            "-Xint",
+            "-XX:TieredStopAtLevel=1",
             "-Djava.library.path=" + System.getProperty("java.library.path"),
             "-cp",
             System.getProperty("java.class.path"),
             Server.class.getName(),
-            affinity));
+            affinity,
+            processors));
     Process child =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     // Which ends its output, too.
@@ -62,6 +68,9 @@ class DarpcStartTest {
   /** Says which processors its threads may use, or why there are none. */
   static final class Server {
     public static void main(String[] arguments) throws Exception {
+      // Here alone, for on an emulated machine a JVM that uses several processors may crash.
+      long processors = Long.parseLong(arguments[1]);
+      assertEquals(0, Verbs.setAffinity(new long[] {processors}));
       try (Transport transport =
               new DarpcTransport(
                   Configuration.builder()
@@ -74,18 +83,19 @@ class DarpcStartTest {
         TreeMap<String, String> seen = new TreeMap<>();
         // A thread has its name, and then its processor, soon after it was started.
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
-        while (System.nanoTime() - deadline < 0 && !areSingle(seen)) {
+        while (System.nanoTime() - deadline < 0 && !areSingle(seen, processors)) {
           seen = threads();
           Thread.sleep(20);
         }
-        seen.forEach((name, processors) -> System.out.println(name + " " + processors));
+        seen.forEach((name, list) -> System.out.println(name + " " + list));
       } catch (RuntimeException | IOException e) {
         System.out.println(e.getMessage());
       }
     }
 
-    private static boolean areSingle(TreeMap<String, String> seen) {
-      return seen.size() == 2 && seen.values().stream().allMatch(each -> each.matches("\\d+"));
+    private static boolean areSingle(TreeMap<String, String> seen, long processors) {
+      return seen.size() == Long.bitCount(processors)
+          && seen.values().stream().allMatch(each -> each.matches("\\d+"));
     }
 
     private static TreeMap<String, String> threads() throws IOException {
@@ -114,7 +124,8 @@ class DarpcStartTest {
     }
   }
 
-  private static final String[] BOTH = {"taskset", "-c", "0,1"};
+  private static final String BOTH = "3";
+  private static final String SECOND = "2";
 
   @Test
   void eachThreadHasItsOwnProcessorUnlessToldOtherwise() throws Exception {
@@ -138,14 +149,21 @@ class DarpcStartTest {
 
   @Test
   void processorsOfOthersAreLeftAlone() throws Exception {
-    assertEquals(List.of("crail-pin-0 1"), serve("", "taskset", "-c", "1"));
+    assertEquals(List.of("crail-pin-0 1"), serve("", SECOND));
   }
 
   /** Root may lock what it likes, unless that right is taken away. */
   @Test
   void memoryThatMayNotBeLockedIsNamed() throws Exception {
     List<String> said =
-        serve("none", "setpriv", "--bounding-set", "-ipc_lock", "prlimit", "--memlock=262144");
+        serve(
+            "none",
+            SECOND,
+            "setpriv",
+            "--bounding-set",
+            "-ipc_lock",
+            "prlimit",
+            "--memlock=262144");
     assertEquals(1, said.size(), said::toString);
     String text = said.get(0);
     // 32 messages of 4 KiB, and 128 KiB to send, on pages that they may share at both ends.
@@ -154,7 +172,14 @@ class DarpcStartTest {
         text);
     assertTrue(text.contains("ulimit -l"), text);
     List<String> enough =
-        serve("none", "setpriv", "--bounding-set", "-ipc_lock", "prlimit", "--memlock=1048576");
+        serve(
+            "none",
+            SECOND,
+            "setpriv",
+            "--bounding-set",
+            "-ipc_lock",
+            "prlimit",
+            "--memlock=1048576");
     assertTrue(enough.get(0).startsWith("crail-pin-0 "), enough::toString);
   }
 }
