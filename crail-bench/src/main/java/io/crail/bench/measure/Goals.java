@@ -17,7 +17,7 @@ final class Goals {
   static final String FILES = "files";
 
   private static final String[] HEAD = {
-    "figure", "compared with", "ratio", "ratios of the runs", "goal", "", "why"
+    "figure", "compared with", "ratio", "ratios of the runs", "goal", ""
   };
 
   private static final String[] SUMMARY = {
@@ -148,9 +148,7 @@ final class Goals {
         limit.isEmpty() ? "" : two(ratio),
         range(),
         demand(),
-        outcome(),
-        // Whoever publishes a miss says here what a profile showed.
-        ""
+        outcome()
       };
     }
 
