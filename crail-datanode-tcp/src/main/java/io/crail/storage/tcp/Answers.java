@@ -50,14 +50,19 @@ final class Answers {
 
   /** The pieces of a size that nobody uses at the moment. */
   static final class Spare {
-    /** As many as one connection fills before it sends them. */
-    private static final int MOST = 4;
-
     private final int capacity;
-    private final ArrayDeque<Answers> idle = new ArrayDeque<>(MOST);
+    private final int most;
+    private final ArrayDeque<Answers> idle;
 
-    Spare(int capacity) {
+    /**
+     * Nothing yet.
+     *
+     * @param most pieces that are kept
+     */
+    Spare(int capacity, int most) {
       this.capacity = capacity;
+      this.most = most;
+      this.idle = new ArrayDeque<>(most);
     }
 
     /** A piece without frames: the one that was used last. */
@@ -70,7 +75,7 @@ final class Answers {
 
     /** Takes a piece of this size back, which may not all be sent yet. */
     void giveBack(Answers used) {
-      if (idle.size() < MOST && used.buffer.refCnt() == 1) {
+      if (idle.size() < most && used.buffer.refCnt() == 1) {
         idle.addLast(used);
       } else {
         used.buffer.release();

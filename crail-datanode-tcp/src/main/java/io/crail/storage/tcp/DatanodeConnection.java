@@ -30,13 +30,16 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   /** Data shorter than this take the way over the receiver, together with what follows them. */
   static final int SMALLEST_PLACED = 8 * 1024;
 
+  /** With more bytes of answers that were not sent, no request is served. */
+  static final int MOST_PENDING = 1024 * 1024;
+
   private static final int RECEIVE_CAPACITY = 16 * 1024;
   private static final int WRITE_HEAD =
       Frame.HEADER_LENGTH + WriteData.Request.LAYOUT.fixedLength();
   private static final int LONGEST_REQUEST = WRITE_HEAD + DataNodeOperations.MAX_DATA_LENGTH;
   private static final int READ_HEAD = Frame.HEADER_LENGTH + ReadData.Response.LAYOUT.fixedLength();
   private static final WriteBufferWaterMark WATER_MARK =
-      new WriteBufferWaterMark(256 * 1024, 1024 * 1024);
+      new WriteBufferWaterMark(256 * 1024, MOST_PENDING);
 
   private final TcpStorageServer server;
   private final boolean straight;
