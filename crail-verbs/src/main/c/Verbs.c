@@ -443,9 +443,14 @@ NATIVE(jint, devicePortOf)(JNIEnv *env, jclass type, jlong id) {
   return known->verbs != NULL ? known->port_num : 0;
 }
 
-NATIVE(jboolean, isPresent)(JNIEnv *env, jclass type, jlong context) {
+NATIVE(jlong, entryOf)(JNIEnv *env, jclass type, jlong context) {
   (void)env, (void)type;
-  return device_present(POINTER(context)) ? JNI_TRUE : JNI_FALSE;
+  return device_entry(POINTER(context));
+}
+
+NATIVE(jboolean, isPresent)(JNIEnv *env, jclass type, jlong context, jlong entry) {
+  (void)env, (void)type;
+  return device_present(POINTER(context), entry) ? JNI_TRUE : JNI_FALSE;
 }
 
 NATIVE(void, closeRemovedDevices)(JNIEnv *env, jclass type) {

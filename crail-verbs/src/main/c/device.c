@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
 
+#include <dirent.h>
 #include <linux/capability.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "result.h"
+
+#define ENTRIES "/sys/class/infiniband_verbs"
+
+/*
+ * A card lets a device go whoever uses it, and the kernel answers EIO afterwards to whoever destroys
+ * what it has destroyed itself; libibverbs then keeps its part, unless it is told this. It looks
+ * when the devices are first listed, so that is said before anybody can.
+ */
+__attribute__((constructor)) static void let_destroy_what_was_removed(void) {
+  setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 0);
+}
 
 int device_list(struct ibv_device ***list) {
   int count = 0;
@@ -39,9 +53,35 @@ int device_open(const char *name, struct ibv_context **context) {
   return result;
 }
 
-int device_present(const struct ibv_context *context) {
+/* Whether this process sees the entries of devices at all, which some containers hide. */
+static int sees_entries(void) {
+  DIR *entries = opendir(ENTRIES);
+  int seen = 0;
+  if (entries != NULL) {
+    for (struct dirent *each = readdir(entries); each != NULL && !seen; each = readdir(entries)) {
+      seen = strncmp(each->d_name, "uverbs", strlen("uverbs")) == 0;
+    }
+    closedir(entries);
+  }
+  return seen;
+}
+
+int64_t device_entry(const struct ibv_context *context) {
+  struct stat entry;
+  if (stat(context->device->dev_path, &entry) == 0) {
+    return (int64_t)entry.st_ino;
+  }
+  return errno == ENOENT && sees_entries() ? NO_ENTRY : UNSEEN_ENTRY;
+}
+
+int device_present(const struct ibv_context *context, int64_t entry) {
+  struct stat now;
+  if (entry == UNSEEN_ENTRY) {
+    return 1;
+  }
   /* Goes first, before the kernel waits for whoever uses the device. */
-  return access(context->device->dev_path, F_OK) == 0 || errno != ENOENT;
+  return stat(context->device->dev_path, &now) == 0 ? (int64_t)now.st_ino == entry
+                                                    : errno != ENOENT;
 }
 
 int mtu_bytes(enum ibv_mtu mtu) { return mtu >= IBV_MTU_256 ? 128 << mtu : 0; }

@@ -14,8 +14,17 @@ int device_list(struct ibv_device ***list);
 /* -ENODEV when there is none of that name. */
 int device_open(const char *name, struct ibv_context **context);
 
-/* Whether the kernel still has the device of a context. */
-int device_present(const struct ibv_context *context);
+#define NO_ENTRY INT64_C(0)
+#define UNSEEN_ENTRY INT64_C(-1)
+
+/*
+ * The entry in sysfs of a context's device: its inode, which no other gets that takes its name;
+ * NO_ENTRY when it has gone; UNSEEN_ENTRY when this process sees that of no device.
+ */
+int64_t device_entry(const struct ibv_context *context);
+
+/* Whether the device of a context is still there, of which device_entry was this. */
+int device_present(const struct ibv_context *context, int64_t entry);
 
 /* Bytes of a path MTU. */
 int mtu_bytes(enum ibv_mtu mtu);

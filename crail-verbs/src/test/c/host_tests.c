@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -231,6 +232,23 @@ static void without_a_device_there_is_no_event_channel(void) {
   }
 }
 
+static void who_takes_the_place_of_an_entry_is_another(void) {
+  struct ibv_device device = {.dev_path = "/proc/self"};
+  struct ibv_context context = {.device = &device};
+  int64_t entry = device_entry(&context);
+  CHECK(entry > 0);
+  CHECK(device_present(&context, entry));
+  CHECK(!device_present(&context, entry + 1));
+  strcpy(device.dev_path, "/proc/self/none");
+  CHECK(device_entry(&context) <= 0);
+  CHECK(!device_present(&context, entry));
+  CHECK(device_present(&context, UNSEEN_ENTRY));
+}
+
+static void libibverbs_destroys_what_the_kernel_has_destroyed(void) {
+  CHECK(getenv("RDMAV_ALLOW_DISASSOC_DESTROY") != NULL);
+}
+
 const struct test host_tests[] = {
     TEST(failures_name_call_text_and_number),
     TEST(a_long_message_is_cut),
@@ -246,6 +264,8 @@ const struct test host_tests[] = {
     TEST(a_wakeup_stays_until_it_is_taken_once),
     TEST(sizes_of_packets),
     TEST(an_unknown_device_is_not_there),
+    TEST(who_takes_the_place_of_an_entry_is_another),
+    TEST(libibverbs_destroys_what_the_kernel_has_destroyed),
     TEST(processors_of_a_thread),
     TEST(processors_beyond_the_first_64),
     TEST(there_is_a_limit_of_locked_memory),

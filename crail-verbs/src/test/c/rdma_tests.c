@@ -475,6 +475,22 @@ static void more_reads_than_the_device_can_do_are_cut(void) {
   close_end(&listener);
 }
 
+static void a_device_without_its_entry_was_removed(void) {
+  struct end end;
+  open_listener(&end, server_four, 4);
+  struct ibv_device device = *end.id->verbs->device;
+  struct ibv_context context = {.device = &device};
+  int64_t entry = device_entry(end.id->verbs);
+  CHECK(entry > 0);
+  CHECK_EQUAL(entry, device_entry(&context));
+  CHECK(device_present(&context, entry));
+  strcat(device.dev_path, "0000");
+  CHECK_EQUAL(NO_ENTRY, device_entry(&context));
+  CHECK(!device_present(&context, entry));
+  CHECK(!device_present(&context, NO_ENTRY));
+  close_end(&end);
+}
+
 const struct test rdma_tests[] = {
     TEST(ports_and_addresses_that_cannot_be_bound),
     TEST(a_listener_on_all_addresses),
@@ -493,5 +509,6 @@ const struct test rdma_tests[] = {
     TEST(a_full_queue_names_the_first_request_that_was_refused),
     TEST(a_queue_pair_that_is_too_large_is_refused),
     TEST(more_reads_than_the_device_can_do_are_cut),
+    TEST(a_device_without_its_entry_was_removed),
     TEST_END,
 };

@@ -31,7 +31,7 @@ import java.util.List;
  */
 public final class Verbs {
   /** Version of what this class and the native library have agreed upon. */
-  @Native private static final int ABI = 3;
+  @Native private static final int ABI = 4;
 
   /** The time is over: -ETIMEDOUT. */
   @Native public static final int TIMED_OUT = -110;
@@ -311,12 +311,22 @@ public final class Verbs {
   public static native int devicePortOf(long id);
 
   /**
-   * False when the device of a context was removed. Some kernels end the removal only when each
-   * process has destroyed what it has of the device.
+   * The number of the kernel's entry of a context's device, which no device gets that takes its
+   * place; 0 when it has none any more, negative when this process sees the entry of no device.
    *
    * @param context of an id that has not been destroyed
    */
-  public static native boolean isPresent(long context);
+  public static native long entryOf(long context);
+
+  /**
+   * False when the device of a context was removed, even if it is back. Some kernels end the
+   * removal only when each process has destroyed what it has of the device.
+   *
+   * @param context of an id that has not been destroyed
+   * @param entry from {@link #entryOf}; when that was negative there is no telling, and it counts
+   *     as present
+   */
+  public static native boolean isPresent(long context, long entry);
 
   /**
    * Closes the contexts of devices that were removed, those without an id now, the others with

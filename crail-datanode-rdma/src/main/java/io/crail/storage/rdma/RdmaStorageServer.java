@@ -260,6 +260,11 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   }
 
   @Override
+  public void deviceRemoved(long context) {
+    devices.deviceRemoved(context);
+  }
+
+  @Override
   public boolean listensAgain() {
     return false;
   }

@@ -150,12 +150,22 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     request.reject(Greeting.refusal(why));
   }
 
+  @Override
+  public void deviceRemoved(long context) {
+    devices.deviceRemoved(context);
+  }
+
   /** Lets go of devices that were removed, in their threads, of which the last ends it. */
   @Override
   public void tick(long nowNanos) {
+    RdmaListener started = listener;
+    if (started == null) {
+      // Its thread may be faster than whoever starts it.
+      return;
+    }
     for (RdmaDevice device : devices.removed()) {
       if (releasing.add(device)) {
-        if (listener.context() == 0) {
+        if (started.context() == 0) {
           // Else the listener has said so.
           LOG.error("{}: the device {} was removed, and its connections end", name, device);
         }
@@ -163,7 +173,7 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
         Runnable released =
             () -> {
               if (left.decrementAndGet() == 0) {
-                listener.execute(() -> released(device));
+                started.execute(() -> released(device));
               }
             };
         clusters.forEach(cluster -> cluster.release(device, released));

@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
  */
 public final class RdmaDevice {
   private static final int ENOMEM = 12;
+  private static final int EBUSY = 16;
 
   private final String name;
   private final long context;
@@ -24,17 +25,19 @@ public final class RdmaDevice {
   private final long id;
   private final long pd;
 
-  /** False where this process does not see the kernel's entry of the device. */
-  private final boolean watched;
+  private final long entry;
+  private volatile boolean removed;
 
   /**
    * Opens a device.
    *
+   * @param entry from {@link Verbs#entryOf}
    * @param local an address of the device; the port does not matter
    */
-  RdmaDevice(String name, long context, InetSocketAddress local) throws IOException {
+  RdmaDevice(String name, long context, long entry, InetSocketAddress local) throws IOException {
     this.name = name;
     this.context = context;
+    this.entry = entry;
     this.channel = Verbs.createEventChannel();
     long boundId = 0;
     long allocated = 0;
@@ -57,7 +60,6 @@ public final class RdmaDevice {
     this.id = boundId;
     this.limits = read;
     this.mtuWarning = port.mtuWarning();
-    this.watched = Verbs.isPresent(context);
     this.pd = allocated;
   }
 
@@ -135,14 +137,40 @@ public final class RdmaDevice {
 
   /** True when the device is there no more; what is left of it should be released then. */
   public boolean isRemoved() {
-    return watched && !Verbs.isPresent(context);
+    return removed || !Verbs.isPresent(context, entry);
+  }
+
+  /** Somebody was told that it was removed. */
+  void setRemoved() {
+    removed = true;
+  }
+
+  static RdmaException removed(String name) {
+    return new RdmaException("device " + name + " was removed");
   }
 
   /** Closes it; the context stays when something of it is still in use. */
   void close() throws VerbsException {
-    Verbs.deallocPd(pd);
-    Verbs.destroyId(id);
-    Verbs.destroyEventChannel(channel);
+    boolean used = false;
+    try {
+      Verbs.deallocPd(pd);
+    } catch (VerbsException e) {
+      used = e.errno() == EBUSY;
+      throw e;
+    } finally {
+      if (!used) {
+        // With the last id goes the context, and with it the memory under whoever still uses it.
+        destroyId();
+      }
+    }
+  }
+
+  private void destroyId() throws VerbsException {
+    try {
+      Verbs.destroyId(id);
+    } finally {
+      Verbs.destroyEventChannel(channel);
+    }
   }
 
   @Override

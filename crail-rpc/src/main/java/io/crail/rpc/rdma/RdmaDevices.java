@@ -21,6 +21,9 @@ public final class RdmaDevices implements AutoCloseable {
 
   private final Map<Long, RdmaDevice> byContext = new LinkedHashMap<>();
 
+  /** Whether this process sees the kernel's entries of devices, so that one without was removed. */
+  private boolean seesEntries;
+
   /** Creates an empty set. */
   public RdmaDevices() {}
 
@@ -28,14 +31,20 @@ public final class RdmaDevices implements AutoCloseable {
    * The device of a context.
    *
    * @param local an address of the device, whose port does not matter
-   * @throws RdmaException when it cannot be used
+   * @throws RdmaException when it cannot be used, or was removed
    */
   public synchronized RdmaDevice of(long context, String name, InetSocketAddress local)
       throws RdmaException {
     RdmaDevice known = byContext.get(context);
     if (known == null) {
+      long entry = Verbs.entryOf(context);
+      // Remembered, for with its last device a host has no entries at all.
+      seesEntries |= entry >= 0;
+      if (seesEntries && entry <= 0) {
+        throw RdmaDevice.removed(name);
+      }
       try {
-        known = new RdmaDevice(name, context, local);
+        known = new RdmaDevice(name, context, entry, local);
       } catch (IOException e) {
         throw new RdmaException("cannot use " + name + ": " + e.getMessage(), e);
       }
@@ -45,6 +54,16 @@ public final class RdmaDevices implements AutoCloseable {
       }
     }
     return known;
+  }
+
+  /**
+   * What {@link RdmaListener.Acceptor#deviceRemoved} tells; no device of that context is no harm.
+   */
+  public synchronized void deviceRemoved(long context) {
+    RdmaDevice known = byContext.get(context);
+    if (known != null) {
+      known.setRemoved();
+    }
   }
 
   /** The devices that were removed from this host, and not yet released. */
@@ -75,7 +94,7 @@ public final class RdmaDevices implements AutoCloseable {
     try {
       device.close();
     } catch (VerbsException e) {
-      LOG.warn("the protection domain of {} stays: {}", device, e.getMessage());
+      LOG.warn("something of {} stays: {}", device, e.getMessage());
     }
   }
 }

@@ -34,6 +34,14 @@ public final class RdmaListener implements AutoCloseable {
     /** Called in the listener's thread, several times a second. */
     default void tick(long nowNanos) {}
 
+    /**
+     * Called in the listener's thread when a device was removed that it listened on, or that had
+     * connections.
+     *
+     * @param context the handle of the device's context
+     */
+    default void deviceRemoved(long context) {}
+
     /** Whether to listen again when the device was removed and is back. */
     default boolean listensAgain() {
       return true;
@@ -47,6 +55,9 @@ public final class RdmaListener implements AutoCloseable {
 
   /** Pause between two attempts to listen again. */
   private static final long AGAIN_NANOS = 1_000_000_000L;
+
+  /** Seconds after an event of a removal within which the kernel takes its entry away. */
+  private static final int CLOSINGS = 60;
 
   private final String name;
   private final Acceptor acceptor;
@@ -62,13 +73,15 @@ public final class RdmaListener implements AutoCloseable {
   private InetSocketAddress address;
   private long context;
   private String deviceName;
-  private boolean watched;
 
   // In the listener's thread.
   private final CmEvent event = new CmEvent();
   private final Map<Long, Request> requests = new HashMap<>();
   private long listenId;
   private long againNanos;
+  private long entry = -1;
+  private int closingsLeft;
+  private long nextClosingNanos;
 
   private RdmaListener(String name, Acceptor acceptor, int backlog, int ackTimeout)
       throws VerbsException {
@@ -124,7 +137,6 @@ public final class RdmaListener implements AutoCloseable {
     listener.address = Verbs.localAddress(listener.listenId);
     listener.context = Verbs.context(listener.listenId);
     listener.deviceName = Verbs.deviceOf(listener.listenId);
-    listener.watched = listener.context != 0 && Verbs.isPresent(listener.context);
     listener.thread.start();
     return listener;
   }
@@ -136,6 +148,8 @@ public final class RdmaListener implements AutoCloseable {
     if (!where.getAddress().isAnyLocalAddress() && Verbs.context(listenId) == 0) {
       throw new RdmaException("no RDMA device has this address");
     }
+    long opened = Verbs.context(listenId);
+    entry = opened == 0 ? -1 : Verbs.entryOf(opened);
   }
 
   /** The address, with the real port. */
@@ -253,6 +267,9 @@ public final class RdmaListener implements AutoCloseable {
     Request request = requests.get(event.id());
     String end = request == null ? null : event.endOfConnection();
     if (end != null) {
+      if (event.type() == Layouts.CM_DEVICE_REMOVAL) {
+        removed(request.context);
+      }
       request.ended(end);
     }
   }
@@ -265,10 +282,18 @@ public final class RdmaListener implements AutoCloseable {
         deviceName,
         Addresses.text(address),
         again ? "; listening again as soon as it is back" : "");
+    removed(Verbs.context(listenId));
     destroyId(listenId);
     listenId = 0;
     againNanos = again ? System.nanoTime() + AGAIN_NANOS : 0;
     Verbs.closeRemovedDevices();
+  }
+
+  private void removed(long removedContext) {
+    acceptor.deviceRemoved(removedContext);
+    // The event may come before the device leaves the lists by which librdmacm knows.
+    closingsLeft = CLOSINGS;
+    nextClosingNanos = System.nanoTime() + AGAIN_NANOS;
   }
 
   private void listenAgain(long now) {
@@ -298,9 +323,14 @@ public final class RdmaListener implements AutoCloseable {
       if (againNanos != 0 && now - againNanos >= 0) {
         listenAgain(now);
       }
-    } else if (watched && !Verbs.isPresent(Verbs.context(listenId))) {
+    } else if (entry >= 0 && !Verbs.isPresent(Verbs.context(listenId), entry)) {
       // Where the kernel waits for the context before it tells of the removal.
       deviceRemoved();
+    }
+    if (closingsLeft > 0 && now - nextClosingNanos >= 0) {
+      closingsLeft--;
+      nextClosingNanos = now + AGAIN_NANOS;
+      Verbs.closeRemovedDevices();
     }
     try {
       acceptor.tick(now);

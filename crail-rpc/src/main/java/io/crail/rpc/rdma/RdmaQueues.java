@@ -160,10 +160,12 @@ public final class RdmaQueues implements AutoCloseable {
     long context = Verbs.context(id);
     for (DeviceQueue queue : queues) {
       if (queue.device.context() == context) {
+        checkPresent(queue.device);
         return queue;
       }
     }
     RdmaDevice device = devices.of(context, Verbs.deviceOf(id), Verbs.localAddress(id));
+    checkPresent(device);
     try {
       DeviceQueue queue = new DeviceQueue(device);
       queues.add(queue);
@@ -171,6 +173,13 @@ public final class RdmaQueues implements AutoCloseable {
       return queue;
     } catch (VerbsException e) {
       throw new RdmaException("no completion queue on " + device + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** What is made of a removed device may come behind its release, and keep it. */
+  private static void checkPresent(RdmaDevice device) throws RdmaException {
+    if (device.isRemoved()) {
+      throw RdmaDevice.removed(device.name());
     }
   }
 
@@ -336,6 +345,7 @@ public final class RdmaQueues implements AutoCloseable {
     void close() {
       try {
         Verbs.destroyCq(cq);
+        // Only then: libibverbs keeps a channel as long as there is a queue of it.
         Verbs.destroyCompChannel(channel);
       } catch (IOException e) {
         LOG.warn("the completion queue of {} stays: {}", device, e.getMessage());

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
@@ -20,6 +21,7 @@ import io.crail.rpc.Session;
 import io.crail.rpc.Transport;
 import io.crail.rpc.darpc.DarpcKeys;
 import io.crail.rpc.darpc.DarpcTransport;
+import io.crail.verbs.Verbs;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -30,6 +32,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -39,6 +42,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
+import org.junit.jupiter.api.function.Executable;
 
 /**
  * A device goes and comes back. Soft-RoCE ends its removal only when no process has anything of the
@@ -76,13 +80,17 @@ class DeviceRemovalTest {
 
   @AfterEach
   void leaveNothing() throws Exception {
-    for (int host = 0; host < 2; host++) {
-      if (!Files.exists(Path.of("/sys/class/infiniband/rxe" + host))) {
-        add(host);
+    try {
+      loop.close();
+      transport.close();
+    } finally {
+      // Behind that, for as long as somebody holds a device its removal does not end.
+      for (int host = 0; host < 2; host++) {
+        if (!Files.exists(Path.of("/sys/class/infiniband/rxe" + host))) {
+          add(host);
+        }
       }
     }
-    loop.close();
-    transport.close();
     until("all is released, as before: " + before, () -> resources().equals(before));
   }
 
@@ -193,7 +201,8 @@ class DeviceRemovalTest {
   private static Map<String, Integer> resources() {
     Map<String, Integer> counts = new TreeMap<>();
     try {
-      Process shown = new ProcessBuilder("rdma", "resource", "show").start();
+      Process shown =
+          new ProcessBuilder("timeout", "-s", "KILL", "60", "rdma", "resource", "show").start();
       String text = new String(shown.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       Matcher found = COUNT.matcher(text);
       while (found.find()) {
@@ -262,5 +271,69 @@ class DeviceRemovalTest {
       RpcPeer another = peer(server.address());
       until("a call of another peer", () -> succeeds(another));
     }
+  }
+
+  @Test
+  void aListenerTellsWhichDeviceWasRemoved() throws Exception {
+    AtomicLong told = new AtomicLong();
+    RdmaListener.Acceptor acceptor =
+        new RdmaListener.Acceptor() {
+          @Override
+          public void requested(RdmaListener.Request request) {
+            request.reject(null);
+          }
+
+          @Override
+          public void deviceRemoved(long context) {
+            told.set(context);
+          }
+
+          @Override
+          public boolean listensAgain() {
+            return false;
+          }
+        };
+    InetSocketAddress address = new InetSocketAddress("10.9.0.2", 0);
+    try (RdmaListener listener = RdmaListener.listen("removal", address, 1, 16, acceptor)) {
+      Process removing = start("rdma", "link", "delete", "rxe1");
+      until("the listener's word", () -> told.get() == listener.context());
+      until("the kernel's removal", () -> !removing.isAlive());
+    }
+  }
+
+  @Test
+  void nothingMoreIsMadeOfADeviceThatWasRemoved() throws Exception {
+    QueuePair.Options options = new QueuePair.Options(1, 1, 1, 0, 1);
+    long channel = Verbs.createEventChannel();
+    long id = Verbs.createId(channel);
+    RdmaDevices devices = new RdmaDevices();
+    RdmaQueues queues = new RdmaQueues(devices, 16, 16, descriptor -> {});
+    try {
+      Verbs.bind(id, new InetSocketAddress("10.9.0.1", 0));
+      RdmaDevice device = devices.of(Verbs.context(id), Verbs.deviceOf(id), Verbs.localAddress(id));
+      Process removing = start("rdma", "link", "delete", "rxe0");
+      until("the device is missed", () -> devices.removed().contains(device));
+      assertRefused(() -> queues.create(id, options, unused -> {}));
+      devices.release(device);
+      // The id, as that of a peer who waits for an answer, still keeps the context.
+      assertRefused(() -> queues.create(id, options, unused -> {}));
+      assertTrue(devices.removed().isEmpty());
+      Verbs.destroyId(id);
+      until(
+          "the kernel's removal",
+          () -> {
+            Verbs.closeRemovedDevices();
+            return !removing.isAlive();
+          });
+    } finally {
+      queues.close();
+      devices.close();
+      Verbs.destroyEventChannel(channel);
+    }
+  }
+
+  private static void assertRefused(Executable use) {
+    String why = assertThrows(RdmaException.class, use).getMessage();
+    assertTrue(why.contains("rxe") && why.contains("was removed"), why);
   }
 }
