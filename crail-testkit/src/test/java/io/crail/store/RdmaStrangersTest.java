@@ -97,6 +97,8 @@ class RdmaStrangersTest {
   private static OtherPrograms.End stranger(String... command) throws Exception {
     OtherPrograms.End end = OtherPrograms.run(STRANGER_SECONDS, command);
     System.out.printf("%s: %d, %s%n", command[0], end.status(), end.output());
+    // It is there.
+    assertNotEquals(127, end.status(), end.output());
     return end;
   }
 
