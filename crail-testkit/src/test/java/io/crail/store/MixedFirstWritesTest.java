@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** First writes over RDMA and TCP at once. */
 @Tag("rdma")
+@LongTest
 class MixedFirstWritesTest extends FirstWritesContract {
   MixedFirstWritesTest() {
     super(TestCluster.Tier.MIXED);
