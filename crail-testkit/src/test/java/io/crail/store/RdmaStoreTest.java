@@ -21,6 +21,7 @@ import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.testkit.rdma.RdmaHost;
+import io.crail.testkit.rdma.TwoHosts;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -92,6 +93,7 @@ class RdmaStoreTest {
 
   /** So that what runs on these clusters runs over what they are named after. */
   @ParameterizedTest
+  @TwoHosts
   @EnumSource(
       value = TestCluster.Tier.class,
       names = {"RDMA", "MIXED"})

@@ -3,6 +3,7 @@ package io.crail.testkit.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.common.config.Configuration;
 import io.crail.rpc.Transport;
@@ -10,6 +11,7 @@ import io.crail.rpc.darpc.DarpcKeys;
 import io.crail.rpc.darpc.DarpcTransport;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.testkit.contract.EchoService;
+import io.crail.testkit.rdma.OtherPrograms;
 import io.crail.testkit.rdma.RdmaHost;
 import io.crail.verbs.Verbs;
 import java.io.IOException;
@@ -24,6 +26,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,6 +36,22 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 180, unit = TimeUnit.SECONDS)
 class DarpcStartTest {
   private static final int PATIENCE_SECONDS = 120;
+
+  /** Another process tells: this one may be bound to fewer than it may have. */
+  @BeforeEach
+  void needsTheFirstTwoProcessors() throws Exception {
+    String allowed =
+        OtherPrograms.run(
+                PATIENCE_SECONDS,
+                "taskset",
+                "-c",
+                "0,1",
+                "grep",
+                "Cpus_allowed_list",
+                "/proc/self/status")
+            .output();
+    assumeTrue(allowed.endsWith("\t0-1\n"), "processors 0 and 1 may not be used: " + allowed);
+  }
 
   /**
    * What a process says that has begun to serve with such threads, if it has.
@@ -47,6 +66,7 @@ class DarpcStartTest {
             ProcessHandle.current().info().command().orElseThrow(),
             "-XX:TieredStopAtLevel=1",
             "-Djava.library.path=" + System.getProperty("java.library.path"),
+            "-Dcrail.test.rdma.server=" + RdmaHost.SERVER,
             "-cp",
             System.getProperty("java.class.path"),
             Server.class.getName(),
