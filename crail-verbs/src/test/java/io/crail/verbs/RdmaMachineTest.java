@@ -71,7 +71,16 @@ class RdmaMachineTest {
   @Test
   void saysThatTheUserMayNotOpenTheDevices() throws Exception {
     Process look =
-        new ProcessBuilder("setpriv", "--reuid=65534", "test", "-r", Library.file().toString())
+        new ProcessBuilder(
+                "timeout",
+                "-s",
+                "KILL",
+                "60",
+                "setpriv",
+                "--reuid=65534",
+                "test",
+                "-r",
+                Library.file().toString())
             .start();
     assumeTrue(look.waitFor() == 0, "other users may not read this clone");
     String answer =
@@ -79,6 +88,6 @@ class RdmaMachineTest {
             "mount -t tmpfs none /mnt && cp -a /dev/infiniband/. /mnt && chmod 600 /mnt/*"
                 + " && mount --bind /mnt /dev/infiniband && set -- setpriv --reuid=65534 \"$@\"");
     AvailabilityTest.assertSays(
-        "this user may not open [/dev/infiniband/rdma_cm, /dev/infiniband/uverbs0,", answer);
+        "this user may not open [/dev/infiniband/rdma_cm, /dev/infiniband/uverbs", answer);
   }
 }
