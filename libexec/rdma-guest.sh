@@ -109,7 +109,7 @@ network_free() {
 
 # network_down: the network as it was before, also after a network_up that came half-way.
 network_down() {
-  local version pref
+  local version pref link
   set +e
   [ -z "${filter:-}" ] || echo "$filter" >/proc/sys/net/ipv4/conf/all/rp_filter
   for version in -4 -6; do
@@ -117,6 +117,10 @@ network_down() {
     for pref in 10 11 12 13 20; do
       while ip "$version" rule del pref "$pref" 2>/dev/null; do :; done
     done
+  done
+  # A test that was killed leaves its cut in the cable; the kernel takes no such rule twice.
+  for link in rv0 rv1; do
+    ip -4 rule del pref 1 iif "$link" blackhole 2>/dev/null
   done
   # The devices and the routes go with it, but for those that have no link.
   ip link del rv0 2>/dev/null
