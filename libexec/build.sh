@@ -115,6 +115,12 @@ is_built() {
   [ -e "$dist_target/crail/.built" ] && ! newer_sources "$dist_target/crail/.built"
 }
 
+# tests_are_built: whether that build had the tests' classes, and nothing of theirs changed since.
+tests_are_built() {
+  is_built && [ -e "$dist_target/crail/.tests" ] && [ -z "$(cd "$root" \
+    && find crail-*/src/test -newer "$dist_target/crail/.built" -print -quit 2>&1)" ]
+}
+
 # build [tests]: builds and assembles, unless that has been done; with the classes of the tests
 # when asked. One at a time; a layout is never changed once it stands, so that what runs from an
 # old one goes on. Sets $layout.
@@ -151,6 +157,7 @@ build_alone() {
     grep -E '^\[ERROR\]|\.java:' "$log" | head -n 30 >&2 || true
     die "the build failed; all of its output is in $log"
   fi
+  [ -z "${1:-}" ] || touch "$dist_target/assembling/crail/.tests"
   next=$dist_target/crail-$(date +%s%N)
   mv "$started" "$dist_target/assembling/crail/.built"
   mv "$dist_target/assembling/crail" "$next"
