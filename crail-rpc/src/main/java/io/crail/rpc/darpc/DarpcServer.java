@@ -163,7 +163,9 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
       // Its thread may be faster than whoever starts it.
       return;
     }
-    for (RdmaDevice device : devices.removed()) {
+    List<RdmaDevice> removed = devices.removed();
+    for (int i = 0; i < removed.size(); i++) {
+      RdmaDevice device = removed.get(i);
       if (releasing.add(device)) {
         if (started.context() == 0) {
           // Else the listener has said so.

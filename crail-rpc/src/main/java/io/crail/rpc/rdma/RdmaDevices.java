@@ -5,7 +5,8 @@ import io.crail.verbs.Verbs;
 import io.crail.verbs.VerbsException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -19,7 +20,8 @@ import org.slf4j.LoggerFactory;
 public final class RdmaDevices implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaDevices.class);
 
-  private final Map<Long, RdmaDevice> byContext = new LinkedHashMap<>();
+  private final Map<Long, RdmaDevice> byContext = new HashMap<>();
+  private final List<RdmaDevice> opened = new ArrayList<>();
 
   /** Whether this process sees the kernel's entries of devices, so that one without was removed. */
   private boolean seesEntries;
@@ -49,6 +51,7 @@ public final class RdmaDevices implements AutoCloseable {
         throw new RdmaException("cannot use " + name + ": " + e.getMessage(), e);
       }
       byContext.put(context, known);
+      opened.add(known);
       if (!known.mtuWarning().isEmpty()) {
         LOG.warn("{}", known.mtuWarning());
       }
@@ -68,7 +71,13 @@ public final class RdmaDevices implements AutoCloseable {
 
   /** The devices that were removed from this host, and not yet released. */
   public synchronized List<RdmaDevice> removed() {
-    return byContext.values().stream().filter(RdmaDevice::isRemoved).toList();
+    // Asked many times a second, mostly for nothing.
+    for (int i = 0; i < opened.size(); i++) {
+      if (opened.get(i).isRemoved()) {
+        return opened.stream().filter(RdmaDevice::isRemoved).toList();
+      }
+    }
+    return List.of();
   }
 
   /**
@@ -78,6 +87,7 @@ public final class RdmaDevices implements AutoCloseable {
   public void release(RdmaDevice device) {
     synchronized (this) {
       if (byContext.remove(device.context(), device)) {
+        opened.remove(device);
         close(device);
       }
     }
@@ -86,7 +96,8 @@ public final class RdmaDevices implements AutoCloseable {
 
   @Override
   public synchronized void close() {
-    byContext.values().forEach(RdmaDevices::close);
+    opened.forEach(RdmaDevices::close);
+    opened.clear();
     byContext.clear();
   }
 

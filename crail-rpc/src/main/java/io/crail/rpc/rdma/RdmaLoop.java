@@ -225,7 +225,10 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
   public void sweep(long nowNanos) {
     if (nowNanos - nextLookNanos >= 0) {
       nextLookNanos = nowNanos + LOOK_NANOS;
-      devices.removed().forEach(this::release);
+      List<RdmaDevice> removed = devices.removed();
+      for (int i = 0; i < removed.size(); i++) {
+        release(removed.get(i));
+      }
     }
     if (attempts.isEmpty()) {
       return;
