@@ -8,6 +8,6 @@ package io.crail;
  * @param capacityBytes bytes that the datanodes lend
  * @param freeBytes bytes that can be given to a node now
  * @param usedBytes bytes that belong to nodes
- * @param waitingBytes bytes that were freed and wait for the end of leases
+ * @param waitingBytes bytes that wait for the end of leases: freed, or given ahead of values
  */
 public record CrailSpace(long capacityBytes, long freeBytes, long usedBytes, long waitingBytes) {}

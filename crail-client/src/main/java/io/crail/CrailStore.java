@@ -88,9 +88,11 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    * Puts a whole value under a key of a table, in the place of the one that is there. Same as to
    * create the key-value, write the bytes and close the stream, in fewer requests: a small value
    * ({@code crail.namenode.smallvalue}) takes one, and whoever looks then finds the old value or
-   * the new one. A larger one, or one that the namenode has no memory for, takes the place of the
-   * old one first, and its bytes can be read when this has ended. Many may be under way; of those
-   * on one key the last wins.
+   * the new one. A larger one of up to a block may do so as well, where its space is on this host,
+   * when values of about its length are put into the table one after the other: its space then came
+   * with the put before ({@code crail.client.spaceahead}). Nobody may rely on that. Any other one
+   * takes the place of the old one first, and its bytes can be read when this has ended. Many may
+   * be under way; of those on one key the last wins.
    *
    * <p>The old value stays until there is room for the new one beside it: a put that fails with a
    * {@code NoSpaceException} for want of that has done nothing. Of a value of more than 64 blocks
@@ -121,7 +123,8 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   /**
    * Gets the whole value of a key. Same as to look it up and to read it, in fewer requests: a small
    * value takes one. What comes is one value, never parts of two; nothing, if a large one is being
-   * put. Many may be under way.
+   * put. A large one that is replaced again and again, faster than it can be read from here, ends
+   * it with a {@code StaleNodeException} in the end. Many may be under way.
    *
    * @param path the table and the key
    * @param target direct memory, to be left alone until this has ended; the bytes come to lie from

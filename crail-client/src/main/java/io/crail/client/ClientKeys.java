@@ -69,6 +69,17 @@ public final class ClientKeys implements ConfigKeys {
                   + " issues one more waits until others have ended.")
           .between(1, 32_768);
 
+  /** Space of values to come. */
+  public static final ConfigKey<Boolean> SPACE_AHEAD =
+      ConfigKey.of(
+          "crail.client.spaceahead",
+          ConfigType.BOOLEAN,
+          "true",
+          "Whether a store that puts values of about one length into a table, one after the other,"
+              + " asks with each for the space of the next; where that is on this host, a put that"
+              + " does not stay with the namenode then takes one request. What is not used is free"
+              + " again a lease later.");
+
   /** This host's name. */
   public static final ConfigKey<String> HOST =
       ConfigKey.of(
@@ -129,6 +140,7 @@ public final class ClientKeys implements ConfigKeys {
         DATA_TIMEOUT,
         LOOPS,
         OUTSTANDING,
+        SPACE_AHEAD,
         HOST,
         LOCATION_MAP,
         SHADOW_REPLICATION,

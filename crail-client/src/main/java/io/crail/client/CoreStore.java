@@ -86,6 +86,8 @@ public final class CoreStore extends CrailStore {
   private final UserNames userNames;
   private final CreatorLeases creatorLeases = new CreatorLeases();
   private final DoubtfulCreates doubtfulCreates = new DoubtfulCreates();
+  private final SpaceAhead spaceAhead = new SpaceAhead();
+  private final boolean asksForSpaceAhead;
   private final WriteLeases leases;
   private final LeaseTimer timer;
 
@@ -111,6 +113,7 @@ public final class CoreStore extends CrailStore {
     this.dataTimeoutNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
     this.sliceBytes = sliceBytes(configuration);
     this.randomizesListings = configuration.get(ClientKeys.DIRECTORY_RANDOMIZE);
+    this.asksForSpaceAhead = configuration.get(ClientKeys.SPACE_AHEAD);
     String host = host(configuration, addresses);
     this.location = CrailLocationClass.of(host);
     this.identity =
@@ -324,6 +327,11 @@ public final class CoreStore extends CrailStore {
     return doubtfulCreates;
   }
 
+  /** Space for values that are not put yet. */
+  SpaceAhead spaceAhead() {
+    return spaceAhead;
+  }
+
   /** A write lease of a new handle. */
   long newToken() {
     long token = 0;
@@ -450,6 +458,7 @@ public final class CoreStore extends CrailStore {
     ByteBuffer memory = DirectStream.memoryOf(value);
     int length = value.remaining();
     int namenode = NodePath.namenodeOf(wirePath, context.namenodes().count());
+    boolean carried = length <= context.mostWithCreateAt(namenode);
     Create.Put request =
         new Create.Put(
             enumerable,
@@ -462,15 +471,17 @@ public final class CoreStore extends CrailStore {
             memory,
             value.position(),
             length,
-            length <= context.mostWithCreateAt(namenode));
+            carried);
+    String name = plain != null ? path : wirePath.toString();
     PutCall call =
         new PutCall(
             this,
             context,
             context.namenodes().peer(namenode),
-            plain != null ? path : wirePath.toString(),
+            name,
             DirectStream.rootOf(value),
-            request);
+            request,
+            carried || !asksForSpaceAhead ? null : kindOf(context, namenode, name, request));
     value.position(value.limit());
     call.begin();
     return call;
@@ -495,6 +506,23 @@ public final class CoreStore extends CrailStore {
             target.remaining());
     call.begin();
     return call;
+  }
+
+  /** What a value has in common with others that are put; null when it is of no use to know. */
+  private static SpaceAhead.Kind kindOf(
+      LoopContext context, int namenode, String path, Create.Put request) {
+    int block = context.blockBytesAt(namenode);
+    if (request.length() > block) {
+      return null;
+    }
+    int extent = Math.max(Extent.MIN_LENGTH, Integer.highestOneBit(request.length() - 1) << 1);
+    return new SpaceAhead.Kind(
+        namenode,
+        path.substring(0, path.lastIndexOf('/')),
+        request.storageClass(),
+        request.strict(),
+        request.host(),
+        Math.min(extent, block));
   }
 
   /**

@@ -21,8 +21,11 @@ import java.nio.ByteBuffer;
  * of them lies, is the new one looked up.
  */
 final class GetCall extends Completion implements Awaitable<CrailResult>, CrailResult {
-  /** How often a value may be replaced while it is being read. */
-  private static final int MAX_LOOKUPS = 16;
+  /**
+   * How often a value may be replaced while it is being read. Who puts on the datanode's host may
+   * be much faster than who gets from elsewhere; the deadline ends it as well.
+   */
+  private static final int MAX_LOOKUPS = 1000;
 
   private final CoreStore store;
   private final LoopContext context;

@@ -74,9 +74,8 @@ final class LoopContext {
    * @param id a node of a namenode that has answered on this loop
    */
   long leaseNanos(long id) {
-    Hello.Response hello = namenodes.hello(owner(id));
     // None yet on this loop: the answer came over another one. Ask again rather than guess.
-    return hello == null ? 0 : hello.leaseMillis() * 1_000_000L;
+    return leaseNanosAt(owner(id));
   }
 
   /**
@@ -87,6 +86,18 @@ final class LoopContext {
    */
   long incarnation(long id) {
     return namenodes.hello(owner(id)).incarnation();
+  }
+
+  /** As {@link #leaseNanos}, for a namenode by its index. */
+  long leaseNanosAt(int namenode) {
+    Hello.Response hello = namenodes.hello(namenode);
+    return hello == null ? 0 : hello.leaseMillis() * 1_000_000L;
+  }
+
+  /** Bytes of a block at a namenode that has answered on this loop; else 0. */
+  int blockBytesAt(int namenode) {
+    Hello.Response hello = namenodes.hello(namenode);
+    return hello == null ? 0 : hello.blockSize();
   }
 
   private int owner(long id) {

@@ -10,6 +10,7 @@ import io.crail.protocol.SmallValue;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import io.crail.rpc.RpcPeer;
+import io.crail.storage.StorageEndpoint;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -18,6 +19,11 @@ import java.util.List;
  * and asks for a write lease and for the space of all bytes, should the namenode not keep them. So
  * the order of puts is that of their creates, whatever becomes of the bytes. If they were not kept,
  * they are written and the lease is given back; nobody waits in between.
+ *
+ * <p>Of values that are put one after the other each asks for the space of the next. Where that is
+ * memory of this host, the next one is copied there first, and its create says where its bytes lie:
+ * again one request, and readers see the old value or the new one. Nothing is sent before the
+ * create, so the order of puts is the same. Where anything is in the way, it goes as above.
  */
 final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   /** Create, perhaps the lease once more, space behind the first extent, and the end. */
@@ -30,7 +36,36 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   private final Create.Put request;
   private final long deadlineNanos;
   private final Creation creation;
+
+  /** Null for a value that has nothing to do with space ahead. */
+  private final Ahead ahead;
+
   private volatile CoreKeyValue value;
+
+  /** What a larger value has to do with space ahead. */
+  private static final class Ahead {
+    private final SpaceAhead.Kind kind;
+    private final SpaceAhead.Plan plan;
+
+    /** Where the bytes lie already; null if they do not. */
+    private SpaceAhead.Grant written;
+
+    /** A copy that may still read the memory; else null. */
+    private StreamOperation straggler;
+
+    Ahead(SpaceAhead.Kind kind, SpaceAhead.Plan plan) {
+      this.kind = kind;
+      this.plan = plan;
+    }
+
+    /** What goes with the create of a value of so many bytes. */
+    Create.Ahead asked(int length) {
+      int next = plan.asks() ? length : 0;
+      return written == null
+          ? new Create.Ahead(0, 0, next)
+          : new Create.Ahead(written.id(), written.token(), next);
+    }
+  }
 
   /**
    * Creates a call; {@link #begin} starts it.
@@ -38,6 +73,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
    * @param namenode that of the path
    * @param root what the memory of the value was cut from
    * @param request without a token for a value of no bytes
+   * @param kind by which it may get space ahead; null when it may not
    */
   PutCall(
       CoreStore store,
@@ -45,7 +81,8 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       RpcPeer namenode,
       String path,
       ByteBuffer root,
-      Create.Put request) {
+      Create.Put request,
+      SpaceAhead.Kind kind) {
     this.store = store;
     this.context = context;
     this.path = path;
@@ -56,11 +93,76 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
         creation.sentNanos()
             + MOST_REQUESTS * context.rpcTimeoutNanos()
             + DirectStream.timeoutNanos(store.dataTimeoutNanos(), request.length());
+    this.ahead = kind == null ? null : new Ahead(kind, plan(store, context, kind));
   }
 
-  /** Sends the create. */
+  private static SpaceAhead.Plan plan(CoreStore store, LoopContext context, SpaceAhead.Kind kind) {
+    return store
+        .spaceAhead()
+        .plan(
+            kind,
+            context.nanoTime(),
+            context.leaseNanosAt(kind.namenode()),
+            store.leases().incarnation(kind.namenode()));
+  }
+
+  /** Copies the bytes where there is space for them on this host, and sends the create. */
   void begin() {
+    if (ahead != null && ahead.plan.grant() != null) {
+      try {
+        writeAhead(ahead.plan.grant());
+      } catch (RuntimeException | Error e) {
+        if (ahead.plan.asks()) {
+          store.spaceAhead().answered(ahead.kind, null);
+        }
+        throw e;
+      }
+    }
     creation.submit();
+  }
+
+  /** Copies the bytes to space that was given ahead, if it is memory of this host. */
+  private void writeAhead(SpaceAhead.Grant grant) {
+    CoreKeyValue unborn = new CoreKeyValue(store, path, (CreateCall) null, 0);
+    GrantedOutput output = new GrantedOutput(unborn, context, grant);
+    StorageEndpoint endpoint = output.endpoint();
+    if (endpoint == null) {
+      // The next one may have it.
+      store.spaceAhead().notYet(ahead.kind, grant);
+      context.loop().submit(new Acquaintance(context.endpoints(), grant.extent().datanode()));
+      return;
+    }
+    if (!endpoint.isLocal()) {
+      store.spaceAhead().elsewhere(ahead.kind, grant);
+      return;
+    }
+    StreamOperation write = output.write(request.memory(), root, request.from(), request.length());
+    if (write.isComplete() && !write.isFailed()) {
+      ahead.written = grant;
+      return;
+    }
+    // It could not be mapped after all. Nobody looks at what it writes.
+    ahead.straggler = write;
+    store.spaceAhead().unused(grant);
+  }
+
+  /** Makes a datanode known to a loop. */
+  private record Acquaintance(Endpoints endpoints, int datanode)
+      implements ClientLoop.Task, Endpoints.Waiter {
+    @Override
+    public void runInLoop() {
+      endpoints.resolve(datanode, this);
+    }
+
+    @Override
+    public void endpointReady() {
+      // Whoever comes next finds it.
+    }
+
+    @Override
+    public void endpointFailed(CrailException cause) {
+      // Whoever needs it is told.
+    }
   }
 
   private final class Creation extends CreateCall {
@@ -80,16 +182,34 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
 
     @Override
     protected void encode(ByteBuffer out, int offset) {
-      request.encode(out, offset);
+      request.encode(
+          out, offset, ahead == null ? Create.Ahead.NONE : ahead.asked(request.length()));
     }
 
     @Override
     protected void completed() {
+      if (ahead != null && ahead.plan.asks()) {
+        store.spaceAhead().answered(ahead.kind, isFailed() ? null : given());
+      }
       if (isFailed()) {
         refused();
       } else {
         created(response().node());
       }
+    }
+
+    /** The space of the next value, or null. */
+    private SpaceAhead.Grant given() {
+      if (response().given().isEmpty()) {
+        return null;
+      }
+      Create.Given given = response().given().get(0);
+      return new SpaceAhead.Grant(
+          given.grant(),
+          request.token(),
+          given.extent(),
+          sentNanos() + context.leaseNanosAt(ahead.kind.namenode()),
+          incarnation());
     }
 
     @Override
@@ -105,13 +225,16 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       store.creatorLeases().created(new CoreKeyValue(store, path, creation, request.token()));
       store.doubtfulCreates().add(context, path, request.token());
     }
-    fail(creation.failure());
+    ended(creation.failure());
   }
 
   private void created(NodeInfo node) {
     if (request.token() == 0 || node.size() > 0) {
       value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
-      succeed();
+      if (ahead != null) {
+        store.valueWritten(request.length());
+      }
+      ended(null);
       return;
     }
     // Known to nobody, so the lease is not given back for being idle.
@@ -151,21 +274,31 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     long writeNanos = DirectStream.timeoutNanos(store.dataTimeoutNanos(), request.length());
     if (deadlineNanos - context.nanoTime() < writeNanos) {
       // Whoever waits may give up before all is written, and the memory is the caller's then.
-      output.closeBehind(later -> fail(ErrorCode.TIMED_OUT, toString()));
+      output.closeBehind(later -> ended(ErrorCode.TIMED_OUT.exception(toString())));
       return;
     }
     try {
       StreamOperation write =
           output.write(request.memory(), root, request.from(), request.length());
-      write.whenComplete(() -> output.closeBehind(this::closed));
+      write.whenComplete(() -> output.closeBehind(this::ended));
     } catch (CrailException e) {
-      output.closeBehind(later -> closed(e));
+      output.closeBehind(later -> ended(e));
     } catch (InterruptedException | RuntimeException e) {
       output.closeBehind(later -> failed(e));
     }
   }
 
-  private void closed(CrailException failure) {
+  /** Ends this with an error or null, once nothing reads the memory any more. */
+  private void ended(CrailException failure) {
+    StreamOperation straggler = ahead == null ? null : ahead.straggler;
+    if (straggler != null) {
+      straggler.whenComplete(() -> end(failure));
+    } else {
+      end(failure);
+    }
+  }
+
+  private void end(CrailException failure) {
     if (failure == null) {
       succeed();
     } else {
@@ -175,14 +308,14 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
 
   private void failed(Exception cause) {
     if (cause instanceof CrailException failure) {
-      fail(failure);
+      ended(failure);
     } else if (cause instanceof InterruptedException) {
       Thread.currentThread().interrupt();
-      fail(ErrorCode.CLOSED, "interrupted");
+      ended(ErrorCode.CLOSED.exception("interrupted"));
     } else {
       CrailException bug = ErrorCode.INTERNAL.exception(toString());
       bug.initCause(cause);
-      fail(bug);
+      ended(bug);
     }
   }
 

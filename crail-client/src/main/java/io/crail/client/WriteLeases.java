@@ -144,6 +144,11 @@ final class WriteLeases implements ClientLoop.Sweepable {
     }
   }
 
+  /** Which start of a namenode this store has heard of last, over any loop. */
+  long incarnation(int index) {
+    return namenodes[index].incarnation;
+  }
+
   /** Why a lease is lost. */
   private enum Loss {
     OVERDUE(ErrorCode.WRITE_LEASE_LOST, ": the lease could not be renewed in time"),

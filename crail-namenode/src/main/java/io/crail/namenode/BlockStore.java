@@ -194,6 +194,57 @@ final class BlockStore {
     extent.region().datanode().give(extent);
   }
 
+  /**
+   * Takes an extent for a node that is still to come, of the node's class and on its host, where
+   * there is plenty. It rests, so it is free again behind the end of a lease if no node takes it.
+   *
+   * @param length bytes, a power of two up to the block size
+   * @return null when none is as long, little is free, or much is lent already
+   */
+  Allocation grant(Quarantine.Grant grant, int length) {
+    long now = clock.nanoTime();
+    Members members = classes[grant.storageClass()];
+    DatanodeSpace[] datanodes = members.datanodes;
+    boolean some = false;
+    for (int i = 0; i < datanodes.length && !some; i++) {
+      some = isFor(datanodes[i], grant, now) && datanodes[i].mayLend(length);
+    }
+    // A refusal takes no turn from those who need space.
+    int first = some ? selections[grant.storageClass()].first(members) : 0;
+    for (int i = 0; i < datanodes.length && some; i++) {
+      DatanodeSpace datanode = datanodes[(first + i) % datanodes.length];
+      DatanodeSpace.Place place = isFor(datanode, grant, now) ? datanode.takeToLend(length) : null;
+      if (place != null) {
+        Allocation extent =
+            new Allocation(
+                place.region(), place.regionOffset(), 0, place.generation(), place.length());
+        long endNanos = now + options.leaseNanos();
+        quarantine.add(extent, endNanos + options.freeMarginNanos(), grant);
+        return extent;
+      }
+    }
+    return null;
+  }
+
+  private boolean isFor(DatanodeSpace datanode, Quarantine.Grant grant, long now) {
+    return (grant.host() == HostNames.ANY || grant.host() == datanode.host())
+        && datanode.isOnline(now, options.offlineNanos());
+  }
+
+  /**
+   * Gives an extent to the node that it was taken for ahead.
+   *
+   * @param bytes how many were written to it, all of them acknowledged
+   * @return null when it is not there any more, or was taken for something else
+   */
+  Allocation takeGranted(long grant, long token, Node node, long bytes) {
+    Allocation extent = quarantine.take(grant, token, node, bytes);
+    if (extent != null) {
+      extent.region().datanode().useLent(extent);
+    }
+    return extent;
+  }
+
   /** Takes note that the writer of a node that is gone has no write under way, nor begins one. */
   void letGo(long node, long token) {
     quarantine.letGo(node, token);
@@ -501,7 +552,7 @@ final class BlockStore {
    */
   synchronized void verify(Map<DatanodeSpace, Long> used) {
     for (DatanodeSpace datanode : byId.values()) {
-      datanode.verify();
+      datanode.verify(quarantine.lentOf(datanode));
       DatanodeSpace.Accounts accounts = datanode.accounts(isOnline(datanode));
       long expectedUsed = used.getOrDefault(datanode, 0L);
       long expectedWaiting = quarantine.bytesOf(datanode) + datanode.restingBytes();

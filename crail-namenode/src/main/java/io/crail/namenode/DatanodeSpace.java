@@ -37,6 +37,12 @@ final class DatanodeSpace {
   /** The most regions of a datanode at one namenode. */
   static final int MAX_REGIONS = 1 << 16;
 
+  /** Space is lent ahead while one part in so many is free. */
+  private static final int SPARE_PART = 4;
+
+  /** One part in so many is lent ahead at most. */
+  private static final int LENT_PART = 16;
+
   /**
    * The accounts.
    *
@@ -70,6 +76,8 @@ final class DatanodeSpace {
   private long freeBlocks;
   private long used;
   private long waiting;
+  // A part of what waits.
+  private long lent;
 
   /**
    * Creates a datanode without regions.
@@ -318,6 +326,44 @@ final class DatanodeSpace {
     waiting += allocation.allocatedLength();
   }
 
+  /** True when an extent can be lent to somebody who has no node for it yet. */
+  synchronized boolean mayLend(int length) {
+    long capacity = free + used + waiting;
+    return state == State.ACTIVE
+        && free - length >= capacity / SPARE_PART
+        && lent + length <= capacity / LENT_PART
+        && largest() >= length;
+  }
+
+  /**
+   * Takes an extent for somebody who has no node for it yet; it counts as waiting.
+   *
+   * @return null where little is free, or much is lent
+   */
+  synchronized Place takeToLend(int length) {
+    if (!mayLend(length)) {
+      return null;
+    }
+    Place place = take(length, false);
+    used -= length;
+    waiting += length;
+    lent += length;
+    return place;
+  }
+
+  /** Notes that an extent that was lent belongs to a node. */
+  synchronized void useLent(Allocation allocation) {
+    lent -= allocation.allocatedLength();
+    waiting -= allocation.allocatedLength();
+    used += allocation.allocatedLength();
+  }
+
+  /** Gives an extent back that was lent. */
+  synchronized void giveLent(Allocation allocation) {
+    lent -= allocation.allocatedLength();
+    giveAwaited(allocation);
+  }
+
   /** Gives an extent back that was waiting. */
   synchronized void giveAwaited(Allocation allocation) {
     waiting -= allocation.allocatedLength();
@@ -438,8 +484,16 @@ final class DatanodeSpace {
     block.link(null, null);
   }
 
-  /** Counts everything again and compares; for tests. */
-  synchronized void verify() {
+  /**
+   * Counts everything again and compares; for tests.
+   *
+   * @param expectedLent bytes that are lent
+   */
+  synchronized void verify(long expectedLent) {
+    if (lent != expectedLent) {
+      throw new AssertionError(
+          this + " has lent " + lent + " bytes, but " + expectedLent + " can be found");
+    }
     long total = restingBytes();
     long counted = 0;
     long countedBlocks = 0;

@@ -13,6 +13,7 @@ import io.crail.protocol.Hello;
 import io.crail.protocol.ListNodes;
 import io.crail.protocol.Locations;
 import io.crail.protocol.NodeInfo;
+import io.crail.protocol.NodeType;
 import io.crail.protocol.Remove;
 import io.crail.protocol.Rename;
 import io.crail.protocol.RenewLeases;
@@ -24,6 +25,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -33,6 +35,7 @@ import java.util.random.RandomGenerator;
 final class NameNode {
   private static final int DISMANTLED_PER_TICK = 50_000;
   private static final int DISMANTLED_FOR_SPACE = 2_048;
+  private static final Consumer<Node> NOTHING = node -> {};
 
   private final NameNodeOptions options;
   private final long incarnation;
@@ -115,13 +118,30 @@ final class NameNode {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           request.path() + ": " + request.wanted() + " bytes wanted");
     }
-    NodeInfo info = tree.create(request, clientId, user);
+    boolean asksAhead =
+        request.ahead().bytes() > 0 && request.token() != 0 && request.type() == NodeType.KEYVALUE;
+    List<Create.Given> given = asksAhead ? new ArrayList<>(Create.MAX_GIVEN) : List.of();
+    NodeInfo info =
+        tree.create(
+            request, clientId, user, asksAhead ? node -> giveAhead(node, request, given) : NOTHING);
     boolean wanted =
         request.wanted() > 0
             && request.token() != 0
             && info.size() == 0
             && !info.type().isContainer();
-    return new Create.Response(info, wanted ? firstExtent(info.id(), request) : List.of());
+    return new Create.Response(info, wanted ? firstExtent(info.id(), request) : List.of(), given);
+  }
+
+  /**
+   * Gives space for the value that is put next. Before a replaced one lets its own go, or the next
+   * would be written at once to where others may still be reading.
+   */
+  private void giveAhead(Node node, Create.Request request, List<Create.Given> given) {
+    long id = tree.newId();
+    Extent extent = writer.grant(node, id, request.token(), request.ahead().bytes());
+    if (extent != null) {
+      given.add(new Create.Given(id, extent));
+    }
   }
 
   /**

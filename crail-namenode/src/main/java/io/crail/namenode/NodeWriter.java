@@ -65,6 +65,20 @@ final class NodeWriter {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           request.path() + ": space is needed by somebody with a write lease");
     }
+    Create.Ahead ahead = request.ahead();
+    if (ahead.bytes() < 0
+        || (ahead.grant() != 0
+            && (request.type() != NodeType.KEYVALUE || request.wanted() <= 0 || length > 0))) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          request.path()
+              + ": space given ahead for "
+              + request.wanted()
+              + " bytes of a "
+              + request.type()
+              + ", and "
+              + ahead.bytes()
+              + " to come");
+    }
     makeRoom(length);
   }
 
@@ -82,9 +96,10 @@ final class NodeWriter {
   }
 
   /**
-   * Gives a new node what it is created with: the small value; or the write lease, and the space
-   * that its writer needs. Before anybody finds the node, in its parent's monitor, so that the
-   * order in which nodes come under a name is that in which this is decided.
+   * Gives a new node what it is created with: the small value; or the space where its bytes lie
+   * already; or the write lease, and the space that its writer needs. Before anybody finds the
+   * node, in its parent's monitor, so that the order in which nodes come under a name is that in
+   * which this is decided.
    *
    * @param old the node in whose place it comes, which is destroyed then, or null
    * @throws CrailException with {@link ErrorCode#NO_SPACE} and others; then nothing was taken
@@ -93,6 +108,9 @@ final class NodeWriter {
     int length = request.value().length();
     if (length > 0 && takeSmall(length, old)) {
       node.space(new SmallBytes(request.value().bytes()));
+      return;
+    }
+    if (request.ahead().grant() != 0 && takeGranted(node, request)) {
       return;
     }
     if (request.token() == 0) {
@@ -114,6 +132,37 @@ final class NodeWriter {
       giveBackExtents(space);
       throw e;
     }
+  }
+
+  /** Gives a new node the extent that its bytes were written to; false when that is gone. */
+  private boolean takeGranted(Node node, Create.Request request) {
+    Create.Ahead ahead = request.ahead();
+    Allocation extent = store.takeGranted(ahead.grant(), ahead.token(), node, request.wanted());
+    if (extent == null) {
+      return false;
+    }
+    extent.commit(request.wanted());
+    node.space(extent);
+    return true;
+  }
+
+  /**
+   * Takes an extent for the next value that is put as a node was.
+   *
+   * @param id names it, and no node
+   * @param token whose it is
+   * @return null when there is none to spare
+   */
+  Extent grant(Node node, long id, long token, int bytes) {
+    if (bytes > store.blockSize()) {
+      return null;
+    }
+    int length = Math.min(ceilPowerOfTwo(bytes), store.blockSize());
+    Allocation extent =
+        store.grant(
+            new Quarantine.Grant(id, token, node.storageClass(), node.isStrict(), node.host()),
+            length);
+    return extent == null ? null : extent.extent();
   }
 
   /** True when there is memory for a small value, without taking any from removed ones. */

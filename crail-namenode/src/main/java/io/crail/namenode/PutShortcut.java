@@ -50,6 +50,7 @@ final class PutShortcut {
     ByteBuffer out = responses.buffer();
     node.encode(put.valueLength(), out, body + Create.Response.NODE);
     out.putShort(body + Create.Response.EXTENTS_COUNT, (short) 0);
+    out.putShort(body + Create.Response.GIVEN_COUNT, (short) 0);
     responses.end(correlationId, length);
   }
 }

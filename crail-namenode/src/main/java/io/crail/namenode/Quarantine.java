@@ -6,16 +6,17 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Freed extents that somebody may still access, each with the time from which it may be given away:
- * a heap, for waits are of different lengths and none is to hold another up. What rests only since
- * the writer of a node that is gone might still write is let go as soon as that writer says that it
- * does not. Holds at most the store's capacity in smallest extents. Thread-safe.
+ * Extents that belong to no node and that somebody may still access, each with the time from which
+ * it may be given away: a heap, for waits are of different lengths and none is to hold another up.
+ * What rests only since the writer of a node that is gone might still write is let go as soon as
+ * that writer says that it does not. Holds at most the store's capacity in smallest extents.
+ * Thread-safe.
  */
 final class Quarantine {
   private static final int FIRST_CAPACITY = 64;
 
   /** A writer that had its lease when its node went. Guarded by the quarantine. */
-  static final class Writer {
+  static class Writer {
     private final long node;
     private final long token;
     // Its extents that rest, linked.
@@ -24,6 +25,42 @@ final class Quarantine {
     Writer(long node, long token) {
       this.node = node;
       this.token = token;
+    }
+  }
+
+  /** A writer that has an extent for a node that is still to come. */
+  static final class Grant extends Writer {
+    private final int storageClass;
+    private final boolean strict;
+    private final int host;
+
+    /**
+     * Creates one.
+     *
+     * @param id of no node
+     * @param storageClass that of the node
+     * @param strict whether it takes space of no other
+     * @param host where its space should be, as a number of {@link HostNames}
+     */
+    Grant(long id, long token, int storageClass, boolean strict, int host) {
+      super(id, token);
+      this.storageClass = storageClass;
+      this.strict = strict;
+      this.host = host;
+    }
+
+    int storageClass() {
+      return storageClass;
+    }
+
+    int host() {
+      return host;
+    }
+
+    private boolean isFor(Node comer) {
+      return storageClass == comer.storageClass()
+          && strict == comer.isStrict()
+          && host == comer.host();
     }
   }
 
@@ -77,20 +114,46 @@ final class Quarantine {
    */
   int reclaim(long nowNanos, int most) {
     for (int reclaimed = 0; reclaimed < most; reclaimed++) {
-      Allocation extent = poll(nowNanos);
-      if (extent == null) {
+      Rest rest = poll(nowNanos);
+      if (rest == null) {
         return reclaimed;
       }
-      extent.region().datanode().giveAwaited(extent);
+      giveBack(rest);
     }
     return most;
   }
 
   /** Gives back what rests for the sake of a writer that will not write any more. */
   void letGo(long node, long token) {
-    for (Allocation extent = poll(node, token); extent != null; extent = poll(node, token)) {
-      extent.region().datanode().giveAwaited(extent);
+    for (Rest rest = poll(node, token); rest != null; rest = poll(node, token)) {
+      giveBack(rest);
     }
+  }
+
+  private static void giveBack(Rest rest) {
+    DatanodeSpace datanode = rest.extent.region().datanode();
+    if (rest.writer instanceof Grant) {
+      datanode.giveLent(rest.extent);
+    } else {
+      datanode.giveAwaited(rest.extent);
+    }
+  }
+
+  /**
+   * Takes out what was given ahead, for the node that has come; its datanode counts it as waiting.
+   *
+   * @param bytes how many the writer has written to it
+   * @return null when it is not there any more, or was given for something else
+   */
+  synchronized Allocation take(long grant, long token, Node comer, long bytes) {
+    Writer writer = writers.get(grant);
+    if (!(writer instanceof Grant given) || writer.token != token || !given.isFor(comer)) {
+      return null;
+    }
+    Allocation extent = writer.first.extent;
+    // What lies at a datanode that is to go, or has gone, is better written once more.
+    boolean stays = extent.region().datanode().state() == DatanodeSpace.State.ACTIVE;
+    return stays && bytes <= extent.length() ? remove(writer.first).extent : null;
   }
 
   /** Writers that can let something go; for tests. */
@@ -108,7 +171,18 @@ final class Quarantine {
     return bytes;
   }
 
-  private synchronized Allocation poll(long nowNanos) {
+  /** Bytes that a datanode has lent; for tests. */
+  synchronized long lentOf(DatanodeSpace datanode) {
+    long bytes = 0;
+    for (int i = 0; i < count; i++) {
+      Rest rest = heap[i];
+      boolean lent = rest.writer instanceof Grant && rest.extent.region().datanode() == datanode;
+      bytes += lent ? rest.extent.allocatedLength() : 0;
+    }
+    return bytes;
+  }
+
+  private synchronized Rest poll(long nowNanos) {
     if (count == 0) {
       return null;
     }
@@ -117,12 +191,12 @@ final class Quarantine {
     return lost || nowNanos - rest.readyNanos >= 0 ? remove(rest) : null;
   }
 
-  private synchronized Allocation poll(long node, long token) {
+  private synchronized Rest poll(long node, long token) {
     Writer writer = writers.get(node);
     return writer == null || writer.token != token ? null : remove(writer.first);
   }
 
-  private Allocation remove(Rest rest) {
+  private Rest remove(Rest rest) {
     Rest last = heap[--count];
     heap[count] = null;
     if (last != rest) {
@@ -139,7 +213,7 @@ final class Quarantine {
     if (rest.writer != null) {
       unlink(rest);
     }
-    return rest.extent;
+    return rest;
   }
 
   private void unlink(Rest rest) {

@@ -61,6 +61,7 @@ final class SmallPut {
         && (permissions() & ~NodeInfo.PERMISSIONS) == 0
         && in.getLong(body + Create.Request.WANTED) >= 0
         && !(needed && in.getLong(body + Create.Request.TOKEN) == 0)
+        && Create.Ahead.isNone(in, body + Create.Request.AHEAD)
         && (hostLength == 0
             || (hostLength == 1 && in.get(pathEnd) == Create.PARENT_HOST.byteAt(0)));
   }

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -213,8 +214,11 @@ final class Tree {
    *
    * @param clientId who gets the write lease, if the request asks for one
    * @param user whom the node belongs to; its group is its parent's
+   * @param whenThere gets the node when it can be found, and what it has replaced still has its
+   *     space
    */
-  NodeInfo create(Create.Request request, long clientId, int user) throws CrailException {
+  NodeInfo create(Create.Request request, long clientId, int user, Consumer<Node> whenThere)
+      throws CrailException {
     PathBytes path = new PathBytes(request.path());
     requireOwn(path);
     if (path.isRoot()) {
@@ -243,14 +247,18 @@ final class Tree {
         more = writer.makeSpace();
       }
     }
-    if (created.replaced != null) {
-      destroy(created.replaced);
+    try {
+      whenThere.accept(created.node);
+    } finally {
+      if (created.replaced != null) {
+        destroy(created.replaced);
+      }
     }
     return created.info;
   }
 
-  /** What was created, and whose place it took, or null. */
-  private record Created(NodeInfo info, Node replaced) {}
+  /** What was created, what is told of it, and whose place it took, or null. */
+  private record Created(Node node, NodeInfo info, Node replaced) {}
 
   /**
    * Creates under the lock; null when the parent is gone, and another may have come in its place.
@@ -281,7 +289,7 @@ final class Tree {
       }
       node.attributes(request.permissions(), user, parent.group());
       Node replaced = put(node, parent, path, request, clientId);
-      return new Created(node.info(), replaced);
+      return new Created(node, node.info(), replaced);
     }
   }
 
@@ -722,7 +730,8 @@ final class Tree {
     return dismantler.run(most);
   }
 
-  private long newId() {
+  /** An id that nobody had before. */
+  long newId() {
     return nextId.addAndGet(count);
   }
 

@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
  * @param capacityBytes bytes of all its regions
  * @param freeBytes bytes that can be given to a node now
  * @param usedBytes bytes that belong to nodes
- * @param waitingBytes bytes that were freed and wait for the end of leases
+ * @param waitingBytes bytes that wait for the end of leases: freed, or given ahead
  * @param largestFreeExtentBytes the largest extent that could be given out now; less than a block
  *     while plenty is free means fragmentation
  */
@@ -28,7 +28,7 @@ public record ClassUsage(
           .i64("capacityBytes", "bytes of all its regions")
           .i64("freeBytes", "bytes that can be given out now")
           .i64("usedBytes", "bytes that belong to nodes")
-          .i64("waitingBytes", "freed bytes that wait for the end of leases")
+          .i64("waitingBytes", "bytes that wait for the end of leases: freed, or given ahead")
           .i64("largestFreeExtentBytes", "largest extent that could be given out now");
 
   private static final int STORAGE_CLASS = LAYOUT.offset("storageClass");

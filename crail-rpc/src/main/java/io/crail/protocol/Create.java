@@ -11,6 +11,9 @@ public final class Create {
   /** Most extents in an answer. */
   public static final int MAX_EXTENTS = 1;
 
+  /** Most extents that are given ahead. */
+  public static final int MAX_GIVEN = 1;
+
   /** Storage class: the parent's. */
   public static final int PARENT_CLASS = -1;
 
@@ -18,6 +21,79 @@ public final class Create {
   public static final Utf8 PARENT_HOST = Utf8.of("*");
 
   private Create() {}
+
+  /**
+   * Space of key-values that are not there yet.
+   *
+   * @param grant not 0: what an earlier answer has given ahead, where all bytes of the key-value
+   *     lie that is created, {@code wanted} of them. If it is still there, the node has them, and
+   *     is closed from the beginning, without a lease. Else it is as if it had not been given
+   * @param token that of the request which the space was given with
+   * @param bytes those of a key-value that is put next into the same container in the same way, for
+   *     which space is to be given; 0 for none
+   */
+  public record Ahead(long grant, long token, int bytes) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Create.Ahead")
+            .i64(
+                "grant",
+                "not 0: space given ahead for this class and host, with the wanted bytes; or none")
+            .i64("token", "that of the request which this space was given with")
+            .i32("bytes", "those of the next value, to give space for; or 0");
+
+    /** Nothing was given, and nothing is to be. */
+    public static final Ahead NONE = new Ahead(0, 0, 0);
+
+    private static final int GRANT = LAYOUT.offset("grant");
+    private static final int TOKEN = LAYOUT.offset("token");
+    private static final int BYTES = LAYOUT.offset("bytes");
+
+    /** True when a request says nothing of space ahead. */
+    public static boolean isNone(ByteBuffer in, int offset) {
+      return in.getLong(offset + GRANT) == 0 && in.getInt(offset + BYTES) == 0;
+    }
+
+    private static Ahead read(ByteBuffer in, int offset) {
+      long token = in.getLong(offset + TOKEN);
+      return token == 0 && isNone(in, offset)
+          ? NONE
+          : new Ahead(in.getLong(offset + GRANT), token, in.getInt(offset + BYTES));
+    }
+
+    private void encode(ByteBuffer out, int offset) {
+      out.putLong(offset + GRANT, grant);
+      out.putLong(offset + TOKEN, token);
+      out.putInt(offset + BYTES, bytes);
+    }
+  }
+
+  /**
+   * Space that is given ahead. Whoever has it may write to it as long as a lease lasts, counted
+   * from the request; it need not be given back.
+   *
+   * @param grant names it
+   * @param extent where it is
+   */
+  public record Given(long grant, Extent extent) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Create.Given")
+            .i64("grant", "names the space, which may be written to until a lease is over")
+            .struct("extent", Extent.LAYOUT);
+
+    private static final int GRANT = LAYOUT.offset("grant");
+    private static final int EXTENT = LAYOUT.offset("extent");
+
+    private static Given read(ByteBuffer in, int offset) {
+      return new Given(in.getLong(offset + GRANT), Extent.read(in, offset + EXTENT));
+    }
+
+    private void encode(ByteBuffer out, int offset) {
+      out.putLong(offset + GRANT, grant);
+      extent.encode(out, offset + EXTENT);
+    }
+  }
 
   /**
    * The request.
@@ -39,6 +115,7 @@ public final class Create {
    * @param value all bytes of a key-value. A namenode that has memory for them keeps them, and the
    *     node is closed from the beginning, without a lease. Else it is as if they were not there;
    *     without a token they are refused
+   * @param ahead space that was given ahead, or is to be
    */
   public record Request(
       NodeType type,
@@ -52,7 +129,38 @@ public final class Create {
       long wanted,
       Utf8 path,
       Utf8 host,
-      SmallValue value) {
+      SmallValue value,
+      Ahead ahead) {
+    /** Without space that was given ahead, or is to be. */
+    public Request(
+        NodeType type,
+        boolean enumerable,
+        boolean strict,
+        boolean replace,
+        boolean needed,
+        int permissions,
+        int storageClass,
+        long token,
+        long wanted,
+        Utf8 path,
+        Utf8 host,
+        SmallValue value) {
+      this(
+          type,
+          enumerable,
+          strict,
+          replace,
+          needed,
+          permissions,
+          storageClass,
+          token,
+          wanted,
+          path,
+          host,
+          value,
+          Ahead.NONE);
+    }
+
     /** Without space and value. */
     public Request(
         NodeType type,
@@ -90,7 +198,10 @@ public final class Create {
             .u16("permissions", "permission bits, 0 to 07777")
             .i32("storageClass", "storage class, or -1 for the parent's")
             .i64("token", "not 0: the write lease that the creator takes on a node with bytes")
-            .i64("wanted", "with a token: bytes that are written next, or 0")
+            .i64(
+                "wanted",
+                "bytes that are written next, with a token; or all bytes, where ahead says; or 0")
+            .struct("ahead", Ahead.LAYOUT)
             .u16("pathLength", "bytes of path")
             .u16("hostLength", "bytes of host")
             .u16("valueLength", "bytes of value")
@@ -136,6 +247,9 @@ public final class Create {
     /** Offset of the bytes that are wanted. */
     public static final int WANTED = LAYOUT.offset("wanted");
 
+    /** Offset of space that was given ahead, or is to be. */
+    public static final int AHEAD = LAYOUT.offset("ahead");
+
     /** Offset of the number of path bytes. */
     public static final int PATH_LENGTH = LAYOUT.offset("pathLength");
 
@@ -160,6 +274,7 @@ public final class Create {
           public void encode(Request message, ByteBuffer out, int offset) {
             out.put(offset + TYPE, (byte) message.type.number());
             out.put(offset + REPLACE, (byte) (message.replace ? 1 : 0));
+            message.ahead.encode(out, offset + AHEAD);
             int at =
                 encodeFields(
                     out,
@@ -200,11 +315,12 @@ public final class Create {
                 in.getLong(offset + WANTED),
                 path,
                 host,
-                value);
+                value,
+                Ahead.read(in, offset + AHEAD));
           }
         };
 
-    /** Writes all but type, replacement and value; gives where the value begins. */
+    /** Writes all but type, replacement, what is ahead, and value; gives where that begins. */
     private static int encodeFields(
         ByteBuffer out,
         int offset,
@@ -268,10 +384,15 @@ public final class Create {
       return Request.LAYOUT.fixedLength() + path.length() + host.length() + (carried ? length : 0);
     }
 
-    /** Writes the request. */
-    public void encode(ByteBuffer out, int offset) {
+    /**
+     * Writes the request.
+     *
+     * @param ahead the space given ahead where the value lies, and what is to be given
+     */
+    public void encode(ByteBuffer out, int offset, Ahead ahead) {
       out.put(offset + Request.TYPE, (byte) NodeType.KEYVALUE.number());
       out.put(offset + Request.REPLACE, (byte) 0);
+      ahead.encode(out, offset + Request.AHEAD);
       int at =
           Request.encodeFields(
               out,
@@ -297,16 +418,25 @@ public final class Create {
   /**
    * The answer.
    *
-   * @param node the new node; it has bytes if those of the request were kept, and no lease then
+   * @param node the new node; it has bytes if those of the request were kept, or lie where it said,
+   *     and no lease then
    * @param extents its first extent, if one was wanted and there is space
+   * @param given space for another one, which a later create can name
    */
-  public record Response(NodeInfo node, List<Extent> extents) {
+  public record Response(NodeInfo node, List<Extent> extents, List<Given> given) {
+    /** Without space for another one. */
+    public Response(NodeInfo node, List<Extent> extents) {
+      this(node, extents, List.of());
+    }
+
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Create.Response")
             .struct("node", NodeInfo.LAYOUT)
             .u16("extentsCount", "number of extents")
-            .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS);
+            .u16("givenCount", "number of extents for other values")
+            .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS)
+            .list("given", "givenCount", Given.LAYOUT, MAX_GIVEN);
 
     /** Offset of the node. */
     public static final int NODE = LAYOUT.offset("node");
@@ -314,26 +444,43 @@ public final class Create {
     /** Offset of the number of extents. */
     public static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
 
+    /** Offset of the number of extents that are given ahead. */
+    public static final int GIVEN_COUNT = LAYOUT.offset("givenCount");
+
     /** The codec. */
     public static final Codec<Response> CODEC =
         new Codec<>(LAYOUT) {
           @Override
           public int length(Response message) {
-            return LAYOUT.fixedLength() + message.extents.size() * Extent.LAYOUT.fixedLength();
+            return LAYOUT.fixedLength()
+                + message.extents.size() * Extent.LAYOUT.fixedLength()
+                + message.given.size() * Given.LAYOUT.fixedLength();
           }
 
           @Override
           public void encode(Response message, ByteBuffer out, int offset) {
             message.node.encode(out, offset + NODE);
             out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
-            Extent.encodeAll(message.extents, out, offset + LAYOUT.fixedLength());
+            out.putShort(offset + GIVEN_COUNT, (short) message.given.size());
+            int at = offset + LAYOUT.fixedLength();
+            Extent.encodeAll(message.extents, out, at);
+            at += message.extents.size() * Extent.LAYOUT.fixedLength();
+            if (!message.given.isEmpty()) {
+              message.given.get(0).encode(out, at);
+            }
           }
 
           @Override
           protected Response read(ByteBuffer in, int offset) throws CrailException {
             int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
-            List<Extent> extents = Extent.readAll(in, offset + LAYOUT.fixedLength(), extentsCount);
-            return new Response(NodeInfo.read(in, offset + NODE), extents);
+            boolean isGiven = in.getShort(offset + GIVEN_COUNT) != 0;
+            int at = offset + LAYOUT.fixedLength();
+            List<Extent> extents = Extent.readAll(in, at, extentsCount);
+            at += extentsCount * Extent.LAYOUT.fixedLength();
+            return new Response(
+                NodeInfo.read(in, offset + NODE),
+                extents,
+                isGiven ? List.of(Given.read(in, at)) : List.of());
           }
         };
   }

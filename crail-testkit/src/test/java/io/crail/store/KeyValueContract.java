@@ -27,7 +27,9 @@ import io.crail.common.error.ErrorCode;
 import io.crail.common.error.StaleNodeException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -201,6 +203,42 @@ abstract class KeyValueContract {
       assertArrayEquals(values.get(i), Bytes.bytesOf(buffers.get(i)));
     }
     store.delete("/many", true).get();
+    TestCluster.await("space is free", () -> cluster.usage().usedBytes() == 0);
+  }
+
+  @Test
+  void putsThatFollowEachOtherComeBackAsTheyWere() throws Exception {
+    CrailTable table = table("/sequence");
+    int seed = 0;
+    for (int length : new int[] {1 << 20, 5000, 65_536, 70_000}) {
+      for (int i = 0; i < 6; i++) {
+        byte[] value = value(length - i, seed++);
+        CrailKeyValue put = table.put("k", Bytes.buffer(value)).get();
+        assertEquals(value.length, put.getCapacity());
+        assertArrayEquals(value, get(other, "/sequence/k", length));
+        assertArrayEquals(value, Bytes.read(put));
+      }
+      // Many at once: of those on one key the last.
+      Map<String, byte[]> last = new HashMap<>();
+      List<Upcoming<CrailKeyValue>> puts = new ArrayList<>();
+      for (int i = 0; i < 24; i++) {
+        // A small one overtakes nothing either.
+        byte[] value = value(i % 5 == 4 ? 10 : length - i, seed++);
+        last.put("k" + i % 3, value);
+        puts.add(table.put("k" + i % 3, Bytes.buffer(value)));
+      }
+      for (Upcoming<CrailKeyValue> put : puts) {
+        try {
+          put.get();
+        } catch (ExecutionException e) {
+          assertInstanceOf(StaleNodeException.class, e.getCause(), "overtaken");
+        }
+      }
+      for (Map.Entry<String, byte[]> each : last.entrySet()) {
+        assertArrayEquals(each.getValue(), get(other, "/sequence/" + each.getKey(), length));
+      }
+    }
+    store.delete("/sequence", true).get();
     TestCluster.await("space is free", () -> cluster.usage().usedBytes() == 0);
   }
 

@@ -4,7 +4,9 @@ package io.crail.store;
 import static io.crail.store.SimulatedCluster.NAMENODE;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -21,8 +23,11 @@ import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.StaleNodeException;
 import io.crail.common.error.UnavailableException;
 import io.crail.common.error.WriteLeaseHeldException;
+import io.crail.storage.Transfer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterEach;
@@ -42,9 +47,10 @@ class SimulatedPutTest {
   private CrailStore store;
 
   private void start(String... settings) throws Exception {
-    String[] all = Arrays.copyOf(settings, settings.length + 2);
+    String[] all = Arrays.copyOf(settings, settings.length + 3);
     all[settings.length] = "crail.lease=" + LEASE.toMillis() + "ms";
     all[settings.length + 1] = "crail.rpctimeout=30s";
+    all[settings.length + 2] = "crail.client.spaceahead=true";
     cluster = SimulatedCluster.oneSided(seed, 4 << 20, all);
     store = cluster.newStore("client");
     Bytes.create(store, "/t", CrailNodeType.TABLE);
@@ -195,6 +201,65 @@ class SimulatedPutTest {
     }
     assertTimedOut(put(value(100, 1)));
     assertNull(store.lookup(KEY).get());
+  }
+
+  private static final int LARGE = 60_000;
+
+  /** Puts two values, so that there is space ahead for the next. */
+  private void prepare() throws Exception {
+    store.lookup("/t").get();
+    put(value(LARGE, 1)).get();
+    put(value(LARGE, 2)).get();
+  }
+
+  @Test
+  void aCopyAheadThatGoesOverTheNetworkAfterAllChangesNothing() throws Exception {
+    start("crail.datatimeout=100s");
+    cluster.tier().local(true);
+    prepare();
+    final long given = cluster.nanoTime();
+    List<Transfer> writes = new ArrayList<>();
+    cluster
+        .tier()
+        .stall(
+            transfer -> {
+              writes.add(transfer);
+              return writes.size() == 1;
+            });
+    Upcoming<CrailKeyValue> put = put(value(LARGE, 3));
+    assertEquals(1, writes.size());
+    // It is written to space of its own, but has not ended before the memory is free.
+    cluster.network().runFor(Duration.ofSeconds(1));
+    assertEquals(2, writes.size());
+    assertNotEquals(writes.get(0).extent(), writes.get(1).extent());
+    assertFalse(put.isDone());
+    assertValue(value(LARGE, 3));
+    cluster.tier().releaseStalled();
+    put.get();
+    cluster.network().runFor(Duration.ofSeconds(1));
+    assertValue(value(LARGE, 3));
+    // No copy is to be under way behind the end of what was given.
+    assertTrue(writes.get(0).deadlineNanos() - given <= LEASE.toNanos());
+  }
+
+  @Test
+  void whatIsNotOnThisHostIsNotWrittenAhead() throws Exception {
+    start();
+    prepare();
+    int[] writes = new int[1];
+    cluster
+        .tier()
+        .stall(
+            transfer -> {
+              writes[0]++;
+              return false;
+            });
+    put(value(LARGE, 3)).get();
+    assertEquals(1, writes[0]);
+    assertValue(value(LARGE, 3));
+    // What was given for it is free a lease later.
+    cluster.drive(store, LEASE.multipliedBy(2));
+    TestCluster.await("nothing waits", () -> cluster.usage().waitingBytes() == 0);
   }
 
   @Test

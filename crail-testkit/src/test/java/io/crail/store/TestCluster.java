@@ -2,6 +2,7 @@
 package io.crail.store;
 
 import io.crail.CrailStore;
+import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
@@ -12,6 +13,7 @@ import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
+import io.crail.protocol.RemoveDatanode;
 import io.crail.protocol.Usage;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
@@ -234,6 +236,17 @@ final class TestCluster implements AutoCloseable {
       }
       client.close();
       return answers;
+    }
+  }
+
+  /** Lets a datanode get no new data. */
+  void drain(String host, int port) throws Exception {
+    try (Transport transport = TransportProvider.open(configuration())) {
+      askAll(
+          transport,
+          configuration(),
+          NameNodeOperations.REMOVE_DATANODE,
+          new RemoveDatanode.Request(port, Utf8.of(host)));
     }
   }
 

@@ -142,7 +142,9 @@ final class Lies {
       values[i] =
           types[i] == List.class
               ? list((ParameterizedType) components[i].getGenericType())
-              : value(types[i], components[i].getName());
+              : types[i].isRecord()
+                  ? make(types[i].asSubclass(Record.class))
+                  : value(types[i], components[i].getName());
     }
     return type.getDeclaredConstructor(types).newInstance(values);
   }

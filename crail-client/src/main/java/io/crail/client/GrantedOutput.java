@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.storage.StorageEndpoint;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * Writes a value to space that was given ahead, before its node is there. No byte is on its way
+ * behind the end of the grant. Used once.
+ */
+final class GrantedOutput extends DirectStream {
+  private final SpaceAhead.Grant grant;
+
+  /**
+   * Creates the stream.
+   *
+   * @param file a handle for the name in messages; nobody else has it
+   */
+  GrantedOutput(CoreFile file, LoopContext context, SpaceAhead.Grant grant) {
+    super(file, context, new GrantLocator(grant));
+    this.grant = grant;
+  }
+
+  /** There is one location, and nobody to ask for another. */
+  private static final class GrantLocator extends Locator {
+    GrantLocator(SpaceAhead.Grant grant) {
+      super(List.of(grant.extent()), grant.validUntilNanos());
+    }
+
+    @Override
+    void locate(StreamOperation operation, long position) {
+      operation.locationFailed(ErrorCode.STALE_EXTENT.exception("space given ahead"));
+    }
+
+    @Override
+    void issuedUpTo(long position, long nowNanos) {
+      // All of it is known.
+    }
+  }
+
+  /** The way to the datanode; null when it is not known yet on this loop. */
+  StorageEndpoint endpoint() {
+    Located located = locator().find(0, context().nanoTime());
+    return located == null ? null : located.endpoint(context().endpoints());
+  }
+
+  /** Writes the value, which fits. */
+  StreamOperation write(ByteBuffer memory, ByteBuffer root, int offset, int length) {
+    long now = context().nanoTime();
+    file().store().statistics().outputOpened();
+    StreamOperation operation = newOperation(memory, root, offset, 0, length, now);
+    operation.advance(now);
+    counters().operation(length, operation.isComplete());
+    operation.whenComplete(() -> file().store().statistics().outputClosed(counters()));
+    return operation;
+  }
+
+  @Override
+  boolean isWriter() {
+    return true;
+  }
+
+  @Override
+  CrailException lossAt(long nowNanos) {
+    return grant.validUntilNanos() - nowNanos > 0
+        ? null
+        : ErrorCode.WRITE_LEASE_LOST.exception(file().getPath() + ": space given ahead");
+  }
+
+  @Override
+  long pieceDeadlineNanos(long operationDeadlineNanos) {
+    long end = grant.validUntilNanos();
+    return end - operationDeadlineNanos < 0 ? end : operationDeadlineNanos;
+  }
+
+  @Override
+  void operationEnded(StreamOperation operation, CrailException failure) {
+    // Nothing depends on it: the put learns the outcome from the operation.
+  }
+}

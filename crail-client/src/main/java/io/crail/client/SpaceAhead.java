@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.common.Utf8;
+import io.crail.protocol.Extent;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+
+/**
+ * Space for values that are not put yet. A store that puts one value after the other into the same
+ * table asks with each for the space of the next. Where that lies on this host, the bytes of the
+ * next one are copied there first, and its create is all that is asked of the namenode: one request
+ * in place of two.
+ *
+ * <p>Space is asked for ahead as soon as a second value of about the same length comes soon enough,
+ * so each value that is under way brings the space of one more, and a single one none. What is not
+ * used is not given back: the namenode has it again a lease later. Thread-safe.
+ */
+final class SpaceAhead {
+  /** Most bytes that are given ahead, or asked for, at a time. */
+  static final long MOST_BYTES = 64L << 20;
+
+  /** Tables, and lengths of their values, that are kept in mind. */
+  private static final int MOST_KINDS = 64;
+
+  /**
+   * What values have in common that may have each other's space.
+   *
+   * @param namenode its index
+   * @param table path of their container
+   * @param storageClass theirs, or the container's
+   * @param strict whether they take space of no other
+   * @param host the one asked for
+   * @param length bytes of their extent
+   */
+  record Kind(
+      int namenode, String table, int storageClass, boolean strict, Utf8 host, int length) {}
+
+  /**
+   * An extent that nobody else has for a while.
+   *
+   * @param id names it at the namenode
+   * @param token of the request that it came with
+   * @param validUntilNanos when the last write to it has to be over
+   * @param incarnation which start of the namenode has given it
+   */
+  record Grant(long id, long token, Extent extent, long validUntilNanos, long incarnation) {}
+
+  /**
+   * How to put a value.
+   *
+   * @param grant where to write it; null when it goes the long way
+   * @param asks whether to ask for the space of the next one
+   */
+  record Plan(Grant grant, boolean asks) {}
+
+  /** A value of which nothing is known. */
+  static final Plan NONE = new Plan(null, false);
+
+  /** The values of a kind. */
+  private static final class Sequence {
+    final ArrayDeque<Grant> grants = new ArrayDeque<>();
+    long lastNanos;
+
+    /** Set when some of their space was at another host, for more of it will be. */
+    boolean elsewhere;
+  }
+
+  // Guarded by "this", and so are the sequences.
+  private final LinkedHashMap<Kind, Sequence> sequences = new LinkedHashMap<>(16, 0.75f, true);
+
+  /** What will not be used any more, and is not the namenode's again yet. */
+  private final ArrayDeque<Grant> unused = new ArrayDeque<>();
+
+  /** Of what is asked for, there to be used, or unused. */
+  private long bytes;
+
+  /**
+   * Plans a put; if it asks, {@link #answered} follows.
+   *
+   * @param leaseNanos of the namenode
+   * @param incarnation of the namenode, as it was heard of last
+   */
+  synchronized Plan plan(Kind kind, long nowNanos, long leaseNanos, long incarnation) {
+    while (!unused.isEmpty() && nowNanos - unused.peek().validUntilNanos >= 0) {
+      bytes -= unused.poll().extent.length();
+    }
+    Sequence sequence = sequences.get(kind);
+    if (sequence == null) {
+      sequence = new Sequence();
+      sequences.put(kind, sequence);
+      sequence.lastNanos = nowNanos;
+      forgetEldest();
+      return NONE;
+    }
+    boolean goesOn = nowNanos - sequence.lastNanos < leaseNanos / 2;
+    sequence.lastNanos = nowNanos;
+    sequence.elsewhere &= goesOn;
+    Grant grant = takeUsable(sequence, nowNanos, leaseNanos, incarnation);
+    boolean asks = goesOn && !sequence.elsewhere && bytes + kind.length <= MOST_BYTES;
+    if (asks) {
+      bytes += kind.length;
+    }
+    return new Plan(grant, asks);
+  }
+
+  private Grant takeUsable(Sequence sequence, long nowNanos, long leaseNanos, long incarnation) {
+    // The oldest first, so that as few as possible end unused.
+    Grant grant = sequence.grants.poll();
+    while (grant != null) {
+      // Who begins to write has half a lease left.
+      if (grant.incarnation == incarnation && grant.validUntilNanos - nowNanos >= leaseNanos / 2) {
+        bytes -= grant.extent.length();
+        return grant;
+      }
+      unused.add(grant);
+      grant = sequence.grants.poll();
+    }
+    return null;
+  }
+
+  private void forgetEldest() {
+    if (sequences.size() > MOST_KINDS) {
+      Iterator<Sequence> eldest = sequences.values().iterator();
+      unused.addAll(eldest.next().grants);
+      eldest.remove();
+    }
+  }
+
+  /**
+   * The request has ended that has asked for space.
+   *
+   * @param grant what has come, or null
+   */
+  synchronized void answered(Kind kind, Grant grant) {
+    bytes -= kind.length;
+    if (grant == null) {
+      return;
+    }
+    bytes += grant.extent.length();
+    Sequence sequence = sequences.get(kind);
+    if (sequence != null && grant.extent.length() == kind.length) {
+      sequence.grants.add(grant);
+    } else {
+      unused.add(grant);
+    }
+  }
+
+  /** What was planned to be written to waits for the next value. */
+  synchronized void notYet(Kind kind, Grant grant) {
+    bytes += grant.extent.length();
+    Sequence sequence = sequences.get(kind);
+    if (sequence != null) {
+      sequence.grants.addFirst(grant);
+    } else {
+      unused.add(grant);
+    }
+  }
+
+  /** What was planned to be written to is at another host. */
+  synchronized void elsewhere(Kind kind, Grant grant) {
+    unused(grant);
+    Sequence sequence = sequences.get(kind);
+    if (sequence != null) {
+      sequence.elsewhere = true;
+    }
+  }
+
+  /** What was planned to be written to could not be, or only in part. */
+  synchronized void unused(Grant grant) {
+    bytes += grant.extent.length();
+    unused.add(grant);
+  }
+
+  /** Bytes that are given ahead, or asked for; for tests. */
+  synchronized long bytes() {
+    return bytes;
+  }
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.ClassUsage;
+import io.crail.protocol.Create;
+import io.crail.protocol.Extent;
+import io.crail.protocol.Lookup;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeType;
+import io.crail.protocol.RemoveDatanode;
+import io.crail.protocol.SetSize;
+import io.crail.protocol.SmallValue;
+import java.util.List;
+import java.util.Random;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Space that is given for values before they are put. */
+class SpaceGrantTest {
+  private static final int LENGTH = 60_000;
+  private static final int EXTENT = 64 << 10;
+  private static final long CAPACITY = 8L << 20;
+  private static final long LEASE_MILLIS = 2000;
+  private static final long MARGIN_MILLIS = 500;
+
+  private TestStore store;
+  private int datanode;
+  private long nextToken = 100;
+
+  @BeforeEach
+  void start() throws Exception {
+    start(true);
+  }
+
+  private void start(boolean checks) throws CrailException {
+    store =
+        new TestStore(
+            "crail.lease", LEASE_MILLIS + "ms", "crail.namenode.freemargin", MARGIN_MILLIS + "ms");
+    datanode = store.datanode(1, "host", 0, checks, CAPACITY);
+    store.create(NodeType.TABLE, "/t", 0);
+  }
+
+  @AfterEach
+  void everythingAddsUp() {
+    store.namenode.verify();
+  }
+
+  /** What was given ahead, and the token that it was given with. */
+  private record Given(long grant, long token, Extent extent) {}
+
+  private Create.Request request(String path, int length, Given given, int ahead) {
+    return new Create.Request(
+        NodeType.KEYVALUE,
+        true,
+        false,
+        false,
+        true,
+        0644,
+        Create.PARENT_CLASS,
+        nextToken++,
+        length,
+        Utf8.of(path),
+        Create.PARENT_HOST,
+        SmallValue.NONE,
+        given == null
+            ? new Create.Ahead(0, 0, ahead)
+            : new Create.Ahead(given.grant, given.token, ahead));
+  }
+
+  private Create.Response create(Create.Request request) throws CrailException {
+    return store.call(NameNodeOperations.CREATE, request);
+  }
+
+  private static Given given(Create.Request request, Create.Response response) {
+    assertEquals(1, response.given().size());
+    Create.Given given = response.given().get(0);
+    return new Given(given.grant(), request.token(), given.extent());
+  }
+
+  /** Puts a value the long way, and gets space for another one. */
+  private Given prepare() throws CrailException {
+    Create.Request request = request("/t/first", LENGTH, null, LENGTH);
+    Create.Response response = create(request);
+    store.setSize(response.node().id(), request.token(), LENGTH, SetSize.END);
+    return given(request, response);
+  }
+
+  /** The node has the bytes that were written to an extent, and nobody has its lease. */
+  private void assertWritten(String path, Create.Response response, Extent where, int length)
+      throws CrailException {
+    assertEquals(length, response.node().size());
+    assertEquals(List.of(), response.extents());
+    Lookup.Response found = store.lookup(path);
+    assertEquals(response.node().id(), found.node().id());
+    assertEquals(length, found.node().size());
+    assertEquals(1, found.extents().size());
+    Extent lies = found.extents().get(0);
+    assertEquals(where.datanode(), lies.datanode());
+    assertEquals(where.generation(), lies.generation());
+    assertEquals(where.regionOffset(), lies.regionOffset());
+    assertEquals(length, lies.length());
+    assertEquals(EXTENT, where.length());
+  }
+
+  /** Its bytes were not taken over, so it has a lease and space to write them to. */
+  private void assertToBeWritten(String path, Create.Response response) throws CrailException {
+    assertEquals(0, response.node().size());
+    assertEquals(1, response.extents().size());
+    store.remove(path, false);
+  }
+
+  private ClassUsage usage() {
+    return store.usage(0);
+  }
+
+  @Test
+  void aValueThatWasWrittenBeforeIsThereWithItsCreate() throws Exception {
+    Given given = prepare();
+    assertEquals(EXTENT, usage().usedBytes());
+    assertEquals(EXTENT, usage().waitingBytes());
+    Create.Request request = request("/t/k", LENGTH, given, LENGTH);
+    Create.Response response = create(request);
+    assertWritten("/t/k", response, given.extent, LENGTH);
+    assertEquals(0, store.namenode.leases().size());
+    assertEquals(2 * EXTENT, usage().usedBytes());
+    // And so on: with each that of the next.
+    Given next = given(request, response);
+    assertNotEquals(given.extent, next.extent);
+    assertWritten("/t/k", create(request("/t/k", LENGTH, next, 0)), next.extent, LENGTH);
+    assertEquals(2 * EXTENT, usage().usedBytes());
+    assertEquals(0, usage().waitingBytes());
+    // Nobody has a lease, so an append is free to come.
+    store.acquire(store.lookup("/t/k").node().id(), 5);
+    store.remove("/t", true);
+    store.passAlive(30_000, datanode);
+    assertEquals(0, usage().usedBytes() + usage().waitingBytes());
+  }
+
+  @Test
+  void whatNobodyUsesIsFreeBehindALease() throws Exception {
+    for (boolean checks : new boolean[] {true, false}) {
+      start(checks);
+      Given given = prepare();
+      store.passAlive(LEASE_MILLIS, datanode);
+      assertEquals(EXTENT, usage().waitingBytes(), "whoever has it may be writing");
+      store.passAlive(MARGIN_MILLIS + 200, datanode);
+      assertEquals(0, usage().waitingBytes());
+      assertToBeWritten("/t/k", create(request("/t/k", LENGTH, given, 0)));
+    }
+  }
+
+  @Test
+  void whatIsNotForThisValueIsAsIfItWereNotGiven() throws Exception {
+    Given given = prepare();
+    List<UnaryOperator<Given>> others =
+        List.of(
+            right -> new Given(right.grant + 1, right.token, right.extent),
+            right -> new Given(right.grant, right.token + 1, right.extent),
+            right -> new Given(store.namenode.tree().root().id(), right.token, right.extent));
+    for (UnaryOperator<Given> other : others) {
+      assertToBeWritten("/t/k", create(request("/t/k", LENGTH, other.apply(given), 0)));
+    }
+    // More than lies there.
+    assertToBeWritten("/t/k", create(request("/t/k", EXTENT + 1, given, 0)));
+    // For a table of another class.
+    store.call(
+        NameNodeOperations.CREATE,
+        new Create.Request(
+            NodeType.TABLE, true, false, false, 0755, 1, 0, Utf8.of("/u"), Utf8.EMPTY));
+    assertToBeWritten("/u/k", create(request("/u/k", LENGTH, given, 0)));
+    // A create that fails has used nothing up.
+    Refusals.refused(
+        ErrorCode.PARENT_NOT_FOUND, () -> create(request("/x/k", LENGTH, given, LENGTH)));
+    assertWritten("/t/k", create(request("/t/k", LENGTH, given, 0)), given.extent, LENGTH);
+    // Once.
+    assertToBeWritten("/t/k", create(request("/t/k", LENGTH, given, 0)));
+  }
+
+  @Test
+  void whatLiesAtADatanodeThatIsToGoIsWrittenOnceMore() throws Exception {
+    Given given = prepare();
+    store.datanode(2, "other", 0, true, CAPACITY);
+    store.call(
+        NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1001, Utf8.of("host")));
+    Create.Response response = create(request("/t/k", LENGTH, given, 0));
+    assertNotEquals(datanode, response.extents().get(0).datanode());
+    assertToBeWritten("/t/k", response);
+  }
+
+  @Test
+  void nothingIsGivenAheadWhereLittleIsFree() throws Exception {
+    store.write("/f", CAPACITY * 3 / 4);
+    Create.Request request = request("/t/k", LENGTH, null, LENGTH);
+    assertEquals(List.of(), create(request).given());
+    store.remove("/f", false);
+    store.passAlive(30_000, datanode);
+    given(request, create(request));
+    // Nor what no extent holds, nor for anybody without a lease.
+    assertEquals(List.of(), create(request("/t/k", LENGTH, null, TestStore.BLOCK + 1)).given());
+    assertEquals(List.of(), create(request("/t/k", LENGTH, null, Integer.MAX_VALUE)).given());
+  }
+
+  @Test
+  void aSixteenthOfADatanodeIsGivenAheadAtMost() throws Exception {
+    int given = 0;
+    for (int i = 0; i < 32; i++) {
+      given += create(request("/t/" + i, 4096, null, LENGTH)).given().size();
+    }
+    assertEquals(CAPACITY / 16 / EXTENT, given);
+    assertEquals(CAPACITY / 16, usage().waitingBytes());
+    store.passAlive(LEASE_MILLIS + MARGIN_MILLIS + 200, datanode);
+    assertEquals(0, usage().waitingBytes());
+    assertEquals(1, create(request("/t/k", LENGTH, null, LENGTH)).given().size());
+  }
+
+  @Test
+  void whatOthersMayBeReadingIsNotGivenAhead() throws Exception {
+    Given given = prepare();
+    assertWritten("/t/k", create(request("/t/k", LENGTH, given, 0)), given.extent, LENGTH);
+    Extent replaced = given.extent;
+    given = prepare();
+    for (int i = 0; i < 5; i++) {
+      Create.Request request = request("/t/k", LENGTH, given, LENGTH);
+      Create.Response response = create(request);
+      assertWritten("/t/k", response, given.extent, LENGTH);
+      assertNotEquals(
+          replaced.regionOffset(), response.given().get(0).extent().regionOffset(), "put " + i);
+      replaced = given.extent;
+      given = given(request, response);
+    }
+  }
+
+  @Test
+  void whatIsLentByADatanodeThatGoesIsAccountedFor() throws Exception {
+    prepare();
+    store.call(
+        NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1001, Utf8.of("host")));
+    assertEquals(EXTENT, usage().waitingBytes());
+    store.namenode.verify();
+    // It falls silent, and what it held is lost.
+    store.pass(60_000);
+    store.namenode.verify();
+    assertEquals(
+        0, store.namenode.store().usage().stream().mapToLong(ClassUsage::waitingBytes).sum());
+  }
+
+  @Test
+  void whatMakesNoSenseIsRefused() throws Exception {
+    Given given = prepare();
+    Refusals.refused(
+        ErrorCode.INVALID_ARGUMENT, "/t/k", () -> create(request("/t/k", 0, given, 0)));
+    Refusals.refused(
+        ErrorCode.INVALID_ARGUMENT, "/t/k", () -> create(request("/t/k", LENGTH, null, -1)));
+    Create.Request file =
+        new Create.Request(
+            NodeType.DATAFILE,
+            true,
+            false,
+            false,
+            false,
+            0644,
+            Create.PARENT_CLASS,
+            7,
+            LENGTH,
+            Utf8.of("/f"),
+            Create.PARENT_HOST,
+            SmallValue.NONE,
+            new Create.Ahead(given.grant, given.token, 0));
+    Refusals.refused(ErrorCode.INVALID_ARGUMENT, "/f", () -> create(file));
+  }
+
+  @Test
+  void itsSpaceIsNobodyElsesAsLongAsItMayBeUsed() throws Exception {
+    long seed = TestStore.seed();
+    Random random = new Random(seed);
+    Given[] open = new Given[8];
+    long[] until = new long[open.length];
+    int published = 0;
+    for (int i = 0; i < 3000; i++) {
+      int slot = random.nextInt(open.length);
+      int length = 1 + random.nextInt(EXTENT);
+      boolean alive = open[slot] != null && store.clock.nanoTime() - until[slot] < 0;
+      String path = "/t/" + random.nextInt(20);
+      Create.Request request = request(path, length, open[slot], LENGTH);
+      Create.Response response = create(request);
+      if (response.node().size() > 0) {
+        published++;
+        assertWritten(path, response, open[slot].extent, length);
+        for (int other = 0; other < open.length; other++) {
+          boolean lives = open[other] != null && store.clock.nanoTime() - until[other] < 0;
+          assertTrue(
+              other == slot || !lives || !open[other].extent.equals(open[slot].extent), "twice");
+        }
+      } else {
+        assertTrue(!alive, "space that was given is gone");
+        Extent taken = response.extents().get(0);
+        for (int other = 0; other < open.length; other++) {
+          boolean lives = open[other] != null && store.clock.nanoTime() - until[other] < 0;
+          assertTrue(
+              !lives
+                  || taken.regionOffset() + taken.length() <= open[other].extent.regionOffset()
+                  || open[other].extent.regionOffset() + EXTENT <= taken.regionOffset(),
+              "given to somebody else");
+        }
+        store.setSize(response.node().id(), request.token(), length, SetSize.END);
+      }
+      open[slot] = response.given().isEmpty() ? null : given(request, response);
+      until[slot] = store.clock.nanoTime() + LEASE_MILLIS * 1_000_000;
+      store.passAlive(random.nextInt(8) * 100L, datanode);
+      if (i % 100 == 0) {
+        store.namenode.verify();
+      }
+    }
+    assertTrue(published > 500, published + " were written ahead");
+  }
+}

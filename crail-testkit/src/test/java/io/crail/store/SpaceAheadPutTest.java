@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailKeyValue;
+import io.crail.CrailNodeType;
+import io.crail.CrailResult;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.protocol.NameNodeOperations;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Values that are copied on their datanode's host before their create. */
+@Timeout(120)
+class SpaceAheadPutTest {
+  private static final int LENGTH = 60_000;
+
+  private TestCluster cluster;
+  private CrailStore store;
+
+  @BeforeEach
+  void start() throws Exception {
+    cluster =
+        TestCluster.start(
+            1,
+            2,
+            "crail.client.loops=4",
+            "crail.namenode.smallvalue=1k",
+            "crail.storage.localmap=true",
+            "crail.client.spaceahead=true");
+    store = cluster.newStore();
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    cluster.close();
+  }
+
+  private static byte[] value(int length, int seed) {
+    return Bytes.random(new Random(seed), length);
+  }
+
+  private static byte[] get(CrailStore at, String path) throws Exception {
+    CrailBuffer buffer = Bytes.empty(1 << 20);
+    CrailResult result = at.get(path, buffer).get();
+    buffer.position((int) result.getLen());
+    return Bytes.bytesOf(buffer);
+  }
+
+  /** How many sizes were set, one for each put that went the long way. */
+  private long longWays() throws Exception {
+    return cluster.operations(NameNodeOperations.SET_SIZE);
+  }
+
+  @Test
+  void fromTheThirdOnAPutIsOneRequest() throws Exception {
+    store.lookup("/t").get();
+    for (int i = 0; i < 20; i++) {
+      long creates = cluster.operations(NameNodeOperations.CREATE);
+      long before = longWays();
+      byte[] value = value(LENGTH - i, i);
+      CrailKeyValue put = store.put("/t/k" + i % 3, Bytes.buffer(value)).get();
+      assertEquals(1, cluster.operations(NameNodeOperations.CREATE) - creates);
+      assertEquals(i < 2 ? 1 : 0, longWays() - before, "put " + i);
+      assertEquals(value.length, put.getCapacity());
+      assertArrayEquals(value, Bytes.read(put));
+      assertArrayEquals(value, get(cluster.newStore(), "/t/k" + i % 3));
+    }
+    // Another length, another table.
+    Bytes.create(store, "/u", CrailNodeType.TABLE);
+    for (String path : new String[] {"/t/k", "/u/k"}) {
+      long before = longWays();
+      store.put(path, Bytes.buffer(value(path.equals("/t/k") ? 5000 : LENGTH, 7))).get();
+      assertEquals(1, longWays() - before);
+    }
+    store.delete("/t", true).get();
+    store.delete("/u", true).get();
+    TestCluster.await("space is free", () -> cluster.usage().usedBytes() == 0);
+  }
+
+  @Test
+  void whoComesToADatanodeForTheFirstTimeTakesNothingFromTheOthers() throws Exception {
+    store.lookup("/t").get();
+    for (int i = 0; i < 6; i++) {
+      store.put("/t/k", Bytes.buffer(value(LENGTH, i))).get();
+    }
+    // Each thread has a loop by its number, and some have connections to no datanode.
+    for (int i = 0; i < 8; i++) {
+      byte[] value = value(LENGTH, i);
+      FutureTask<Void> task =
+          new FutureTask<>(
+              () -> {
+                store.lookup("/t").get();
+                store.put("/t/k", Bytes.buffer(value)).get();
+                return null;
+              });
+      new Thread(task).start();
+      task.get(60, TimeUnit.SECONDS);
+      assertArrayEquals(value, get(store, "/t/k"));
+    }
+    long before = longWays();
+    for (int i = 0; i < 6; i++) {
+      store.put("/t/k", Bytes.buffer(value(LENGTH, i))).get();
+    }
+    assertEquals(before, longWays());
+  }
+
+  @Test
+  void whatWasCopiedToADatanodeThatIsToGoIsWrittenOnceMore() throws Exception {
+    store.lookup("/t").get();
+    for (int i = 0; i < 10; i++) {
+      store.put("/t/k" + i, Bytes.buffer(value(LENGTH, i))).get();
+    }
+    assertEquals(2, longWays());
+    List<Upcoming<CrailKeyValue>> puts = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      puts.add(store.put("/t/k" + i, Bytes.buffer(value(LENGTH, i))));
+    }
+    for (Upcoming<CrailKeyValue> put : puts) {
+      put.get();
+    }
+    // There is space for several now, and the one that was taken first is at the same datanode as
+    // some of the others, whichever way they took turns.
+    final long before = longWays();
+    store.put("/t/x", Bytes.buffer(value(LENGTH, 99))).get();
+    assertEquals(before, longWays());
+    String[] address =
+        store
+            .lookup("/t/k1")
+            .get()
+            .asKeyValue()
+            .getBlockLocations(0, 1)[0]
+            .getNames()[0]
+            .split(":");
+    cluster.drain(address[0], Integer.parseInt(address[1]));
+    for (int i = 0; i < 8; i++) {
+      byte[] value = value(LENGTH, 100 + i);
+      store.put("/t/k" + i, Bytes.buffer(value)).get();
+      assertArrayEquals(value, get(store, "/t/k" + i));
+      String name =
+          store.lookup("/t/k" + i).get().asKeyValue().getBlockLocations(0, 1)[0].getNames()[0];
+      assertNotEquals(address[1], name.split(":")[1]);
+    }
+    assertTrue(longWays() > before, "nothing was given by that datanode");
+  }
+
+  @Test
+  void manyAtOnceBringAsManyForTheNext() throws Exception {
+    store.lookup("/t").get();
+    ArrayDeque<Upcoming<CrailKeyValue>> puts = new ArrayDeque<>();
+    for (int i = 0; i < 200; i++) {
+      if (puts.size() == 8) {
+        puts.poll().get();
+      }
+      puts.add(store.put("/t/k" + i, Bytes.buffer(value(5000, i))));
+    }
+    for (Upcoming<CrailKeyValue> put : puts) {
+      put.get();
+    }
+    assertTrue(longWays() < 50, longWays() + " went the long way");
+    for (int i = 0; i < 200; i++) {
+      assertArrayEquals(value(5000, i), get(store, "/t/k" + i));
+    }
+  }
+
+  @Test
+  void whoLooksFindsTheOldValueOrTheNewOne() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      store.put("/t/k", Bytes.buffer(value(LENGTH, 0))).get();
+    }
+    byte[] value = new byte[LENGTH];
+    store.put("/t/k", Bytes.buffer(value)).get();
+    AtomicBoolean done = new AtomicBoolean();
+    CompletableFuture<Integer> reader =
+        CompletableFuture.supplyAsync(
+            () -> {
+              int gets = 0;
+              try (CrailStore other = cluster.newStore()) {
+                while (!done.get()) {
+                  byte[] found = get(other, "/t/k");
+                  assertEquals(LENGTH, found.length);
+                  byte[] same = new byte[LENGTH];
+                  Arrays.fill(same, found[0]);
+                  assertArrayEquals(same, found, "parts of two");
+                  gets++;
+                }
+              } catch (Exception e) {
+                throw new IllegalStateException(e);
+              }
+              return gets;
+            });
+    long before = longWays();
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
+    int puts = 0;
+    while (System.nanoTime() - end < 0 && !reader.isDone()) {
+      Arrays.fill(value, (byte) ++puts);
+      store.put("/t/k", Bytes.buffer(value)).get();
+    }
+    done.set(true);
+    assertTrue(reader.get(60, TimeUnit.SECONDS) > 0);
+    assertTrue(longWays() - before <= puts / 10, longWays() - before + " of " + puts);
+  }
+
+  @Test
+  void itCanBeSwitchedOffAndIsOfNoUseOverANetwork() throws Exception {
+    for (String setting :
+        new String[] {"crail.client.spaceahead=false", "crail.storage.localmap=false"}) {
+      CrailStore other = cluster.newStore(setting);
+      for (int i = 0; i < 5; i++) {
+        long before = longWays();
+        byte[] value = value(LENGTH, i);
+        other.put("/t/k", Bytes.buffer(value)).get();
+        assertEquals(1, longWays() - before);
+        assertArrayEquals(value, get(store, "/t/k"));
+      }
+      // The put that notices has asked for one more, and that was all.
+      long waiting = cluster.usage().waitingBytes();
+      assertTrue(waiting <= 2L * (64 << 10), setting + ": " + waiting + " bytes wait");
+    }
+  }
+}
