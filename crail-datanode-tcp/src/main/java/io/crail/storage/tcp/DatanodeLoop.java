@@ -9,10 +9,10 @@ final class DatanodeLoop {
   private static final int SMALL_ANSWERS = 4 * 1024;
   private static final int LARGE_ANSWERS = DatanodeConnection.LARGEST_COPIED_READ + 8 * 1024;
 
-  /** As many as a connection fills before it sends them: until the channel takes no more. */
-  private static final int MOST_LARGE = DatanodeConnection.MOST_PENDING / LARGE_ANSWERS + 1;
+  /** As many as a connection fills, each by half at least, until the channel takes no more. */
+  private static final int MOST_SMALL = 2 * DatanodeConnection.MOST_PENDING / SMALL_ANSWERS + 1;
 
-  private static final int MOST_SMALL = 4;
+  private static final int MOST_LARGE = 2 * DatanodeConnection.MOST_PENDING / LARGE_ANSWERS + 1;
 
   private final List<DatanodeConnection> members = new ArrayList<>();
   private final Answers.Spare small = new Answers.Spare(SMALL_ANSWERS, MOST_SMALL);

@@ -4,8 +4,12 @@ package io.crail.storage.tcp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -69,5 +73,32 @@ class AnswersTest {
     assertSame(taken[0], spare.take());
     spare.giveBack(taken[0]);
     spare.giveBack(taken[1]);
+  }
+
+  @Test
+  void asManyAsAConnectionFillsBeforeItSendsAreUsedAgain() {
+    for (int frameLength : new int[] {100, 1100, 2000, 5000, 30_000, 40_000, 60_000}) {
+      DatanodeLoop loop = new DatanodeLoop();
+      List<Answers> first = fill(loop, frameLength);
+      first.forEach(loop::giveBack);
+      List<Answers> second = fill(loop, frameLength);
+      assertTrue(Set.copyOf(first).equals(Set.copyOf(second)), "frames of " + frameLength);
+      second.forEach(loop::giveBack);
+      loop.release();
+    }
+  }
+
+  /** What is handed to the channel until it takes no more. */
+  private static List<Answers> fill(DatanodeLoop loop, int frameLength) {
+    List<Answers> filled = new ArrayList<>();
+    for (int bytes = 0; bytes < DatanodeConnection.MOST_PENDING; ) {
+      Answers answers = loop.take(frameLength);
+      filled.add(answers);
+      while (answers.room() >= frameLength) {
+        answers.add(frameLength);
+      }
+      bytes += answers.length();
+    }
+    return filled;
   }
 }
