@@ -515,14 +515,13 @@ public final class CoreStore extends CrailStore {
     if (request.length() > block) {
       return null;
     }
-    int extent = Math.max(Extent.MIN_LENGTH, Integer.highestOneBit(request.length() - 1) << 1);
     return new SpaceAhead.Kind(
         namenode,
         path.substring(0, path.lastIndexOf('/')),
         request.storageClass(),
         request.strict(),
         request.host(),
-        Math.min(extent, block));
+        Extent.lengthFor(request.length(), block));
   }
 
   /**

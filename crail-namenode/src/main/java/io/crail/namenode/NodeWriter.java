@@ -157,7 +157,7 @@ final class NodeWriter {
     if (bytes > store.blockSize()) {
       return null;
     }
-    int length = Math.min(ceilPowerOfTwo(bytes), store.blockSize());
+    int length = Extent.lengthFor(bytes, store.blockSize());
     Allocation extent =
         store.grant(
             new Quarantine.Grant(id, token, node.storageClass(), node.isStrict(), node.host()),
@@ -555,7 +555,7 @@ final class NodeWriter {
         space == null || space.count() == 0
             ? Extent.MIN_LENGTH
             : (int) Math.min(block, 2L * space.at(space.count() - 1).allocatedLength());
-    int fitting = needed >= block ? block : Math.max(ceilPowerOfTwo((int) needed), grown);
+    int fitting = needed >= block ? block : Math.max(Extent.lengthFor((int) needed, block), grown);
     int length = Math.min(fitting, block);
     return store.allocate(node.storageClass(), node.isStrict(), node.host(), end, length);
   }
@@ -609,10 +609,6 @@ final class NodeWriter {
     if (node.isRemoved()) {
       throw ErrorCode.STALE_NODE.exception("node " + node.id());
     }
-  }
-
-  private static int ceilPowerOfTwo(int value) {
-    return value <= Extent.MIN_LENGTH ? Extent.MIN_LENGTH : Integer.highestOneBit(value - 1) << 1;
   }
 
   private static long saturatedSum(long a, long b) {

@@ -74,6 +74,16 @@ public record Extent(
     out.putInt(offset + REGION, region);
   }
 
+  /**
+   * The length of the shortest extent for so many bytes: a power of two, but no more than a block.
+   *
+   * @param bytes from 1 to those of a block
+   */
+  public static int lengthFor(int bytes, int blockSize) {
+    int power = bytes <= MIN_LENGTH ? MIN_LENGTH : Integer.highestOneBit(bytes - 1) << 1;
+    return Math.min(power, blockSize);
+  }
+
   /** Reads one. */
   public static Extent read(ByteBuffer in, int offset) {
     return new Extent(
