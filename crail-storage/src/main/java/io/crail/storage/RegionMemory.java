@@ -23,9 +23,20 @@ public final class RegionMemory implements AutoCloseable {
   /** The most bytes of a region. */
   public static final int MAX_LENGTH = Integer.MAX_VALUE & -Extent.MIN_LENGTH;
 
+  /** Bytes whose lines are read in one go before they are written. */
+  private static final int FETCHED = 4 << 10;
+
+  private static final int CACHE_LINE = 64;
+
+  /** From so many bytes on a copy writes more than lies in the caches of a core for long. */
+  private static final int LARGE = 64 << 10;
+
   private final int index;
   private final ByteBuffer data;
   private final GenerationTable generations;
+
+  /** Sum of what was read for the sake of being fetched, or the compiler would leave that out. */
+  private int fetched;
 
   /** Null for anonymous memory. */
   private final RegionFile file;
@@ -160,8 +171,30 @@ public final class RegionMemory implements AutoCloseable {
     if (!isReady(regionOffset, length)) {
       return file.write(regionOffset, source, sourceOffset, length);
     }
-    data.put(regionOffset, source, sourceOffset, length);
+    if (length < LARGE) {
+      data.put(regionOffset, source, sourceOffset, length);
+    } else {
+      fetchAndPut(regionOffset, source, sourceOffset, length);
+    }
     return ErrorCode.OK;
+  }
+
+  /**
+   * Copies page by page, and reads a byte of each cache line of a page before. A store to a line
+   * that is in no cache fetches it first; stores wait for that one behind the other, as far as they
+   * fit into the store buffer, while loads of many lines are under way together.
+   */
+  private void fetchAndPut(int regionOffset, ByteBuffer source, int sourceOffset, int length) {
+    int sum = 0;
+    for (int done = 0; done < length; done += FETCHED) {
+      int count = Math.min(FETCHED, length - done);
+      int begin = regionOffset + done;
+      for (int at = begin; at < begin + count; at += CACHE_LINE) {
+        sum += data.get(at);
+      }
+      data.put(begin, source, sourceOffset + done, count);
+    }
+    fetched += sum;
   }
 
   /**

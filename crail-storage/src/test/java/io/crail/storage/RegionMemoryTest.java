@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,6 +42,28 @@ class RegionMemoryTest {
   void deleteDataPath() throws IOException {
     if (dataPath != null) {
       Files.deleteIfExists(dataPath);
+    }
+  }
+
+  /** Small pieces and large ones, which are copied page by page, of any length and at any place. */
+  @Test
+  void placesJustTheBytesThatItIsGiven() {
+    long seed = new Random().nextLong();
+    Random random = new Random(seed);
+    byte[] expected = new byte[LENGTH];
+    ByteBuffer source = ByteBuffer.allocateDirect(LENGTH);
+    RegionMemory region = RegionMemory.anonymous(0, LENGTH);
+    for (int i = 0; i < 300; i++) {
+      int length = 1 + random.nextInt(i % 2 == 0 ? LENGTH / 2 : (64 << 10) + 2 * PAGE);
+      int at = random.nextInt(LENGTH - length + 1);
+      int from = random.nextInt(LENGTH - length + 1);
+      byte[] bytes = new byte[length];
+      random.nextBytes(bytes);
+      source.put(from, bytes);
+      System.arraycopy(bytes, 0, expected, at, length);
+      assertEquals(ErrorCode.OK, region.place(at, source, from, length));
+      assertEquals(
+          ByteBuffer.wrap(expected), region.data().duplicate().clear(), () -> "seed " + seed);
     }
   }
 
