@@ -80,7 +80,7 @@ public final class BenchClient {
         bench.begin(bench.syntax().parse(orders.arguments().toArray(new String[0])).orElseThrow());
     try (Load<T> load = new LocalLoad<>(bench, context, parent, orders.client())) {
       for (int size : options.sizes()) {
-        for (int i = 0; i < options.experiments(); i++) {
+        for (int i = 0; i < options.rounds(); i++) {
           load.experiment(options.withSize(size));
         }
       }

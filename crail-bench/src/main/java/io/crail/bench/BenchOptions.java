@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
  * @param storageClass storage class of what is created
  * @param locationClass location class of what is created
  * @param warmUp operations before those that count
+ * @param dropped experiments before those that count
  * @param experiments how often all is measured
  * @param keepOpen whether all experiments use one store
  * @param enumerable whether listings show what is created
@@ -37,6 +38,7 @@ public record BenchOptions<T extends LoadType>(
     int storageClass,
     int locationClass,
     long warmUp,
+    int dropped,
     int experiments,
     boolean keepOpen,
     boolean enumerable,
@@ -46,6 +48,11 @@ public record BenchOptions<T extends LoadType>(
     boolean touch,
     Frame frame,
     int worker) {
+  /** Experiments in all. */
+  int rounds() {
+    return dropped + experiments;
+  }
+
   /** The same, with a size where none was given. */
   public BenchOptions<T> withSizeOr(long absent) {
     return size > 0 ? this : withSize((int) absent);
@@ -71,6 +78,7 @@ public record BenchOptions<T extends LoadType>(
         storageClass,
         locationClass,
         warmUp,
+        dropped,
         experiments,
         keepOpen,
         enumerable,

@@ -120,16 +120,19 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
   private List<Figures> experiments(BenchOptions<T> options, Load<T> load) throws Exception {
     Report report = new Report(context.out());
     List<Figures> experiments = new ArrayList<>();
-    for (int i = 0; i < options.experiments(); i++) {
-      if (options.experiments() > 1) {
-        context.out().println("experiment " + i);
+    for (int i = 0; i < options.rounds(); i++) {
+      boolean counts = i >= options.dropped();
+      if (options.rounds() > 1) {
+        context.out().println((counts ? "experiment " : "not counted, experiment ") + i);
       }
       Figures figures = load.experiment(options);
       if (figures.operations() > 0) {
         report.print(figures);
         report.printRate(figures, options.frame());
       }
-      experiments.add(figures);
+      if (counts) {
+        experiments.add(figures);
+      }
     }
     if (experiments.size() > 1 && experiments.get(0).operations() > 0) {
       report.printSummary(experiments);

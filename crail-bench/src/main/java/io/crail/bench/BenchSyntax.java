@@ -75,6 +75,11 @@ public final class BenchSyntax<T extends LoadType> {
     with("k", "loop", "count", "operations of each worker (1)");
     with("w", "warm-up", "count", "operations before those that count (32)");
     with("e", "experiments", "count", "how often all is measured (1)");
+    with(
+        null,
+        "drop",
+        "count",
+        "experiments before these, which are shown and do not count: for compilers to be done (0)");
     with("o", "open", "true|false", "one store for all experiments (false)");
     with(null, "seed", "number", "seed of random choices (a new one each time)");
     with(
@@ -131,6 +136,7 @@ public final class BenchSyntax<T extends LoadType> {
             (int) values.number("c", 0, -1, Integer.MAX_VALUE),
             (int) values.number("p", 0, Integer.MIN_VALUE, Integer.MAX_VALUE),
             values.number("w", 32, 0, Integer.MAX_VALUE),
+            (int) values.number("drop", 0, 0, 1_000_000),
             (int) values.number("e", 1, 1, 1_000_000),
             values.flag("o", false),
             !values.flag("d", false),

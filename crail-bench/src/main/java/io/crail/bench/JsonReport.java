@@ -93,6 +93,7 @@ final class JsonReport {
     settings.put("storageClass", options.storageClass());
     settings.put("locationClass", options.locationClass());
     settings.put("warmUp", options.warmUp());
+    settings.put("drop", options.dropped());
     settings.put("experiments", options.experiments());
     settings.put("open", options.keepOpen());
     settings.put("skipDir", !options.enumerable());

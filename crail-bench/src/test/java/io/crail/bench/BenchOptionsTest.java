@@ -32,6 +32,7 @@ class BenchOptionsTest {
     assertEquals(0, options.locationClass());
     assertEquals(32, options.warmUp());
     assertEquals(1, options.experiments());
+    assertEquals(0, options.dropped());
     assertFalse(options.keepOpen());
     assertTrue(options.enumerable());
     assertTrue(options.buffered());
@@ -43,7 +44,7 @@ class BenchOptionsTest {
     BenchOptions<BenchType> options =
         parse(
             "-t getkey -f /a/b -s 64k -k 7 -b 3 -c 1 -p -5 -w 0 -e 4 -o true -d true -m false -n 9"
-                + " --seed -12 --touch FALSE");
+                + " --drop 5 --seed -12 --touch FALSE");
     assertEquals(BenchType.GET_KEY, options.type());
     assertEquals("/a/b", options.path());
     assertEquals(65_536, options.size());
@@ -53,6 +54,7 @@ class BenchOptionsTest {
     assertEquals(-5, options.locationClass());
     assertEquals(0, options.warmUp());
     assertEquals(4, options.experiments());
+    assertEquals(5, options.dropped());
     assertTrue(options.keepOpen());
     assertFalse(options.enumerable());
     assertFalse(options.buffered());

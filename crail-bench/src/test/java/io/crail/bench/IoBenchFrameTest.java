@@ -260,10 +260,10 @@ class IoBenchFrameTest {
   void processesMeasureTogether() throws Exception {
     JsonElement json =
         json(
-            "-t readRandom -s 100 -k 20 -e 2 -w 4 --clients 2 --threads 2 --rate 1000"
+            "-t readRandom -s 100 -k 20 --drop 1 -e 2 -w 4 --clients 2 --threads 2 --rate 1000"
                 + " -f /clients.dat");
     assertEquals(
-        List.of(80.0, 80.0, 160.0),
+        List.of(80.0, 80.0, 80.0, 160.0),
         output.lines("ops ").stream().map(numbers -> numbers[0]).toList());
     assertEquals(2, at(json, "settings/clients").getAsInt());
     assertEquals(80 * 100, at(json, "results/0/experiments/1/bytes").getAsLong());

@@ -111,6 +111,20 @@ class IoBenchTest {
   }
 
   @Test
+  void experimentsThatAreDroppedAreShownAndDoNotCount() {
+    assertEquals(
+        BenchRunner.OK,
+        run("-t write -s 1000 -k 20 --drop 2 -e 2 -o true -f /dropped.dat", false),
+        output::errors);
+    assertEquals(
+        List.of(20.0, 20.0, 20.0, 20.0, 40.0),
+        output.lines("ops ").stream().map(a -> a[0]).toList());
+    assertTrue(output.text().contains("not counted, experiment 1"), output.text());
+    assertTrue(output.text().contains("\nexperiment 2"), output.text());
+    assertTrue(output.text().contains("summary of 2 experiments"), output.text());
+  }
+
+  @Test
   void sizeDefaultsToTheConfiguredBuffer() {
     int code =
         run(
