@@ -3,6 +3,7 @@ package io.crail.storage;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -27,9 +28,17 @@ class RegionMemoryTest {
   private static final int LENGTH = 1 << 20;
   private static final int PAGES = LENGTH / PAGE;
 
+  /** From here on copies go page by page, and map what they write to all by themselves. */
+  private static final int LARGE = 64 << 10;
+
+  private static final int[] LENGTHS = {1, PAGE, LARGE - 1, LARGE, LARGE + 1, LARGE + 63, LENGTH};
+
+  private static final int SMALL = LARGE / 2;
+
   /** Enough for the compiler, which leaves reads out that nobody needs. */
   private static final int CLIENTS = 200;
 
+  private final long seed = Long.getLong("crail.seed", System.nanoTime());
   private Path dataPath;
 
   @BeforeEach
@@ -47,23 +56,42 @@ class RegionMemoryTest {
 
   /** Small pieces and large ones, which are copied page by page, of any length and at any place. */
   @Test
-  void placesJustTheBytesThatItIsGiven() {
-    long seed = new Random().nextLong();
-    Random random = new Random(seed);
-    byte[] expected = new byte[LENGTH];
-    ByteBuffer source = ByteBuffer.allocateDirect(LENGTH);
-    RegionMemory region = RegionMemory.anonymous(0, LENGTH);
-    for (int i = 0; i < 300; i++) {
-      int length = 1 + random.nextInt(i % 2 == 0 ? LENGTH / 2 : (64 << 10) + 2 * PAGE);
-      int at = random.nextInt(LENGTH - length + 1);
-      int from = random.nextInt(LENGTH - length + 1);
-      byte[] bytes = new byte[length];
-      random.nextBytes(bytes);
-      source.put(from, bytes);
-      System.arraycopy(bytes, 0, expected, at, length);
-      assertEquals(ErrorCode.OK, region.place(at, source, from, length));
-      assertEquals(
-          ByteBuffer.wrap(expected), region.data().duplicate().clear(), () -> "seed " + seed);
+  void placesJustTheBytesThatItIsGiven() throws IOException {
+    System.out.println("-Dcrail.seed=" + seed);
+    try (RegionDirectory directory =
+            RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), true);
+        RegionMemory region = RegionMemory.open(directory.path(), 0)) {
+      Random random = new Random(seed);
+      byte[] expected = new byte[LENGTH];
+      ByteBuffer direct = ByteBuffer.allocateDirect(LENGTH);
+      ByteBuffer heap = ByteBuffer.allocate(LENGTH);
+      for (int i = 0; i < 300; i++) {
+        int length = i < LENGTHS.length ? LENGTHS[i] : 1 + random.nextInt(LENGTH / 2);
+        int at = i % 3 == 0 ? LENGTH - length : random.nextInt(LENGTH - length + 1);
+        int from = random.nextInt(LENGTH - length + 1);
+        byte[] bytes = new byte[length];
+        random.nextBytes(bytes);
+        ByteBuffer source = i % 2 == 0 ? direct : heap;
+        source.put(from, bytes);
+        System.arraycopy(bytes, 0, expected, at, length);
+        assertEquals(ErrorCode.OK, region.place(at, source, from, length));
+        assertEquals(ByteBuffer.wrap(expected), region.data().duplicate().clear());
+      }
+    }
+  }
+
+  @Test
+  void aSourceThatIsTooShortPlacesNothing() throws IOException {
+    try (RegionDirectory directory =
+            RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), true);
+        RegionMemory region = RegionMemory.open(directory.path(), 0)) {
+      // What has no memory yet is written through the file.
+      region.place(0, ByteBuffer.allocateDirect(LENGTH), 0, LENGTH);
+      ByteBuffer source = ByteBuffer.allocateDirect(LARGE).put(0, (byte) 1);
+      assertThrows(IndexOutOfBoundsException.class, () -> region.place(0, source, PAGE, LARGE));
+      assertThrows(
+          IndexOutOfBoundsException.class, () -> region.place(0, source.limit(PAGE), 0, LARGE));
+      assertEquals(0, region.data().get(0));
     }
   }
 
@@ -84,7 +112,9 @@ class RegionMemoryTest {
         bytes.put(client, (byte) client);
         try (RegionMemory region = RegionMemory.open(directory.path(), 0)) {
           long before = faults();
-          assertEquals(ErrorCode.OK, region.place(0, bytes, 0, LENGTH));
+          for (int at = 0; at < LENGTH; at += SMALL) {
+            assertEquals(ErrorCode.OK, region.place(at, bytes, at, SMALL));
+          }
           faults[client] = faults() - before;
           assertEquals(bytes, region.data().duplicate().clear());
         }

@@ -17,8 +17,10 @@ import java.util.SplittableRandom;
  * MemoryCopy directory|file regionBytes pieceBytes[xbuffers]...
  * </pre>
  *
- * Prints a line for each piece length: {@code piece <bytes> read <MB/s> write <MB/s> random <ns>},
- * which is out of the region, into it, and the time of a copy out of any piece of it.
+ * Prints a line for each piece length: {@code piece <bytes> read <MB/s> write <MB/s> plain <MB/s>
+ * fetched <MB/s> random <ns>}: out of the region; into it, by the faster of a plain copy and one
+ * that first reads a byte of each cache line of the page that it writes next; both of these; and
+ * the time of a copy out of any piece of the region.
  */
 public final class MemoryCopy {
   private static final double NANOS_PER_SECOND = 1e9;
@@ -27,10 +29,25 @@ public final class MemoryCopy {
   private static final int MAX_RANDOM = 1_000_000;
   private static final int MIN_RANDOM = 64;
   private static final long SEED = 42;
+  private static final int PAGE = 4 << 10;
+  private static final int CACHE_LINE = 64;
+
+  /** Which way bytes are copied. */
+  enum Way {
+    /** From the region to the buffers. */
+    OUT,
+    /** Into the region, each piece by one copy. */
+    PLAIN,
+    /** Into the region page by page, behind a load of each of its cache lines. */
+    FETCHED
+  }
 
   private final ByteBuffer region;
   private final ByteBuffer[] buffers;
   private final int length;
+
+  /** What was read for the sake of being fetched, or the compiler would leave that out. */
+  private int fetched;
 
   /** Creates a copier; {@code region} has a multiple of the bytes of each of {@code buffers}. */
   MemoryCopy(ByteBuffer region, ByteBuffer... buffers) {
@@ -58,26 +75,39 @@ public final class MemoryCopy {
   private String measure() {
     int count = Math.max(MIN_RANDOM, Math.min(MAX_RANDOM, region.capacity() / length));
     // Touches the memory and lets the loops be compiled.
-    bytesPerSecond(true, 1);
-    bytesPerSecond(false, 1);
+    for (Way way : Way.values()) {
+      bytesPerSecond(way, 1);
+    }
     randomNanos(count);
+    double[] medians = medians();
+    double plain = medians[Way.PLAIN.ordinal()] / MEGA;
+    double fetching = medians[Way.FETCHED.ordinal()] / MEGA;
     return String.format(
         Locale.ROOT,
-        "piece %d read %.0f write %.0f random %.1f",
+        "piece %d read %.0f write %.0f plain %.0f fetched %.0f random %.1f",
         length,
-        median(false) / MEGA,
-        median(true) / MEGA,
+        medians[Way.OUT.ordinal()] / MEGA,
+        Math.max(plain, fetching),
+        plain,
+        fetching,
         randomNanos(count));
   }
 
-  /** What one round reaches, when the machine may be busy with others in some of them. */
-  private double median(boolean intoRegion) {
-    double[] rounds = new double[ROUNDS];
+  /** What one round reaches, in turns, when the machine may be busy with others in some of them. */
+  private double[] medians() {
+    Way[] ways = Way.values();
+    double[][] rounds = new double[ways.length][ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
-      rounds[i] = bytesPerSecond(intoRegion, 1);
+      for (Way way : ways) {
+        rounds[way.ordinal()][i] = bytesPerSecond(way, 1);
+      }
     }
-    Arrays.sort(rounds);
-    return rounds[ROUNDS / 2];
+    return Arrays.stream(rounds).mapToDouble(each -> sorted(each)[ROUNDS / 2]).toArray();
+  }
+
+  private static double[] sorted(double[] values) {
+    Arrays.sort(values);
+    return values;
   }
 
   /** Copies out of some pieces anywhere; gives the time of one copy in nanoseconds. */
@@ -92,19 +122,31 @@ public final class MemoryCopy {
   }
 
   /** Copies the whole region some times; gives bytes a second. */
-  double bytesPerSecond(boolean intoRegion, int rounds) {
+  double bytesPerSecond(Way way, int rounds) {
     long begin = System.nanoTime();
     for (int round = 0; round < rounds; round++) {
       for (int at = 0, next = 0; at < region.capacity(); at += length, next++) {
         ByteBuffer buffer = buffers[next % buffers.length];
-        if (intoRegion) {
-          region.put(at, buffer, 0, length);
-        } else {
-          buffer.put(0, region, at, length);
+        switch (way) {
+          case OUT -> buffer.put(0, region, at, length);
+          case PLAIN -> region.put(at, buffer, 0, length);
+          case FETCHED -> fetchAndPut(at, buffer);
         }
       }
     }
     long nanos = Math.max(1, System.nanoTime() - begin);
     return (double) region.capacity() * rounds * NANOS_PER_SECOND / nanos;
+  }
+
+  private void fetchAndPut(int at, ByteBuffer buffer) {
+    int sum = 0;
+    for (int done = 0; done < length; done += PAGE) {
+      int count = Math.min(PAGE, length - done);
+      for (int line = 0; line < count; line += CACHE_LINE) {
+        sum += region.get(at + done + line);
+      }
+      region.put(at + done, buffer, done, count);
+    }
+    fetched += sum;
   }
 }

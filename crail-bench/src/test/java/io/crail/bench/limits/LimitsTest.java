@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -64,12 +65,15 @@ class LimitsTest {
       piece.put(i, (byte) (i + 1));
     }
     MemoryCopy copy = new MemoryCopy(region, piece);
-    assertTrue(copy.bytesPerSecond(true, 1) > 0);
-    for (int i = 0; i < 64; i++) {
-      assertEquals(i % 16 + 1, region.get(i));
+    for (MemoryCopy.Way into : List.of(MemoryCopy.Way.PLAIN, MemoryCopy.Way.FETCHED)) {
+      region.put(0, new byte[64]);
+      assertTrue(copy.bytesPerSecond(into, 1) > 0);
+      for (int i = 0; i < 64; i++) {
+        assertEquals(i % 16 + 1, region.get(i));
+      }
     }
     region.put(63, (byte) 99);
-    copy.bytesPerSecond(false, 1);
+    copy.bytesPerSecond(MemoryCopy.Way.OUT, 1);
     assertEquals(99, piece.get(15));
     piece.put(0, (byte) 0);
     assertTrue(copy.randomNanos(1) > 0);
@@ -84,12 +88,12 @@ class LimitsTest {
     ByteBuffer one = ByteBuffer.allocateDirect(16).put(0, (byte) 1);
     ByteBuffer two = ByteBuffer.allocateDirect(16).put(0, (byte) 2);
     MemoryCopy copy = new MemoryCopy(region, one, two);
-    copy.bytesPerSecond(true, 1);
+    copy.bytesPerSecond(MemoryCopy.Way.PLAIN, 1);
     for (int piece = 0; piece < 4; piece++) {
       assertEquals(piece % 2 + 1, region.get(piece * 16));
     }
     region.put(32, (byte) 3).put(48, (byte) 4);
-    copy.bytesPerSecond(false, 1);
+    copy.bytesPerSecond(MemoryCopy.Way.OUT, 1);
     assertEquals(3, one.get(0));
     assertEquals(4, two.get(0));
   }
