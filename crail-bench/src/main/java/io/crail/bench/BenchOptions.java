@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
  * @param locationClass location class of what is created
  * @param warmUp operations before those that count
  * @param dropped experiments before those that count
- * @param experiments how often all is measured
+ * @param experiments those that count
  * @param keepOpen whether all experiments use one store
  * @param enumerable whether listings show what is created
  * @param buffered whether streams have their own buffer

@@ -123,7 +123,10 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
     for (int i = 0; i < options.rounds(); i++) {
       boolean counts = i >= options.dropped();
       if (options.rounds() > 1) {
-        context.out().println((counts ? "experiment " : "not counted, experiment ") + i);
+        context
+            .out()
+            .println(
+                counts ? "experiment " + (i - options.dropped()) : "not counted, experiment " + i);
       }
       Figures figures = load.experiment(options);
       if (figures.operations() > 0) {

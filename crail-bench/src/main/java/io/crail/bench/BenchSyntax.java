@@ -74,12 +74,13 @@ public final class BenchSyntax<T extends LoadType> {
             + " other (crail.buffersize)");
     with("k", "loop", "count", "operations of each worker (1)");
     with("w", "warm-up", "count", "operations before those that count (32)");
-    with("e", "experiments", "count", "how often all is measured (1)");
+    with("e", "experiments", "count", "how often all is measured and counts (1)");
     with(
         null,
         "drop",
         "count",
-        "experiments before these, which are shown and do not count: for compilers to be done (0)");
+        "experiments run before those of -e, for each size; shown, but in no summary, file or chart:"
+            + " the JVM compiles meanwhile (0)");
     with("o", "open", "true|false", "one store for all experiments (false)");
     with(null, "seed", "number", "seed of random choices (a new one each time)");
     with(

@@ -80,7 +80,7 @@ final class FrameSyntax {
 
   private void checkTogether(Frame frame) throws UsageException {
     if (!type.measures()) {
-      for (String option : new String[] {"threads", "clients", "rate", "json", "plot"}) {
+      for (String option : new String[] {"threads", "clients", "rate", "drop", "json", "plot"}) {
         if (line.hasOption(option)) {
           throw new UsageException("--" + option + ": " + type.label() + " measures nothing");
         }

@@ -105,6 +105,8 @@ class BenchOptionsTest {
     "-t write -s 2g, -s 2g",
     "-t write -s 9223372036854775807k, -s 9223372036854775807k",
     "-t write -b 70000, -b 70000",
+    "-t write --drop -1, --drop -1",
+    "-t write --drop 1000001, --drop 1000001",
     "-t write -c -2, -c -2",
     "-t write -m maybe, -m maybe",
     "-t write --seed x, --seed x",

@@ -266,6 +266,8 @@ class IoBenchFrameTest {
         List.of(80.0, 80.0, 80.0, 160.0),
         output.lines("ops ").stream().map(numbers -> numbers[0]).toList());
     assertEquals(2, at(json, "settings/clients").getAsInt());
+    assertEquals(1, at(json, "settings/drop").getAsInt());
+    assertEquals(2, at(json, "results/0/experiments").getAsJsonArray().size());
     assertEquals(80 * 100, at(json, "results/0/experiments/1/bytes").getAsLong());
     assertEquals(160, at(json, "results/0/merged/operations").getAsLong());
     // What it is told to read is not there, and the cluster is this process: the first makes it.

@@ -120,7 +120,7 @@ class IoBenchTest {
         List.of(20.0, 20.0, 20.0, 20.0, 40.0),
         output.lines("ops ").stream().map(a -> a[0]).toList());
     assertTrue(output.text().contains("not counted, experiment 1"), output.text());
-    assertTrue(output.text().contains("\nexperiment 2"), output.text());
+    assertTrue(output.text().contains("\nexperiment 1"), output.text());
     assertTrue(output.text().contains("summary of 2 experiments"), output.text());
   }
 

@@ -37,7 +37,7 @@ public final class MeasureHadoop {
   /** Where it moves none. */
   private static final List<String> ASKED = List.of(", Crail");
 
-  // Several experiments in one process: the median is of those after the code was compiled.
+  // Several experiments in one process, of which the first are of code that is not compiled yet.
   private static final String STREAM = " -s 1048576 -k 512 -e 8 -o true -f /stream.dat";
   private static final String RANDOM = " -s 4096 -f /stream.dat";
 

@@ -29,15 +29,14 @@ final class StreamSection extends Section {
   private static final int WHOLE = 512 << 20;
 
   /**
-   * Experiments before those that count: it takes some GiB until HotSpot, which counts calls, has
-   * compiled all, and until each block has been touched once.
+   * Experiments before those that count: HotSpot compiles beside them for some seconds, and each
+   * block is used for the first time.
    */
   private static final int DROPPED = 15;
 
-  /** As many as have time. */
   private static final int EXPERIMENTS = 11;
 
-  /** An experiment takes a fifth of the time. */
+  /** More, for they take less than half the time. */
   private static final int DROPPED_MAPPED = 25;
 
   private static final int EXPERIMENTS_MAPPED = 15;
