@@ -4,6 +4,7 @@ package io.crail.store;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailKeyValue;
@@ -14,6 +15,7 @@ import io.crail.CrailTable;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.LimitExceededException;
 import io.crail.protocol.NameNodeOperations;
+import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
 /** Values that would be small, but for the namenode, which has memory for next to none. */
@@ -41,7 +43,7 @@ abstract class FullKeyValueContract extends KeyValueContract {
   @Test
   void anInterruptedCloseGivesItsLeaseBack() throws Exception {
     // Who is interrupted when the namenode has refused the value, and its bytes are on their way
-    // to a datanode, lets the lease run out.
+    // to a datanode, lets the lease run out; or they were there, and only the answer was missing.
     try (TestCluster brief =
         TestCluster.start(
             tier(),
@@ -59,12 +61,17 @@ abstract class FullKeyValueContract extends KeyValueContract {
       CrailOutputStream other = create(writer, "/interrupted/other").getDirectOutputStream(0);
       Thread.currentThread().interrupt();
       assertThrows(InterruptedException.class, output::close);
-      byte[] value = value(100, 2);
       CrailKeyValue found = reader.lookup("/interrupted/k").get().asKeyValue();
       CrailOutputStream next = SimulatedCluster.takeOver(found);
-      next.write(Bytes.buffer(value)).get();
+      long arrived = next.position();
+      assertTrue(arrived == 0 || arrived == 100, () -> arrived + " bytes");
+      next.write(Bytes.buffer(value(100, 2))).get();
       next.close();
-      assertArrayEquals(value, read(reader, "/interrupted/k"));
+      ByteBuffer expected = ByteBuffer.allocate((int) arrived + 100);
+      if (arrived > 0) {
+        expected.put(value(100, 1));
+      }
+      assertArrayEquals(expected.put(value(100, 2)).array(), read(reader, "/interrupted/k"));
       other.close();
       reader.delete("/interrupted", true).get();
       TestCluster.await("space is free", () -> brief.usage().usedBytes() == 0);
