@@ -149,20 +149,20 @@ final class LoopContext {
    *     metadata operation
    */
   void throttle() throws CrailException, InterruptedException {
-    if (loop.outstanding() >= maxOutstanding && !loop.isDriver()) {
+    if (loop.outstandingOrQueued() >= maxOutstanding && !loop.isDriver()) {
       throttleSlowly();
     }
   }
 
   private void throttleSlowly() throws CrailException, InterruptedException {
-    long least = loop.outstanding();
+    long least = loop.outstandingOrQueued();
     long deadlineNanos = nanoTime() + patienceNanos();
-    while (loop.outstanding() >= maxOutstanding) {
+    while (loop.outstandingOrQueued() >= maxOutstanding) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
       }
       boolean drove = loop.pollOnce();
-      long outstanding = loop.outstanding();
+      long outstanding = loop.outstandingOrQueued();
       if (outstanding < least) {
         least = outstanding;
         deadlineNanos = nanoTime() + patienceNanos();

@@ -280,6 +280,14 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   }
 
   /**
+   * As {@link #outstanding}, and the tasks that wait for the thread that drives the loop: most of
+   * them are operations that have not begun, for as long as that thread gets no processor.
+   */
+  public final long outstandingOrQueued() {
+    return outstanding() + tasks.size();
+  }
+
+  /**
    * Waits for a completion, driving the loop where nobody else does.
    *
    * @param deadlineNanos when to give up, by {@link #clock()}

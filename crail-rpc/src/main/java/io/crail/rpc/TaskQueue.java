@@ -143,6 +143,13 @@ final class TaskQueue {
     return taken.get() == added.get();
   }
 
+  /** Tasks that were added and not taken, but for what other threads do meanwhile; 0 or more. */
+  long size() {
+    // In this order, for a task is added before it is taken.
+    long out = taken.get();
+    return overflowing.get() + added.get() - out;
+  }
+
   /** True when all that was added was taken; a task that is being added counts. */
   boolean isEmpty() {
     return isRingEmpty() && overflowing.get() == 0;

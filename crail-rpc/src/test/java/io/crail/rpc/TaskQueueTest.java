@@ -30,6 +30,7 @@ class TaskQueueTest {
         queue.add(new Numbered(0, added++));
       }
       assertFalse(queue.isEmpty());
+      assertEquals(added - taken, queue.size());
       // One is left each time, so that what comes next finds something before it.
       while (taken < added - 1) {
         assertEquals(new Numbered(0, taken++), queue.poll());
@@ -38,6 +39,7 @@ class TaskQueueTest {
     assertEquals(new Numbered(0, taken), queue.poll());
     assertNull(queue.poll());
     assertTrue(queue.isEmpty());
+    assertEquals(0, queue.size());
   }
 
   @Test
