@@ -281,7 +281,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
 
   /**
    * As {@link #outstanding}, and the tasks that wait for the thread that drives the loop: most of
-   * them are operations that have not begun, for as long as that thread gets no processor.
+   * them are operations that have not begun, for as long as that thread gets no processor. A
+   * transfer over the network that waits counts twice; what is taken just now may be missed.
    */
   public final long outstandingOrQueued() {
     return outstanding() + tasks.size();

@@ -143,7 +143,7 @@ final class TaskQueue {
     return taken.get() == added.get();
   }
 
-  /** Tasks that were added and not taken, but for what other threads do meanwhile; 0 or more. */
+  /** Tasks that wait; too many by those that are added while this looks, never less than 0. */
   long size() {
     // In this order, for a task is added before it is taken.
     long out = taken.get();

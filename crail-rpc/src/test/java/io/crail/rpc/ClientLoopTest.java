@@ -290,9 +290,12 @@ class ClientLoopTest {
       loop.submit(() -> order.add(number));
     }
     assertEquals(List.of(), order);
+    assertEquals(0, loop.outstanding());
+    assertEquals(5, loop.outstandingOrQueued());
     hold.countDown();
     holder.join();
     assertEquals(List.of(0, 1, 2, 3, 4), order);
+    assertEquals(0, loop.outstandingOrQueued());
   }
 
   @Test

@@ -33,7 +33,10 @@ public final class RegionMemory implements AutoCloseable {
    */
   private static final int LARGE = 64 << 10;
 
-  /** What a JVM copies past the caches by itself, which is faster still: Java 25, from 2.5 MiB. */
+  /**
+   * What a JVM copies past the caches by itself, which is faster still: Java 25 does so from 2.5
+   * MiB on, on processors with AVX-512. Others lose the gain.
+   */
   private static final int HUGE =
       Runtime.version().feature() >= 25 ? (5 << 20) / 2 : Integer.MAX_VALUE;
 
@@ -193,6 +196,7 @@ public final class RegionMemory implements AutoCloseable {
   private void fetchAndPut(int regionOffset, ByteBuffer source, int sourceOffset, int length) {
     // All or nothing, as by one copy.
     Objects.checkFromIndexSize(sourceOffset, length, source.limit());
+    Objects.checkFromIndexSize(regionOffset, length, data.limit());
     int sum = 0;
     int from = sourceOffset;
     int end = regionOffset + length;

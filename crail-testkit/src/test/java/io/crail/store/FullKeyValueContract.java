@@ -3,6 +3,7 @@ package io.crail.store;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -42,8 +43,9 @@ abstract class FullKeyValueContract extends KeyValueContract {
 
   @Test
   void anInterruptedCloseGivesItsLeaseBack() throws Exception {
-    // Who is interrupted when the namenode has refused the value, and its bytes are on their way
-    // to a datanode, lets the lease run out; or they were there, and only the answer was missing.
+    // Who is interrupted before the namenode has refused the value gives the lease back without
+    // it; when its bytes are on their way to a datanode the lease runs out; or they were there. A
+    // close that finds each answer there before it looks is not interrupted at all.
     try (TestCluster brief =
         TestCluster.start(
             tier(),
@@ -60,11 +62,18 @@ abstract class FullKeyValueContract extends KeyValueContract {
       // It makes the store renew whatever leases it still has.
       CrailOutputStream other = create(writer, "/interrupted/other").getDirectOutputStream(0);
       Thread.currentThread().interrupt();
-      assertThrows(InterruptedException.class, output::close);
+      boolean closed = false;
+      try {
+        output.close();
+        closed = true;
+      } catch (InterruptedException e) {
+        assertFalse(Thread.currentThread().isInterrupted());
+      }
+      assertEquals(closed, Thread.interrupted());
       CrailKeyValue found = reader.lookup("/interrupted/k").get().asKeyValue();
       CrailOutputStream next = SimulatedCluster.takeOver(found);
       long arrived = next.position();
-      assertTrue(arrived == 0 || arrived == 100, () -> arrived + " bytes");
+      assertTrue(arrived == 100 || arrived == 0 && !closed, arrived + " bytes");
       next.write(Bytes.buffer(value(100, 2))).get();
       next.close();
       ByteBuffer expected = ByteBuffer.allocate((int) arrived + 100);

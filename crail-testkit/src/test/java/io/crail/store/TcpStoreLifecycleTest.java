@@ -232,8 +232,8 @@ class TcpStoreLifecycleTest extends StoreLifecycleContract {
       configuration.set("crail.client.outstanding", "10");
       CrailStore store = CrailStore.newInstance(configuration);
       List<Upcoming<CrailNode>> lookups = new ArrayList<>();
-      // One that another thread is about to begin for its caller may be counted twice or not at
-      // all. The next one waits until others have ended, here at their deadline.
+      // The handshake counts too, and what another thread has just taken over may be missed. The
+      // next one waits until others have ended, here at their deadline.
       long waited =
           millisOf(
               () -> {

@@ -82,6 +82,21 @@ class LimitsTest {
         IllegalArgumentException.class, () -> new MemoryCopy(region, ByteBuffer.allocate(24)));
   }
 
+  /** More than a page, and no multiple of one. */
+  @Test
+  void linesAreFetchedOfAllPagesThatAreCopied() {
+    int length = 5_000;
+    ByteBuffer region = ByteBuffer.allocateDirect(2 * length);
+    ByteBuffer piece = ByteBuffer.allocateDirect(length);
+    for (int i = 0; i < length; i++) {
+      piece.put(i, (byte) (i % 101 + 1));
+    }
+    new MemoryCopy(region, piece).bytesPerSecond(MemoryCopy.Way.FETCHED, 1);
+    for (int i = 0; i < 2 * length; i++) {
+      assertEquals(i % length % 101 + 1, region.get(i), "at " + i);
+    }
+  }
+
   @Test
   void buffersAreUsedInTurns() {
     ByteBuffer region = ByteBuffer.allocateDirect(64);
