@@ -31,7 +31,7 @@ public final class RegionMemory implements AutoCloseable {
    * From so many bytes on a copy fetches what it writes to. Smaller ones more often go to what is
    * in a cache anyway, where that loses up to a third.
    */
-  private static final int LARGE = 64 << 10;
+  static final int LARGE = 64 << 10;
 
   /**
    * What a JVM copies past the caches by itself, which is faster still: Java 25 does so from 2.5

@@ -29,7 +29,7 @@ class RegionMemoryTest {
   private static final int PAGES = LENGTH / PAGE;
 
   /** From here on copies go page by page. */
-  private static final int LARGE = 64 << 10;
+  private static final int LARGE = RegionMemory.LARGE;
 
   private static final int[] LENGTHS = {1, PAGE, LARGE - 1, LARGE, LARGE + 1, LARGE + 63, LENGTH};
 
