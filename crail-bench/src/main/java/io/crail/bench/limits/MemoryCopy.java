@@ -5,7 +5,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
@@ -14,13 +19,13 @@ import java.util.SplittableRandom;
  * operations in flight has as many buffers, in turns. All memory is touched before.
  *
  * <pre>
- * MemoryCopy directory|file regionBytes pieceBytes[xbuffers]...
+ * MemoryCopy directory|file regionBytes [read] [write] [random] pieceBytes[xbuffers]...
  * </pre>
  *
  * Prints a line for each piece length: {@code piece <bytes> read <MB/s> write <MB/s> plain <MB/s>
  * fetched <MB/s> random <ns>}: out of the region; into it, by the faster of a plain copy and one
  * that first reads a byte of each cache line of the page that it writes next; both of these; and
- * the time of a copy out of any piece of the region.
+ * the time of a copy out of any piece of the region. Who names some of them gets only those.
  */
 public final class MemoryCopy {
   private static final double NANOS_PER_SECOND = 1e9;
@@ -31,6 +36,19 @@ public final class MemoryCopy {
   private static final long SEED = 42;
   private static final int PAGE = 4 << 10;
   private static final int CACHE_LINE = 64;
+
+  /** What is measured. */
+  private enum Figure {
+    READ,
+    WRITE,
+    RANDOM;
+
+    static final List<String> NAMES = Arrays.stream(values()).map(Figure::shown).toList();
+
+    String shown() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   /** Which way bytes are copied. */
   enum Way {
@@ -62,47 +80,71 @@ public final class MemoryCopy {
   /** Measures, as the class comment says. */
   public static void main(String[] args) throws IOException {
     ByteBuffer region = Region.map(Path.of(args[0]), Integer.parseInt(args[1]));
-    for (int i = 2; i < args.length; i++) {
-      String[] piece = args[i].split("x");
+    Set<Figure> figures = EnumSet.noneOf(Figure.class);
+    int at = 2;
+    while (at < args.length && Figure.NAMES.contains(args[at])) {
+      figures.add(Figure.values()[Figure.NAMES.indexOf(args[at++])]);
+    }
+    if (figures.isEmpty()) {
+      figures = EnumSet.allOf(Figure.class);
+    }
+    for (; at < args.length; at++) {
+      String[] piece = args[at].split("x");
       ByteBuffer[] buffers = new ByteBuffer[piece.length == 1 ? 1 : Integer.parseInt(piece[1])];
       for (int k = 0; k < buffers.length; k++) {
         buffers[k] = ByteBuffer.allocateDirect(Integer.parseInt(piece[0]));
       }
-      System.out.println(new MemoryCopy(region, buffers).measure());
+      System.out.println(new MemoryCopy(region, buffers).measure(figures));
     }
   }
 
-  private String measure() {
-    int count = Math.max(MIN_RANDOM, Math.min(MAX_RANDOM, region.capacity() / length));
-    // Touches the memory and lets the loops be compiled.
-    for (Way way : Way.values()) {
+  private String measure(Set<Figure> figures) {
+    Set<Way> ways = EnumSet.noneOf(Way.class);
+    if (figures.contains(Figure.READ)) {
+      ways.add(Way.OUT);
+    }
+    if (figures.contains(Figure.WRITE)) {
+      ways.addAll(EnumSet.of(Way.PLAIN, Way.FETCHED));
+    }
+    // Lets the loops be compiled.
+    for (Way way : ways) {
       bytesPerSecond(way, 1);
     }
-    randomNanos(count);
-    double[] medians = medians();
-    double plain = medians[Way.PLAIN.ordinal()] / MEGA;
-    double fetching = medians[Way.FETCHED.ordinal()] / MEGA;
-    return String.format(
-        Locale.ROOT,
-        "piece %d read %.0f write %.0f plain %.0f fetched %.0f random %.1f",
-        length,
-        medians[Way.OUT.ordinal()] / MEGA,
-        Math.max(plain, fetching),
-        plain,
-        fetching,
-        randomNanos(count));
+    Map<Way, Double> medians = medians(ways);
+    StringBuilder line = new StringBuilder("piece ").append(length);
+    if (figures.contains(Figure.READ)) {
+      append(line, Figure.READ.shown(), medians.get(Way.OUT) / MEGA, 0);
+    }
+    if (figures.contains(Figure.WRITE)) {
+      double plain = medians.get(Way.PLAIN) / MEGA;
+      double fetched = medians.get(Way.FETCHED) / MEGA;
+      append(line, Figure.WRITE.shown(), Math.max(plain, fetched), 0);
+      append(line, "plain", plain, 0);
+      append(line, "fetched", fetched, 0);
+    }
+    if (figures.contains(Figure.RANDOM)) {
+      int count = Math.max(MIN_RANDOM, Math.min(MAX_RANDOM, region.capacity() / length));
+      randomNanos(count);
+      append(line, Figure.RANDOM.shown(), randomNanos(count), 1);
+    }
+    return line.toString();
+  }
+
+  private static void append(StringBuilder line, String name, double value, int digits) {
+    line.append(String.format(Locale.ROOT, " %s %." + digits + "f", name, value));
   }
 
   /** What one round reaches, in turns, when the machine may be busy with others in some of them. */
-  private double[] medians() {
-    Way[] ways = Way.values();
-    double[][] rounds = new double[ways.length][ROUNDS];
+  private Map<Way, Double> medians(Set<Way> ways) {
+    Map<Way, double[]> rounds = new EnumMap<>(Way.class);
     for (int i = 0; i < ROUNDS; i++) {
       for (Way way : ways) {
-        rounds[way.ordinal()][i] = bytesPerSecond(way, 1);
+        rounds.computeIfAbsent(way, any -> new double[ROUNDS])[i] = bytesPerSecond(way, 1);
       }
     }
-    return Arrays.stream(rounds).mapToDouble(each -> sorted(each)[ROUNDS / 2]).toArray();
+    Map<Way, Double> medians = new EnumMap<>(Way.class);
+    rounds.forEach((way, each) -> medians.put(way, sorted(each)[ROUNDS / 2]));
+    return medians;
   }
 
   private static double[] sorted(double[] values) {

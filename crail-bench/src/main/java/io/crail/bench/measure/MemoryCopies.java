@@ -9,6 +9,7 @@ import java.util.List;
 /** Bare copies between a buffer and mapped memory, by {@code MemoryCopy}. Stateless. */
 final class MemoryCopies {
   private static final double NANOS_PER_MICRO = 1e3;
+  private static final String RANDOM = "random";
   private static final String MAIN = "io.crail.bench.limits.MemoryCopy";
 
   private MemoryCopies() {}
@@ -16,16 +17,21 @@ final class MemoryCopies {
   /** Measures copies of some sizes; adds what each takes, and the bytes a second. */
   static void measure(Comparison with, Samples samples, int region, int... sizes)
       throws IOException, InterruptedException {
-    String text = run(with, region, Arrays.stream(sizes).boxed().toList());
+    String text = run(with, region, "", Arrays.stream(sizes).boxed().toList());
     for (int size : sizes) {
-      String shown = shown(region, size);
+      String shown = shown(region, "", size);
       add(samples, "", true, shown, size, text);
       add(samples, "", false, shown, size, text);
-      samples.add(
-          random(size),
-          "us p50",
-          shown,
-          Samples.number(line(text, size), "random") / NANOS_PER_MICRO);
+      addRandom(samples, shown, size, text);
+    }
+  }
+
+  /** Measures copies of some sizes from anywhere; adds what each takes. */
+  static void measureRandom(Comparison with, Samples samples, int region, int... sizes)
+      throws IOException, InterruptedException {
+    String text = run(with, region, RANDOM, Arrays.stream(sizes).boxed().toList());
+    for (int size : sizes) {
+      addRandom(samples, shown(region, RANDOM, size), size, text);
     }
   }
 
@@ -45,27 +51,40 @@ final class MemoryCopies {
       int buffers)
       throws IOException, InterruptedException {
     String piece = size + (buffers == 1 ? "" : "x" + buffers);
-    String text = run(with, region, List.of(piece));
-    add(samples, beside, into, shown(region, piece), size, text);
+    String text = run(with, region, figure(into), List.of(piece));
+    add(samples, beside, into, shown(region, figure(into), piece), size, text);
   }
 
-  private static String run(Comparison with, int region, List<?> pieces)
+  /** Runs the program; {@code figure} is the only one that it measures, unless it is empty. */
+  private static String run(Comparison with, int region, String figure, List<?> pieces)
       throws IOException, InterruptedException {
     List<Object> arguments = new ArrayList<>(List.of(with.limitRegion(), region));
+    if (!figure.isEmpty()) {
+      arguments.add(figure);
+    }
     arguments.addAll(pieces);
     return with.programs().run(Comparison.java(MAIN, arguments.toArray()));
   }
 
   private static void add(
       Samples samples, String beside, boolean into, String shown, int size, String text) {
-    double megabytes = Samples.number(line(text, size), into ? "write" : "read");
+    double megabytes = Samples.number(line(text, size), figure(into));
     String name = name(into, size) + beside;
     samples.add(name, "us p50", shown, size / megabytes);
     samples.add(name, "MB/s", shown, megabytes);
   }
 
-  private static String shown(int region, Object piece) {
-    return "MemoryCopy " + region + " " + piece;
+  private static void addRandom(Samples samples, String shown, int size, String text) {
+    double nanos = Samples.number(line(text, size), RANDOM);
+    samples.add(random(size), "us p50", shown, nanos / NANOS_PER_MICRO);
+  }
+
+  private static String figure(boolean into) {
+    return into ? "write" : "read";
+  }
+
+  private static String shown(int region, String figure, Object piece) {
+    return "MemoryCopy " + region + (figure.isEmpty() ? " " : " " + figure + " ") + piece;
   }
 
   /** The line of copies of a size. */

@@ -40,12 +40,12 @@ final class RandomReadSection extends Section {
   protected void run() throws IOException, InterruptedException {
     inTurn(this::echo, () -> measure("TCP", " -k 10000 -w 10000", SMALL_SIZES), this::hdfs);
     inTurn(
-        () -> MemoryCopies.measure(with, samples, FILE_BYTES, SMALL_SIZES),
+        () -> MemoryCopies.measureRandom(with, samples, FILE_BYTES, SMALL_SIZES),
         // A microsecond each: as long as it takes until the code is compiled.
         () -> measure("mapped", " -k 200000 -w 300000", SMALL_SIZES));
     if (isFirstRun()) {
       measure("TCP", " -k 4000 -w 4000", LARGE_SIZES);
-      MemoryCopies.measure(with, samples, FILE_BYTES, LARGE_SIZES);
+      MemoryCopies.measureRandom(with, samples, FILE_BYTES, LARGE_SIZES);
       measure("mapped", " -k 10000 -w 20000", LARGE_SIZES);
     }
   }

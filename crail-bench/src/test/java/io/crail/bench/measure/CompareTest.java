@@ -235,6 +235,14 @@ class CompareTest {
         assertTrue(Samples.number(line, "random") > 0, text);
       }
       assertThrows(IllegalArgumentException.class, () -> MemoryCopies.line(text, 409));
+      for (String figure : List.of("read", "write", "random")) {
+        String only =
+            programs.run(
+                Comparison.java("io.crail.bench.limits.MemoryCopy", directory, 4096, figure, 4));
+        String shape =
+            figure.equals("write") ? "write \\d+ plain \\d+ fetched \\d+" : figure + " [\\d.]+";
+        assertTrue(only.strip().matches("piece 4 " + shape), only);
+      }
     }
   }
 
@@ -247,6 +255,8 @@ class CompareTest {
           with, samples, ", beside x", 1 << 20, 1 << 16, BareStreams.Way.values());
       assertEquals(1 << 20, Files.size(with.limitRegion()), "its memory stays");
       MemoryCopies.measure(with, samples, 1 << 20, 4096);
+      MemoryCopies.measureRandom(with, samples, 1 << 20, 8192);
+      MemoryCopies.measureBeside(with, samples, ", beside y", false, 1 << 20, 4096, 2);
       with.dropLimitRegion();
       assertFalse(Files.exists(with.limitRegion()));
     }
@@ -254,6 +264,8 @@ class CompareTest {
       assertTrue(samples.median(BareStreams.name(way) + ", beside x", "MB/s") > 0, way.name());
     }
     assertTrue(samples.median(MemoryCopies.name(true, 4096), "MB/s") > 0);
+    assertTrue(samples.median(MemoryCopies.random(8192), "us p50") > 0);
+    assertTrue(samples.median(MemoryCopies.name(false, 4096) + ", beside y", "MB/s") > 0);
   }
 
   @Test
