@@ -76,9 +76,10 @@ public final class ClientKeys implements ConfigKeys {
           ConfigType.BOOLEAN,
           "true",
           "Whether a store that puts values of about one length into a table, one after the other,"
-              + " asks with each for the space of the next; where that is on this host, a put that"
-              + " does not stay with the namenode then takes one request. What is not used is free"
-              + " again a lease later.");
+              + " asks with each for the space of the next; a put that does not stay with the"
+              + " namenode then takes one request to it where that space is on this host, and"
+              + " elsewhere its bytes leave beside the first of two. What is not used is free again"
+              + " a lease later.");
 
   /** This host's name. */
   public static final ConfigKey<String> HOST =

@@ -258,6 +258,16 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     return held;
   }
 
+  /** Goes on behind bytes that were written before the node was there; before the first write. */
+  void begunBy(GrantedOutput before, int length) {
+    synchronized (this) {
+      written = length;
+    }
+    position = length;
+    file().grownTo(length);
+    counters().add(before.counters());
+  }
+
   /** True when the namenode is to have bytes that are held back. */
   private synchronized boolean holdsMore() {
     return holding && held.length > visible;

@@ -50,12 +50,21 @@ final class GrantedOutput extends DirectStream {
   /** Writes the value, which fits. */
   StreamOperation write(ByteBuffer memory, ByteBuffer root, int offset, int length) {
     long now = context().nanoTime();
-    file().store().statistics().outputOpened();
     StreamOperation operation = newOperation(memory, root, offset, 0, length, now);
     operation.advance(now);
     counters().operation(length, operation.isComplete());
-    operation.whenComplete(() -> file().store().statistics().outputClosed(counters()));
     return operation;
+  }
+
+  /** Adds what has been written to what the store has counted, as a stream of its own. */
+  void count() {
+    file().store().statistics().outputOpened();
+    file().store().statistics().outputClosed(counters());
+  }
+
+  /** The space that it writes to. */
+  SpaceAhead.Grant grant() {
+    return grant;
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.crail.CrailNode;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.Create;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.SetSize;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import java.nio.ByteBuffer;
@@ -39,7 +40,7 @@ final class NodeCreation extends CreateCall implements Awaitable<CrailNode> {
   @Override
   protected void completed() {
     if (asksForLease() && isFailed() && LeaseReturn.isDoubtful(failure())) {
-      node.store().doubtfulCreates().add(context(), path, request.token());
+      node.store().doubtfulCreates().add(context(), path, request.token(), SetSize.END);
     }
   }
 

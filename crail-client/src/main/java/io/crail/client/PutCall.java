@@ -5,7 +5,9 @@ import io.crail.CrailKeyValue;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Create;
+import io.crail.protocol.Extent;
 import io.crail.protocol.NodeInfo;
+import io.crail.protocol.SetSize;
 import io.crail.protocol.SmallValue;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
@@ -13,6 +15,7 @@ import io.crail.rpc.RpcPeer;
 import io.crail.storage.StorageEndpoint;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Puts a whole value. The create says all there is to say: it brings the bytes of a small value,
@@ -22,8 +25,13 @@ import java.util.List;
  *
  * <p>Of values that are put one after the other each asks for the space of the next. Where that is
  * memory of this host, the next one is copied there first, and its create says where its bytes lie:
- * again one request, and readers see the old value or the new one. Nothing is sent before the
- * create, so the order of puts is the same. Where anything is in the way, it goes as above.
+ * again one request, and readers see the old value or the new one. Where it is elsewhere, the bytes
+ * leave right behind the create, which says where they go: its answer and theirs are waited for at
+ * the same time, and then the lease is given back. Nothing is sent before the create, so the order
+ * of puts is the same. Where anything is in the way, it goes as above.
+ *
+ * <p>While bytes are on their way to what may be the node's space, nothing says that the writer has
+ * ended: the namenode would give that space to somebody else.
  */
 final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   /** Create, perhaps the lease once more, space behind the first extent, and the end. */
@@ -47,10 +55,22 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     private final SpaceAhead.Kind kind;
     private final SpaceAhead.Plan plan;
 
-    /** Where the bytes lie already; null if they do not. */
-    private SpaceAhead.Grant written;
+    /** The space that the create names; null if it names none. */
+    private SpaceAhead.Grant named;
 
-    /** A copy that may still read the memory; else null. */
+    /** Writes to that beside the create; null if the bytes lie there already. */
+    private GrantedOutput output;
+
+    /** That write, once it is issued. */
+    private StreamOperation write;
+
+    /** The answer to the create, and the issue of that write: the later one goes on. */
+    private final AtomicInteger awaited = new AtomicInteger(2);
+
+    /** Whether all bytes were written beside the create, to what has become the node's space. */
+    private boolean written;
+
+    /** A write to what is not the node's that may still read the memory; else null. */
     private StreamOperation straggler;
 
     Ahead(SpaceAhead.Kind kind, SpaceAhead.Plan plan) {
@@ -61,9 +81,9 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     /** What goes with the create of a value of so many bytes. */
     Create.Ahead asked(int length) {
       int next = plan.asks() ? length : 0;
-      return written == null
-          ? new Create.Ahead(0, 0, next)
-          : new Create.Ahead(written.id(), written.token(), next);
+      return named == null
+          ? new Create.Ahead(0, 0, false, next)
+          : new Create.Ahead(named.id(), named.token(), output == null, next);
     }
   }
 
@@ -119,6 +139,14 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       }
     }
     creation.submit();
+    if (isWrittenBeside()) {
+      writeBeside();
+    }
+  }
+
+  /** Whether the bytes go to space that was given ahead while the create is under way. */
+  private boolean isWrittenBeside() {
+    return ahead != null && ahead.output != null;
   }
 
   /** Copies the bytes to space that was given ahead, if it is memory of this host. */
@@ -133,17 +161,38 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       return;
     }
     if (!endpoint.isLocal()) {
-      store.spaceAhead().elsewhere(ahead.kind, grant);
+      ahead.named = grant;
+      ahead.output = output;
       return;
     }
     StreamOperation write = output.write(request.memory(), root, request.from(), request.length());
     if (write.isComplete() && !write.isFailed()) {
-      ahead.written = grant;
+      ahead.named = grant;
+      output.count();
       return;
     }
     // It could not be mapped after all. Nobody looks at what it writes.
+    leave(output, write);
+  }
+
+  /** Sends the bytes to space that was given ahead, behind the create that names it. */
+  private void writeBeside() {
+    try {
+      ahead.write = ahead.output.write(request.memory(), root, request.from(), request.length());
+    } catch (RuntimeException e) {
+      // They are written behind the answer, and what goes wrong again then is told.
+    } finally {
+      if (ahead.awaited.decrementAndGet() == 0) {
+        answered();
+      }
+    }
+  }
+
+  /** Goes on without a write, which is waited for as long as it reads the memory. */
+  private void leave(GrantedOutput output, StreamOperation write) {
     ahead.straggler = write;
-    store.spaceAhead().unused(grant);
+    write.whenComplete(output::count);
+    store.spaceAhead().unused(output.grant());
   }
 
   /** Makes a datanode known to a loop. */
@@ -191,10 +240,8 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       if (ahead != null && ahead.plan.asks()) {
         store.spaceAhead().answered(ahead.kind, isFailed() ? null : given());
       }
-      if (isFailed()) {
-        refused();
-      } else {
-        created(response().node());
+      if (!isWrittenBeside() || ahead.awaited.decrementAndGet() == 0) {
+        answered();
       }
     }
 
@@ -218,17 +265,45 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     }
   }
 
+  /** The create has ended, and the write beside it, if there is one, is issued. */
+  private void answered() {
+    if (creation.isFailed()) {
+      refused();
+    } else {
+      created(creation.response());
+    }
+  }
+
   private void refused() {
-    if (request.token() != 0 && LeaseReturn.isDoubtful(creation.failure())) {
-      // The lease may be there, and the space. Whoever of this store meets the node before they are
-      // looked for gives them back.
-      store.creatorLeases().created(new CoreKeyValue(store, path, creation, request.token()));
-      store.doubtfulCreates().add(context, path, request.token());
+    boolean isDoubtful = request.token() != 0 && LeaseReturn.isDoubtful(creation.failure());
+    if (ahead != null && ahead.write != null) {
+      leave(ahead.output, ahead.write);
+      if (isDoubtful) {
+        // Behind it, for what gives the lease back says that nothing is on its way.
+        ahead.write.whenComplete(() -> doubt(ahead.write.transferFailed()));
+      }
+    } else if (isDoubtful) {
+      doubt(false);
     }
     ended(creation.failure());
   }
 
-  private void created(NodeInfo node) {
+  /**
+   * The lease may be there, and the space.
+   *
+   * @param unfinished whether bytes may still arrive there
+   */
+  private void doubt(boolean unfinished) {
+    if (!unfinished) {
+      // Whoever of this store meets the node before it is looked for gives them back.
+      store.creatorLeases().created(new CoreKeyValue(store, path, creation, request.token()));
+    }
+    int close = unfinished ? SetSize.EXPIRE : SetSize.END;
+    store.doubtfulCreates().add(context, path, request.token(), close);
+  }
+
+  private void created(Create.Response response) {
+    NodeInfo node = response.node();
     if (request.token() == 0 || node.size() > 0) {
       value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
       if (ahead != null) {
@@ -237,6 +312,35 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       ended(null);
       return;
     }
+    if (ahead == null || ahead.write == null) {
+      open();
+      return;
+    }
+    // Without any the node has gone already, and its space with it, whichever that was.
+    Extent first = response.extents().isEmpty() ? null : response.extents().get(0);
+    if (first == null || first.beginsAt(ahead.named.extent())) {
+      ahead.write.whenComplete(() -> writtenBeside(ahead.named.extent().equals(first)));
+    } else {
+      leave(ahead.output, ahead.write);
+      open();
+    }
+  }
+
+  /** The write beside the create has ended. */
+  private void writtenBeside(boolean isTaken) {
+    StreamOperation write = ahead.write;
+    if (write.transferFailed()) {
+      // As for any other writer; but the lease may not end before those bytes can arrive no more.
+      doubt(true);
+      ended(write.failure());
+      return;
+    }
+    ahead.written = isTaken && !write.isFailed();
+    open();
+  }
+
+  /** Takes the lease that the create has brought. */
+  private void open() {
     // Known to nobody, so the lease is not given back for being idle.
     CoreKeyValue made = new CoreKeyValue(store, path, creation, request.token());
     made.lease().useAtOnce();
@@ -271,6 +375,11 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
 
   private void write(CoreKeyValue made, DirectOutput output) {
     value = made;
+    if (ahead != null && ahead.written) {
+      output.begunBy(ahead.output, request.length());
+      output.closeBehind(this::ended);
+      return;
+    }
     long writeNanos = DirectStream.timeoutNanos(store.dataTimeoutNanos(), request.length());
     if (deadlineNanos - context.nanoTime() < writeNanos) {
       // Whoever waits may give up before all is written, and the memory is the caller's then.

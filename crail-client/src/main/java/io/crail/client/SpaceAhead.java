@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
  * Space for values that are not put yet. A store that puts one value after the other into the same
  * table asks with each for the space of the next. Where that lies on this host, the bytes of the
  * next one are copied there first, and its create is all that is asked of the namenode: one request
- * in place of two.
+ * in place of two. Where it lies elsewhere they leave beside the create, not behind its answer.
  *
  * <p>Space is asked for ahead as soon as a second value of about the same length comes soon enough,
  * so each value that is under way brings the space of one more, and a single one none. What is not
@@ -62,9 +62,6 @@ final class SpaceAhead {
   private static final class Sequence {
     final ArrayDeque<Grant> grants = new ArrayDeque<>();
     long lastNanos;
-
-    /** Set when some of their space was at another host, for more of it will be. */
-    boolean elsewhere;
   }
 
   // Guarded by "this", and so are the sequences.
@@ -96,9 +93,8 @@ final class SpaceAhead {
     }
     boolean goesOn = nowNanos - sequence.lastNanos < leaseNanos / 2;
     sequence.lastNanos = nowNanos;
-    sequence.elsewhere &= goesOn;
     Grant grant = takeUsable(sequence, nowNanos, leaseNanos, incarnation);
-    boolean asks = goesOn && !sequence.elsewhere && bytes + kind.length <= MOST_BYTES;
+    boolean asks = goesOn && bytes + kind.length <= MOST_BYTES;
     if (asks) {
       bytes += kind.length;
     }
@@ -158,16 +154,7 @@ final class SpaceAhead {
     }
   }
 
-  /** What was planned to be written to is at another host. */
-  synchronized void elsewhere(Kind kind, Grant grant) {
-    unused(grant);
-    Sequence sequence = sequences.get(kind);
-    if (sequence != null) {
-      sequence.elsewhere = true;
-    }
-  }
-
-  /** What was planned to be written to could not be, or only in part. */
+  /** What was planned to be written to has become no node's. */
   synchronized void unused(Grant grant) {
     bytes += grant.extent.length();
     unused.add(grant);

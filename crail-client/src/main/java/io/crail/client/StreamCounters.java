@@ -38,6 +38,16 @@ final class StreamCounters {
     unlocated.getAndIncrement();
   }
 
+  /** Adds what another stream has counted, which has ended. */
+  void add(StreamCounters other) {
+    operations += other.operations;
+    atOnce += other.atOnce;
+    bytes += other.bytes;
+    localPieces.addAndGet(other.localPieces());
+    remotePieces.addAndGet(other.remotePieces());
+    unlocated.addAndGet(other.unlocated.get());
+  }
+
   long operations() {
     return operations;
   }

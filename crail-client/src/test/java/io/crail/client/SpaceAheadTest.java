@@ -94,24 +94,6 @@ class SpaceAheadTest {
   }
 
   @Test
-  void whatIsAtAnotherHostCountsAsUnused() {
-    plan("/t", 0);
-    plan("/t", 10);
-    ahead.answered(kind("/t"), grant(1, 10 + LEASE));
-    SpaceAhead.Plan third = plan("/t", 20);
-    ahead.elsewhere(kind("/t"), third.grant());
-    ahead.answered(kind("/t"), null);
-    assertEquals(LENGTH, ahead.bytes());
-    // Nor is more of it asked for while they go on.
-    SpaceAhead.Plan fourth = plan("/t", 30);
-    assertNull(fourth.grant());
-    assertFalse(fourth.asks());
-    assertFalse(plan("/t", 10 + LEASE).asks());
-    assertEquals(0, ahead.bytes());
-    assertTrue(plan("/t", 20 + LEASE).asks());
-  }
-
-  @Test
   void thereIsALimitForAll() {
     int most = (int) (SpaceAhead.MOST_BYTES / LENGTH);
     plan("/a", 0);

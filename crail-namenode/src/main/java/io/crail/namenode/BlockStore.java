@@ -231,10 +231,15 @@ final class BlockStore {
         && datanode.isOnline(now, options.offlineNanos());
   }
 
+  /** Takes back an extent of {@link #takeGranted} that no node has: it rests as long as ever. */
+  void releaseGranted(Allocation extent) {
+    release(extent, true, clock.nanoTime() + options.leaseNanos(), null);
+  }
+
   /**
    * Gives an extent to the node that it was taken for ahead.
    *
-   * @param bytes how many were written to it, all of them acknowledged
+   * @param bytes how many were written to it, or are on their way
    * @return null when it is not there any more, or was taken for something else
    */
   Allocation takeGranted(long grant, long token, Node node, long bytes) {

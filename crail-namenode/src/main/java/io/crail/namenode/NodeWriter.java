@@ -68,7 +68,10 @@ final class NodeWriter {
     Create.Ahead ahead = request.ahead();
     if (ahead.bytes() < 0
         || (ahead.grant() != 0
-            && (request.type() != NodeType.KEYVALUE || request.wanted() <= 0 || length > 0))) {
+            && (request.type() != NodeType.KEYVALUE
+                || request.wanted() <= 0
+                || length > 0
+                || (request.token() == 0 && !ahead.written())))) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           request.path()
               + ": space given ahead for "
@@ -97,9 +100,9 @@ final class NodeWriter {
 
   /**
    * Gives a new node what it is created with: the small value; or the space where its bytes lie
-   * already; or the write lease, and the space that its writer needs. Before anybody finds the
-   * node, in its parent's monitor, so that the order in which nodes come under a name is that in
-   * which this is decided.
+   * already; or the write lease, and the space that its writer needs or is writing to. Before
+   * anybody finds the node, in its parent's monitor, so that the order in which nodes come under a
+   * name is that in which this is decided.
    *
    * @param old the node in whose place it comes, which is destroyed then, or null
    * @throws CrailException with {@link ErrorCode#NO_SPACE} and others; then nothing was taken
@@ -110,7 +113,14 @@ final class NodeWriter {
       node.space(new SmallBytes(request.value().bytes()));
       return;
     }
-    if (request.ahead().grant() != 0 && takeGranted(node, request)) {
+    Allocation granted = request.ahead().grant() == 0 ? null : takeGranted(node, request);
+    if (granted != null && request.ahead().written()) {
+      granted.commit(request.wanted());
+      node.space(granted);
+      return;
+    }
+    if (granted != null) {
+      equipForWriter(node, request, granted, clientId);
       return;
     }
     if (request.token() == 0) {
@@ -134,16 +144,28 @@ final class NodeWriter {
     }
   }
 
-  /** Gives a new node the extent that its bytes were written to; false when that is gone. */
-  private boolean takeGranted(Node node, Create.Request request) {
+  /** Takes the extent that was given for the bytes of a new node; null when that is gone. */
+  private Allocation takeGranted(Node node, Create.Request request) {
     Create.Ahead ahead = request.ahead();
-    Allocation extent = store.takeGranted(ahead.grant(), ahead.token(), node, request.wanted());
-    if (extent == null) {
-      return false;
+    return store.takeGranted(ahead.grant(), ahead.token(), node, request.wanted());
+  }
+
+  /** Gives a new node the extent that its bytes are on their way to, and the write lease. */
+  private void equipForWriter(Node node, Create.Request request, Allocation extent, long clientId)
+      throws CrailException {
+    try {
+      synchronized (node) {
+        WriteLease lease = leases.grant(node, clientId, request.token());
+        // Other than space that a create brings, this may be written to before anybody asks.
+        lease.askedForSpace();
+        node.lease(lease);
+        node.space(extent);
+      }
+    } catch (CrailException e) {
+      // Whoever has it may write to it until then, as before.
+      store.releaseGranted(extent);
+      throw e;
     }
-    extent.commit(request.wanted());
-    node.space(extent);
-    return true;
   }
 
   /**

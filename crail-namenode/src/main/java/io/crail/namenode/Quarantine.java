@@ -142,7 +142,7 @@ final class Quarantine {
   /**
    * Takes out what was given ahead, for the node that has come; its datanode counts it as waiting.
    *
-   * @param bytes how many the writer has written to it
+   * @param bytes how many the writer has written to it, or is writing
    * @return null when it is not there any more, or was given for something else
    */
   synchronized Allocation take(long grant, long token, Node comer, long bytes) {

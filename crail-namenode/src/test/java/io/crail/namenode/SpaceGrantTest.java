@@ -58,6 +58,10 @@ class SpaceGrantTest {
   private record Given(long grant, long token, Extent extent) {}
 
   private Create.Request request(String path, int length, Given given, int ahead) {
+    return request(path, length, given, true, ahead);
+  }
+
+  private Create.Request request(String path, int length, Given given, boolean written, int ahead) {
     return new Create.Request(
         NodeType.KEYVALUE,
         true,
@@ -72,8 +76,27 @@ class SpaceGrantTest {
         Create.PARENT_HOST,
         SmallValue.NONE,
         given == null
-            ? new Create.Ahead(0, 0, ahead)
-            : new Create.Ahead(given.grant, given.token, ahead));
+            ? new Create.Ahead(0, 0, false, ahead)
+            : new Create.Ahead(given.grant, given.token, written, ahead));
+  }
+
+  /** Without the need of space. */
+  private static Create.Request plain(
+      NodeType type, String path, long token, Given given, boolean written) {
+    return new Create.Request(
+        type,
+        true,
+        false,
+        false,
+        false,
+        0644,
+        Create.PARENT_CLASS,
+        token,
+        LENGTH,
+        Utf8.of(path),
+        Create.PARENT_HOST,
+        SmallValue.NONE,
+        new Create.Ahead(given.grant, given.token, written, 0));
   }
 
   private Create.Response create(Create.Request request) throws CrailException {
@@ -143,6 +166,86 @@ class SpaceGrantTest {
     store.remove("/t", true);
     store.passAlive(30_000, datanode);
     assertEquals(0, usage().usedBytes() + usage().waitingBytes());
+  }
+
+  @Test
+  void aValueThatIsOnItsWayHasItsSpaceAndItsWriterTheLease() throws Exception {
+    Given given = prepare();
+    Create.Request request = request("/t/k", LENGTH, given, false, LENGTH);
+    Create.Response response = create(request);
+    assertEquals(0, response.node().size());
+    assertEquals(List.of(given.extent), response.extents());
+    assertEquals(1, store.namenode.leases().size());
+    assertEquals(2 * EXTENT, usage().usedBytes());
+    assertEquals(EXTENT, usage().waitingBytes());
+    assertEquals(List.of(), store.lookup("/t/k").extents());
+    store.setSize(response.node().id(), request.token(), LENGTH, SetSize.END);
+    assertEquals(0, store.namenode.leases().size());
+    Lookup.Response found = store.lookup("/t/k");
+    assertEquals(LENGTH, found.node().size());
+    assertTrue(found.extents().get(0).beginsAt(given.extent));
+    // And so on, written before or not.
+    Given next = given(request, response);
+    assertWritten("/t/k", create(request("/t/k", LENGTH, next, 0)), next.extent, LENGTH);
+  }
+
+  @Test
+  void whatAWriterWasGivenAheadRestsLikeWhatItHasAskedFor() throws Exception {
+    // Removed while it writes, fallen silent, and a small value in its place.
+    Given given = prepare();
+    Create.Request request = request("/t/k", LENGTH, given, false, 0);
+    final long removed = create(request).node().id();
+    store.remove("/t/k", false);
+    assertEquals(EXTENT, usage().waitingBytes());
+    Refusals.refused(
+        ErrorCode.STALE_NODE, () -> store.setSize(removed, request.token(), LENGTH, SetSize.END));
+    assertEquals(0, usage().waitingBytes());
+
+    create(request("/t/k", LENGTH, prepare(), false, 0));
+    store.passAlive(LEASE_MILLIS + 100, datanode);
+    assertEquals(EXTENT, usage().usedBytes());
+    assertEquals(EXTENT, usage().waitingBytes());
+    store.passAlive(LEASE_MILLIS + MARGIN_MILLIS, datanode);
+    assertEquals(0, usage().waitingBytes());
+
+    Create.Request small = request("/t/s", LENGTH, prepare(), false, 0);
+    long id = create(small).node().id();
+    store.call(
+        NameNodeOperations.SET_SIZE,
+        new SetSize.Request(
+            id,
+            small.token(),
+            10,
+            SetSize.END,
+            SmallValue.of(new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})));
+    assertEquals(EXTENT, usage().waitingBytes());
+    store.passAlive(LEASE_MILLIS + MARGIN_MILLIS + 100, datanode);
+    assertEquals(0, usage().waitingBytes());
+  }
+
+  @Test
+  void withoutALeaseItRestsAsBefore() throws Exception {
+    store =
+        new TestStore(
+            "crail.lease",
+            LEASE_MILLIS + "ms",
+            "crail.namenode.freemargin",
+            MARGIN_MILLIS + "ms",
+            "crail.namenode.maxleases",
+            "1");
+    datanode = store.datanode(1, "host", 0, true, CAPACITY);
+    store.create(NodeType.TABLE, "/t", 0);
+    Given given = prepare();
+    create(request("/t/other", LENGTH, null, 0));
+    Refusals.refused(
+        ErrorCode.LIMIT_EXCEEDED, () -> create(request("/t/k", LENGTH, given, false, 0)));
+    assertEquals(EXTENT, usage().waitingBytes());
+    store.namenode.verify();
+    store.remove("/t/other", false);
+    // It was named once; nobody else has it meanwhile.
+    assertToBeWritten("/t/k", create(request("/t/k", LENGTH, given, false, 0)));
+    store.passAlive(LEASE_MILLIS + MARGIN_MILLIS + 100, datanode);
+    assertEquals(0, usage().waitingBytes());
   }
 
   @Test
@@ -260,22 +363,11 @@ class SpaceGrantTest {
         ErrorCode.INVALID_ARGUMENT, "/t/k", () -> create(request("/t/k", 0, given, 0)));
     Refusals.refused(
         ErrorCode.INVALID_ARGUMENT, "/t/k", () -> create(request("/t/k", LENGTH, null, -1)));
-    Create.Request file =
-        new Create.Request(
-            NodeType.DATAFILE,
-            true,
-            false,
-            false,
-            false,
-            0644,
-            Create.PARENT_CLASS,
-            7,
-            LENGTH,
-            Utf8.of("/f"),
-            Create.PARENT_HOST,
-            SmallValue.NONE,
-            new Create.Ahead(given.grant, given.token, 0));
-    Refusals.refused(ErrorCode.INVALID_ARGUMENT, "/f", () -> create(file));
+    Create.Request file = plain(NodeType.DATAFILE, "/t/f", 7, given, true);
+    Refusals.refused(ErrorCode.INVALID_ARGUMENT, "/t/f", () -> create(file));
+    // Who has no lease is writing to nothing.
+    Create.Request nobody = plain(NodeType.KEYVALUE, "/t/k", 0, given, false);
+    Refusals.refused(ErrorCode.INVALID_ARGUMENT, "/t/k", () -> create(nobody));
   }
 
   @Test

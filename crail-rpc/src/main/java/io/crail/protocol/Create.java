@@ -25,28 +25,33 @@ public final class Create {
   /**
    * Space of key-values that are not there yet.
    *
-   * @param grant not 0: what an earlier answer has given ahead, where all bytes of the key-value
-   *     lie that is created, {@code wanted} of them. If it is still there, the node has them, and
-   *     is closed from the beginning, without a lease. Else it is as if it had not been given
+   * @param grant not 0: what an earlier answer has given ahead, for all bytes of the key-value that
+   *     is created, {@code wanted} of them. If it is still there, it becomes the first extent of
+   *     the node. Else it is as if it had not been given
    * @param token that of the request which the space was given with
+   * @param written whether the bytes lie there already: then the node has them, and is closed from
+   *     the beginning, without a lease. Else they may be on their way, and the creator has the
+   *     lease
    * @param bytes those of a key-value that is put next into the same container in the same way, for
    *     which space is to be given; 0 for none
    */
-  public record Ahead(long grant, long token, int bytes) {
+  public record Ahead(long grant, long token, boolean written, int bytes) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Create.Ahead")
             .i64(
                 "grant",
-                "not 0: space given ahead for this class and host, with the wanted bytes; or none")
+                "not 0: space given ahead for this class and host, for the wanted bytes; or none")
             .i64("token", "that of the request which this space was given with")
+            .u8("written", "whether the bytes lie there; else they may be on their way; 0 or 1")
             .i32("bytes", "those of the next value, to give space for; or 0");
 
     /** Nothing was given, and nothing is to be. */
-    public static final Ahead NONE = new Ahead(0, 0, 0);
+    public static final Ahead NONE = new Ahead(0, 0, false, 0);
 
     private static final int GRANT = LAYOUT.offset("grant");
     private static final int TOKEN = LAYOUT.offset("token");
+    private static final int WRITTEN = LAYOUT.offset("written");
     private static final int BYTES = LAYOUT.offset("bytes");
 
     /** True when a request says nothing of space ahead. */
@@ -58,12 +63,17 @@ public final class Create {
       long token = in.getLong(offset + TOKEN);
       return token == 0 && isNone(in, offset)
           ? NONE
-          : new Ahead(in.getLong(offset + GRANT), token, in.getInt(offset + BYTES));
+          : new Ahead(
+              in.getLong(offset + GRANT),
+              token,
+              in.get(offset + WRITTEN) != 0,
+              in.getInt(offset + BYTES));
     }
 
     private void encode(ByteBuffer out, int offset) {
       out.putLong(offset + GRANT, grant);
       out.putLong(offset + TOKEN, token);
+      out.put(offset + WRITTEN, (byte) (written ? 1 : 0));
       out.putInt(offset + BYTES, bytes);
     }
   }
@@ -387,7 +397,7 @@ public final class Create {
     /**
      * Writes the request.
      *
-     * @param ahead the space given ahead where the value lies, and what is to be given
+     * @param ahead the space given ahead for the value, and what is to be given
      */
     public void encode(ByteBuffer out, int offset, Ahead ahead) {
       out.put(offset + Request.TYPE, (byte) NodeType.KEYVALUE.number());

@@ -51,6 +51,13 @@ public record Extent(
     return fileOffset + length;
   }
 
+  /** Whether the space begins where that of another one does, whoever it was given to. */
+  public boolean beginsAt(Extent other) {
+    return datanode == other.datanode
+        && region == other.region
+        && regionOffset == other.regionOffset;
+  }
+
   /** Writes this. */
   public void encode(ByteBuffer out, int offset) {
     encode(out, offset, fileOffset, generation, regionOffset, length, datanode, region);

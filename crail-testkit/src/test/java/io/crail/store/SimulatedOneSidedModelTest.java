@@ -7,16 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailFile;
+import io.crail.CrailKeyValue;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.Upcoming;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.StaleNodeException;
 import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -42,6 +45,9 @@ class SimulatedOneSidedModelTest {
   private static final int PATHS = 6;
   private static final int MAX_OPEN = 4;
   private static final int MAX_WRITE = 60_000;
+  // Few lengths, so that a value gets the space that came with the one before.
+  private static final int[] VALUES = {6_000, 50_000};
+  private static final int MAX_PUTS = 4;
   // So few blocks of 64 KiB that what is freed is soon used again.
   private static final int SPACE = 3 << 20;
 
@@ -63,6 +69,8 @@ class SimulatedOneSidedModelTest {
   private SimulatedCluster cluster;
   private int checked;
   private int stopped;
+  private int put;
+  private int valuesChecked;
 
   /** A file as its writer knows it. */
   private static final class Written {
@@ -77,6 +85,7 @@ class SimulatedOneSidedModelTest {
     final String host;
     final CrailStore store;
     final List<Open> open = new ArrayList<>();
+    final List<Upcoming<CrailKeyValue>> puts = new ArrayList<>();
     boolean hangs;
 
     Client(String host, CrailStore store) {
@@ -220,6 +229,43 @@ class SimulatedOneSidedModelTest {
         });
   }
 
+  /** Bytes that tell what they are to be. */
+  private static byte[] value(int seed, int length) {
+    byte[] value = Bytes.random(new Random(seed), length);
+    ByteBuffer.wrap(value).putInt(seed);
+    return value;
+  }
+
+  private void put(Client client) throws Exception {
+    int length = VALUES[random.nextInt(VALUES.length)];
+    byte[] value = value(random.nextInt(), length);
+    Upcoming<CrailKeyValue> begun =
+        attempt(() -> client.store.put(path(true), Bytes.buffer(value)));
+    if (begun != null) {
+      client.puts.add(begun);
+    }
+    for (Upcoming<CrailKeyValue> each : List.copyOf(client.puts)) {
+      if (each.isDone() || client.puts.size() > MAX_PUTS) {
+        client.puts.remove(each);
+        CrailKeyValue made = attempt(() -> each.get());
+        if (made != null) {
+          assertTrue(Arrays.stream(VALUES).anyMatch(any -> any == made.getCapacity()));
+          put++;
+        }
+      }
+    }
+  }
+
+  /** A value that was put, or is being put. */
+  private void checkValue(CrailFile file) throws Exception {
+    if (file.getCapacity() > 0) {
+      byte[] read = Bytes.read(file);
+      int length = (int) file.getCapacity();
+      assertArrayEquals(value(ByteBuffer.wrap(read).getInt(), length), read, file.getPath());
+      valuesChecked++;
+    }
+  }
+
   private void delete(Client client) throws Exception {
     if (random.nextInt(10) > 0) {
       attempt(() -> client.store.delete(path(random.nextBoolean()), false).get());
@@ -242,6 +288,10 @@ class SimulatedOneSidedModelTest {
 
   private void check(CrailFile file) throws Exception {
     Written written = files.get(file.getFd());
+    if (written == null && file instanceof CrailKeyValue) {
+      checkValue(file);
+      return;
+    }
     if (written == null) {
       // Its writer has never learnt of its own create.
       assertEquals(0, file.getCapacity());
@@ -289,7 +339,7 @@ class SimulatedOneSidedModelTest {
 
   private void step() throws Exception {
     Client client = client();
-    switch (random.nextInt(20)) {
+    switch (random.nextInt(24)) {
       case 0, 1 -> create(client);
       case 2, 3, 4, 5, 6, 7, 8, 9 -> write(client);
       case 10 -> {
@@ -304,6 +354,7 @@ class SimulatedOneSidedModelTest {
           disturb(client);
         }
       }
+      case 17, 18, 19, 20 -> put(client);
       default -> cluster.network().runFor(Duration.ofMillis(random.nextInt(400)));
     }
   }
@@ -317,8 +368,12 @@ class SimulatedOneSidedModelTest {
       check(client(), "/d/" + i);
       check(client(), "/t/" + i);
     }
-    System.out.println(checked + " files read, " + stopped + " writers stopped");
-    assertTrue(checked > STEPS / 20, checked + " files read");
+    System.out.printf(
+        "%d files read, %d writers stopped, %d values put, %d read%n",
+        checked, stopped, put, valuesChecked);
+    assertTrue(put > STEPS / 20, put + " values put");
+    assertTrue(valuesChecked > STEPS / 50, valuesChecked + " values read");
+    assertTrue(checked > STEPS / 30, checked + " files read");
     assertTrue(stopped > STEPS / 100, stopped + " writers stopped");
   }
 }

@@ -19,6 +19,7 @@ import io.crail.CrailResult;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.common.error.CrailTimeoutException;
+import io.crail.common.error.ErrorCode;
 import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.StaleNodeException;
 import io.crail.common.error.UnavailableException;
@@ -30,6 +31,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -242,24 +244,167 @@ class SimulatedPutTest {
     assertTrue(writes.get(0).deadlineNanos() - given <= LEASE.toNanos());
   }
 
-  @Test
-  void whatIsNotOnThisHostIsNotWrittenAhead() throws Exception {
-    start();
-    prepare();
-    int[] writes = new int[1];
+  /** Notes each write that is issued from now on, and lets those stand still that are to. */
+  private List<Transfer> writes(int... stalled) {
+    List<Transfer> writes = new ArrayList<>();
     cluster
         .tier()
         .stall(
             transfer -> {
-              writes[0]++;
-              return false;
+              writes.add(transfer);
+              return Arrays.stream(stalled).anyMatch(index -> index == writes.size() - 1);
             });
-    put(value(LARGE, 3)).get();
-    assertEquals(1, writes[0]);
-    assertValue(value(LARGE, 3));
-    // What was given for it is free a lease later.
+    return writes;
+  }
+
+  /**
+   * All that is free but for a few blocks is taken at once, so that what is freed is given again.
+   */
+  private void useAllSpace() throws Exception {
+    cluster.tier().stall(false);
+    try (CrailStore other = cluster.newStore("other")) {
+      CrailOutputStream stream = Bytes.createFile(other, "/all").getDirectOutputStream(0);
+      byte[] bytes = value(64 << 10, 99);
+      assertThrows(
+          NoSpaceException.class,
+          () -> {
+            for (int i = 0; i < 4 << 20; i += bytes.length) {
+              try {
+                stream.write(Bytes.buffer(bytes)).get();
+              } catch (ExecutionException e) {
+                throw e.getCause();
+              }
+            }
+          });
+    }
+  }
+
+  @Test
+  void overANetworkTheBytesLeaveBesideTheCreate() throws Exception {
+    start();
+    cluster.network().latency(Duration.ofMillis(10), Duration.ofMillis(10));
+    cluster.tier().latency(Duration.ofMillis(15), Duration.ofMillis(15));
+    prepare();
+    for (int i = 3; i < 6; i++) {
+      List<Transfer> writes = writes();
+      final long begin = cluster.nanoTime();
+      put(value(LARGE, i)).get();
+      // A request, which ends before both halves of the write do, and another one behind it.
+      long took = Duration.ofNanos(cluster.nanoTime() - begin).toMillis();
+      assertTrue(took >= 50 && took < 60, took + " ms");
+      assertEquals(1, writes.size());
+      assertValue(value(LARGE, i));
+    }
+    store.delete(KEY, false).get();
+    assertEquals(0, cluster.usage().usedBytes());
+    // What was given for the next one is free a lease later.
     cluster.drive(store, LEASE.multipliedBy(2));
     TestCluster.await("nothing waits", () -> cluster.usage().waitingBytes() == 0);
+  }
+
+  @Test
+  void ofValuesWrittenBesideTheirCreatesTheLastWins() throws Exception {
+    start("crail.datatimeout=100s");
+    prepare();
+    put(value(LARGE, 3)).get();
+    List<Transfer> writes = writes(0);
+    final Upcoming<CrailKeyValue> first = put(value(LARGE, 4));
+    Upcoming<CrailKeyValue> second = put(value(LARGE, 5));
+    second.get();
+    assertFalse(first.isDone());
+    // Nobody gets what the first one is still being written to.
+    useAllSpace();
+    cluster.tier().releaseStalled();
+    ExecutionException overtaken = assertThrows(ExecutionException.class, first::get);
+    assertInstanceOf(StaleNodeException.class, overtaken.getCause());
+    assertNotEquals(writes.get(0).extent(), writes.get(1).extent());
+    assertValue(value(LARGE, 5));
+    byte[] all = Bytes.read(store.lookup("/all").get().asFile());
+    for (int at = 0; at < all.length; at += 64 << 10) {
+      assertArrayEquals(value(64 << 10, 99), Arrays.copyOfRange(all, at, at + (64 << 10)));
+    }
+  }
+
+  /** When the create arrives, the space may have gone that the bytes were written to. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 15})
+  void whatWasWrittenToSpaceThatIsGoneIsWrittenOnceMore(int margin) throws Exception {
+    start("crail.datatimeout=100s", "crail.namenode.freemargin=" + margin + "s");
+    cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
+    prepare();
+    List<Transfer> writes = writes();
+    cluster.network().partition("client", NAMENODE);
+    Upcoming<CrailKeyValue> put = put(value(LARGE, 3));
+    cluster.network().runFor(LEASE.multipliedBy(2));
+    if (margin == 1) {
+      TestCluster.await("it is gone", () -> cluster.usage().waitingBytes() == 0);
+    }
+    cluster.network().heal("client", NAMENODE);
+    put.get();
+    assertEquals(margin == 1 ? 2 : 1, writes.size());
+    assertValue(value(LARGE, 3));
+  }
+
+  @Test
+  void bytesThatMayStillArriveKeepTheirSpace() throws Exception {
+    start("crail.datatimeout=4s");
+    prepare();
+    AtomicInteger writes = new AtomicInteger();
+    cluster
+        .tier()
+        .failWrites(
+            transfer -> writes.getAndIncrement() == 0 ? ErrorCode.UNAVAILABLE : ErrorCode.OK,
+            Duration.ofSeconds(1));
+    ExecutionException failed =
+        assertThrows(ExecutionException.class, () -> put(value(LARGE, 3)).get());
+    assertInstanceOf(UnavailableException.class, failed.getCause());
+    CrailKeyValue left = store.lookup(KEY).get().asKeyValue();
+    assertEquals(0, left.getCapacity());
+    // Its lease ends by itself, and its space rests behind that.
+    assertThrows(WriteLeaseHeldException.class, () -> left.getDirectOutputStream(0));
+    useAllSpace();
+    store.delete("/all", false).get();
+    byte[] bytes = value(LARGE, 4);
+    put(bytes).get();
+    cluster.drive(store, LEASE.multipliedBy(8));
+    assertValue(bytes);
+    TestCluster.await("nothing waits", () -> cluster.usage().waitingBytes() == 0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aLeaseOfWhichNothingIsKnownStaysAsLongAsItsBytesAreUnderWay(boolean lost) throws Exception {
+    start("crail.datatimeout=100s");
+    cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
+    prepare();
+    // Its renewals prolong all leases of this client.
+    final CrailOutputStream stream = Bytes.createFile(store, "/stream").getDirectOutputStream(0);
+    List<Transfer> writes = writes(0);
+    if (lost) {
+      cluster.tier().failWrites(transfer -> ErrorCode.UNAVAILABLE, Duration.ofSeconds(1));
+    }
+    cluster
+        .network()
+        .schedule(Duration.ofNanos(1_500_000), () -> cluster.network().cut("client", NAMENODE));
+    Upcoming<CrailKeyValue> put = put(value(LARGE, 3));
+    cluster.drive(store, Duration.ofSeconds(35));
+    // It has failed, but the memory is in use; and who has the lease is not asked for it.
+    assertFalse(put.isDone());
+    assertEquals(1, writes.size());
+    assertEquals(64 << 10, cluster.usage().usedBytes());
+    CrailStore other = cluster.newStore("other");
+    CrailKeyValue found = other.lookup(KEY).get().asKeyValue();
+    assertThrows(WriteLeaseHeldException.class, () -> found.getDirectOutputStream(0));
+    cluster.tier().releaseStalled();
+    ExecutionException failed = assertThrows(ExecutionException.class, put::get);
+    assertInstanceOf(UnavailableException.class, failed.getCause());
+    // The deadline of a request later it is given back, or ends a lease behind that.
+    cluster.drive(store, Duration.ofSeconds(35));
+    assertEquals(lost ? 64 << 10 : 0, cluster.usage().usedBytes());
+    cluster.drive(store, LEASE);
+    TestCluster.await("it is free", () -> cluster.usage().usedBytes() == 0);
+    found.getDirectOutputStream(0).close();
+    stream.close();
   }
 
   @Test
