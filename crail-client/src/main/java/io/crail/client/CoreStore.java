@@ -344,6 +344,11 @@ public final class CoreStore extends CrailStore {
   /** Remembers an output stream until it is closed. */
   void register(DirectOutput output) throws CrailException {
     outputs.add(output);
+    leasesHeld();
+  }
+
+  /** There is a lease that may have to be renewed. */
+  void leasesHeld() throws CrailException {
     if (timer != null) {
       timer.wake();
     }

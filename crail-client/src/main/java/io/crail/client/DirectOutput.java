@@ -258,9 +258,17 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     return held;
   }
 
-  /** Goes on behind bytes that were written before the node was there; before the first write. */
-  void begunBy(GrantedOutput before, int length) {
+  /**
+   * Goes on behind bytes that were written while nobody knew of the node; before the first write.
+   *
+   * @throws CrailException when the store has ended the stream
+   */
+  void begunBy(GrantedOutput before, int length) throws CrailException {
     synchronized (this) {
+      if (ended != null) {
+        // The namenode was told that nothing is written.
+        throw ended.rethrown();
+      }
       written = length;
     }
     position = length;

@@ -37,7 +37,7 @@ final class DoubtfulCreates {
   private volatile boolean any;
 
   /**
-   * Notes a create that has failed just now, or whose bytes may arrive later.
+   * Notes a create that has failed just now, or whose lease could not be given back.
    *
    * @param close how its lease is to end, as in {@link SetSize}
    */

@@ -8,11 +8,15 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Writes a value to space that was given ahead, before its node is there. No byte is on its way
- * behind the end of the grant. Used once.
+ * Writes a value to space that was given ahead, before anybody knows of its node. No byte is on its
+ * way behind the end of the grant; or of the lease, once the node is known to have that space. Used
+ * once.
  */
 final class GrantedOutput extends DirectStream {
   private final SpaceAhead.Grant grant;
+
+  /** The lease of the node that has the space; null as long as none is known to. */
+  private volatile WriteLeases.Held lease;
 
   /**
    * Creates the stream.
@@ -62,6 +66,19 @@ final class GrantedOutput extends DirectStream {
     file().store().statistics().outputClosed(counters());
   }
 
+  /** The space is that of a node, so its lease says how long the write may go on. */
+  void goesOnUnder(WriteLeases.Held held) {
+    lease = held;
+  }
+
+  /** That lease is needed no longer. */
+  void endLease() {
+    WriteLeases.Held held = lease;
+    if (held != null) {
+      held.close();
+    }
+  }
+
   /** The space that it writes to. */
   SpaceAhead.Grant grant() {
     return grant;
@@ -74,6 +91,10 @@ final class GrantedOutput extends DirectStream {
 
   @Override
   CrailException lossAt(long nowNanos) {
+    WriteLeases.Held held = lease;
+    if (held != null) {
+      return held.isValid(nowNanos) ? null : held.loss(file().getPath());
+    }
     return grant.validUntilNanos() - nowNanos > 0
         ? null
         : ErrorCode.WRITE_LEASE_LOST.exception(file().getPath() + ": space given ahead");
@@ -81,7 +102,8 @@ final class GrantedOutput extends DirectStream {
 
   @Override
   long pieceDeadlineNanos(long operationDeadlineNanos) {
-    long end = grant.validUntilNanos();
+    WriteLeases.Held held = lease;
+    long end = held == null ? grant.validUntilNanos() : held.validUntilNanos();
     return end - operationDeadlineNanos < 0 ? end : operationDeadlineNanos;
   }
 

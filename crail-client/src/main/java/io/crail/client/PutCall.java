@@ -61,8 +61,11 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     /** Writes to that beside the create; null if the bytes lie there already. */
     private GrantedOutput output;
 
-    /** That write, once it is issued. */
+    /** That write, once it is issued; null if the create had failed before. */
     private StreamOperation write;
+
+    /** Why nobody knows whether that write is issued; else null. */
+    private Throwable broken;
 
     /** The answer to the create, and the issue of that write: the later one goes on. */
     private final AtomicInteger awaited = new AtomicInteger(2);
@@ -70,12 +73,17 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     /** Whether all bytes were written beside the create, to what has become the node's space. */
     private boolean written;
 
-    /** A write to what is not the node's that may still read the memory; else null. */
+    /** A write of which nothing comes, but that may still read the memory; else null. */
     private StreamOperation straggler;
 
     Ahead(SpaceAhead.Kind kind, SpaceAhead.Plan plan) {
       this.kind = kind;
       this.plan = plan;
+    }
+
+    /** Whether an extent is the space that the create names. */
+    boolean isNamed(Extent extent) {
+      return named.extent().equals(extent);
     }
 
     /** What goes with the create of a value of so many bytes. */
@@ -126,7 +134,10 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
             store.leases().incarnation(kind.namenode()));
   }
 
-  /** Copies the bytes where there is space for them on this host, and sends the create. */
+  /**
+   * Sends the create; before it, copies the bytes to space that was given ahead on this host, or
+   * behind it sends them to such space elsewhere.
+   */
   void begin() {
     if (ahead != null && ahead.plan.grant() != null) {
       try {
@@ -149,7 +160,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     return ahead != null && ahead.output != null;
   }
 
-  /** Copies the bytes to space that was given ahead, if it is memory of this host. */
+  /** Copies the bytes to space that was given ahead; elsewhere notes that they are to go there. */
   private void writeAhead(SpaceAhead.Grant grant) {
     CoreKeyValue unborn = new CoreKeyValue(store, path, (CreateCall) null, 0);
     GrantedOutput output = new GrantedOutput(unborn, context, grant);
@@ -177,14 +188,33 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
 
   /** Sends the bytes to space that was given ahead, behind the create that names it. */
   private void writeBeside() {
-    try {
-      ahead.write = ahead.output.write(request.memory(), root, request.from(), request.length());
-    } catch (RuntimeException e) {
-      // They are written behind the answer, and what goes wrong again then is told.
-    } finally {
-      if (ahead.awaited.decrementAndGet() == 0) {
-        answered();
+    if (creation.isFailed()) {
+      store.spaceAhead().unused(ahead.named);
+    } else {
+      try {
+        ahead.write = ahead.output.write(request.memory(), root, request.from(), request.length());
+      } catch (RuntimeException | Error e) {
+        // The create is under way: whoever has called learns of it at the end.
+        ahead.broken = e;
+        store.spaceAhead().unused(ahead.named);
       }
+    }
+    if (ahead.awaited.decrementAndGet() == 0) {
+      context.loop().submit(new Answered());
+    }
+  }
+
+  /** Goes on in the loop, where nothing waits. */
+  private final class Answered implements ClientLoop.Task {
+    @Override
+    public void runInLoop() {
+      answered();
+    }
+
+    @Override
+    public void rejected() {
+      // The loop has ended, and so does whatever is begun.
+      answered();
     }
   }
 
@@ -267,7 +297,16 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
 
   /** The create has ended, and the write beside it, if there is one, is issued. */
   private void answered() {
-    if (creation.isFailed()) {
+    if (ahead != null && ahead.broken != null) {
+      if (!creation.isFailed()) {
+        expire(creation.response().node().id());
+      } else if (LeaseReturn.isDoubtful(creation.failure())) {
+        doubt(true);
+      }
+      CrailException bug = ErrorCode.INTERNAL.exception(toString());
+      bug.initCause(ahead.broken);
+      ended(bug);
+    } else if (creation.isFailed()) {
       refused();
     } else {
       created(creation.response());
@@ -319,24 +358,71 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     // Without any the node has gone already, and its space with it, whichever that was.
     Extent first = response.extents().isEmpty() ? null : response.extents().get(0);
     if (first == null || first.beginsAt(ahead.named.extent())) {
-      ahead.write.whenComplete(() -> writtenBeside(ahead.named.extent().equals(first)));
+      ahead.written = ahead.isNamed(first);
+      if (ahead.written && !ahead.write.isComplete()) {
+        holdLease(node.id());
+      }
+      ahead.write.whenComplete(this::writtenBeside);
     } else {
       leave(ahead.output, ahead.write);
       open();
     }
   }
 
+  /** Lets the write beside the create go on as long as the lease of the node can be renewed. */
+  private void holdLease(long id) {
+    long leaseNanos = context.leaseNanos(id);
+    if (context.nanoTime() - creation.sentNanos() >= leaseNanos / 2) {
+      return;
+    }
+    ahead.output.goesOnUnder(
+        store
+            .leases()
+            .opened(id, request.token(), creation.sentNanos(), leaseNanos, creation.incarnation()));
+    try {
+      store.leasesHeld();
+    } catch (CrailException e) {
+      // Nobody renews it, and the write ends with it.
+    }
+  }
+
   /** The write beside the create has ended. */
-  private void writtenBeside(boolean isTaken) {
+  private void writtenBeside() {
     StreamOperation write = ahead.write;
+    ahead.output.endLease();
     if (write.transferFailed()) {
-      // As for any other writer; but the lease may not end before those bytes can arrive no more.
-      doubt(true);
+      ahead.output.count();
+      expire(creation.response().node().id());
       ended(write.failure());
       return;
     }
-    ahead.written = isTaken && !write.isFailed();
+    ahead.written &= !write.isFailed();
+    if (!ahead.written) {
+      ahead.output.count();
+    }
     open();
+  }
+
+  /** Lets the lease of a node run out: bytes may still arrive, and its space is to rest as long. */
+  private void expire(long id) {
+    LeaseReturn.Try back =
+        new LeaseReturn(
+                context,
+                path,
+                null,
+                id,
+                request.token(),
+                0,
+                SetSize.EXPIRE,
+                SmallValue.NONE,
+                gone -> {})
+            .tried();
+    back.whenComplete(
+        () -> {
+          if (back.isFailed() && LeaseReturn.isDoubtful(back.failure())) {
+            doubt(true);
+          }
+        });
   }
 
   /** Takes the lease that the create has brought. */
@@ -364,6 +450,14 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     AcquireCall call = new AcquireCall(context, made.id(), request.token());
     call.whenComplete(
         () -> {
+          if (ahead != null && ahead.written && !call.isFailed()) {
+            // The lease may have run out meanwhile, and the space with it.
+            List<Extent> now = call.response().extents();
+            ahead.written = !now.isEmpty() && ahead.isNamed(now.get(0));
+            if (!ahead.written) {
+              ahead.output.count();
+            }
+          }
           try {
             write(made, made.openAcquired(context, call, sentNanos, request.length()));
           } catch (CrailException | RuntimeException e) {
@@ -376,8 +470,12 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   private void write(CoreKeyValue made, DirectOutput output) {
     value = made;
     if (ahead != null && ahead.written) {
-      output.begunBy(ahead.output, request.length());
-      output.closeBehind(this::ended);
+      try {
+        output.begunBy(ahead.output, request.length());
+        output.closeBehind(this::ended);
+      } catch (CrailException e) {
+        output.closeBehind(later -> ended(e));
+      }
       return;
     }
     long writeNanos = DirectStream.timeoutNanos(store.dataTimeoutNanos(), request.length());

@@ -154,7 +154,7 @@ final class SpaceAhead {
     }
   }
 
-  /** What was planned to be written to has become no node's. */
+  /** What was planned to be written to will not be used, or nobody knows. */
   synchronized void unused(Grant grant) {
     bytes += grant.extent.length();
     unused.add(grant);

@@ -243,7 +243,8 @@ final class BlockStore {
    * @return null when it is not there any more, or was taken for something else
    */
   Allocation takeGranted(long grant, long token, Node node, long bytes) {
-    Allocation extent = quarantine.take(grant, token, node, bytes);
+    Allocation extent =
+        quarantine.take(grant, token, node, bytes, clock.nanoTime(), options.offlineNanos());
     if (extent != null) {
       extent.region().datanode().useLent(extent);
     }

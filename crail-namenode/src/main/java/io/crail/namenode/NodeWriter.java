@@ -105,7 +105,8 @@ final class NodeWriter {
    * name is that in which this is decided.
    *
    * @param old the node in whose place it comes, which is destroyed then, or null
-   * @throws CrailException with {@link ErrorCode#NO_SPACE} and others; then nothing was taken
+   * @throws CrailException with {@link ErrorCode#NO_SPACE} and others; then nothing was taken, but
+   *     space that was given ahead may be there no longer
    */
   void equip(Node node, Create.Request request, Node old, long clientId) throws CrailException {
     int length = request.value().length();
@@ -442,7 +443,8 @@ final class NodeWriter {
    * Lets a node have a small value in the place of what it has, which is nothing that is committed,
    * or a smaller one. Whom a value was refused once writes it to extents: an earlier copy of the
    * request that comes now, over another connection, must not take those away. Nothing was written
-   * to what came with a create; what a writer has asked for, it may be writing to.
+   * to what came with a create; what a writer has asked for, or has named in the create, it may be
+   * writing to.
    */
   private void keepSmall(Node node, WriteLease lease, SmallValue value) throws CrailException {
     NodeSpace old = node.space();

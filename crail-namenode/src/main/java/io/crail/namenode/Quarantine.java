@@ -143,16 +143,20 @@ final class Quarantine {
    * Takes out what was given ahead, for the node that has come; its datanode counts it as waiting.
    *
    * @param bytes how many the writer has written to it, or is writing
+   * @param offlineNanos how long a datanode may be silent, at most
    * @return null when it is not there any more, or was given for something else
    */
-  synchronized Allocation take(long grant, long token, Node comer, long bytes) {
+  synchronized Allocation take(
+      long grant, long token, Node comer, long bytes, long nowNanos, long offlineNanos) {
     Writer writer = writers.get(grant);
     if (!(writer instanceof Grant given) || writer.token != token || !given.isFor(comer)) {
       return null;
     }
     Allocation extent = writer.first.extent;
     // What lies at a datanode that is to go, or has gone, is better written once more.
-    boolean stays = extent.region().datanode().state() == DatanodeSpace.State.ACTIVE;
+    DatanodeSpace datanode = extent.region().datanode();
+    boolean stays =
+        datanode.state() == DatanodeSpace.State.ACTIVE && datanode.isOnline(nowNanos, offlineNanos);
     return stays && bytes <= extent.length() ? remove(writer.first).extent : null;
   }
 

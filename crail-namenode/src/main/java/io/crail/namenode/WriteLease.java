@@ -60,7 +60,7 @@ final class WriteLease {
     endNanos = nanos;
   }
 
-  /** True when its holder has asked for space, beyond what it was created with. */
+  /** True when its holder may be writing to its space: it has asked for that, or has named it. */
   boolean hasAskedForSpace() {
     return askedForSpace;
   }

@@ -279,6 +279,15 @@ class SimulatedPutTest {
     }
   }
 
+  /** Nobody else has written to what was taken. */
+  private void assertAllSpaceIsUntouched() throws Exception {
+    byte[] all = Bytes.read(store.lookup("/all").get().asFile());
+    assertTrue(all.length > 2 << 20);
+    for (int at = 0; at < all.length; at += 64 << 10) {
+      assertArrayEquals(value(64 << 10, 99), Arrays.copyOfRange(all, at, at + (64 << 10)));
+    }
+  }
+
   @Test
   void overANetworkTheBytesLeaveBesideTheCreate() throws Exception {
     start();
@@ -319,10 +328,7 @@ class SimulatedPutTest {
     assertInstanceOf(StaleNodeException.class, overtaken.getCause());
     assertNotEquals(writes.get(0).extent(), writes.get(1).extent());
     assertValue(value(LARGE, 5));
-    byte[] all = Bytes.read(store.lookup("/all").get().asFile());
-    for (int at = 0; at < all.length; at += 64 << 10) {
-      assertArrayEquals(value(64 << 10, 99), Arrays.copyOfRange(all, at, at + (64 << 10)));
-    }
+    assertAllSpaceIsUntouched();
   }
 
   /** When the create arrives, the space may have gone that the bytes were written to. */
@@ -346,9 +352,49 @@ class SimulatedPutTest {
   }
 
   @Test
-  void bytesThatMayStillArriveKeepTheirSpace() throws Exception {
+  void whatWasWrittenUnderALeaseThatRanOutIsWrittenOnceMore() throws Exception {
+    start("crail.datatimeout=100s");
+    cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
+    prepare();
+    List<Transfer> writes = writes();
+    // The create arrives, and its answer much later.
+    cluster
+        .network()
+        .schedule(
+            Duration.ofNanos(1_500_000), () -> cluster.network().partition("client", NAMENODE));
+    Upcoming<CrailKeyValue> put = put(value(LARGE, 3));
+    cluster.network().runFor(LEASE.multipliedBy(2));
+    CrailStore other = cluster.newStore("other");
+    CrailKeyValue found = other.lookup(KEY).get().asKeyValue();
+    assertEquals(0, found.getCapacity());
+    TestCluster.await("its lease has ended", () -> cluster.usage().usedBytes() == 0);
+    cluster.network().heal("client", NAMENODE);
+    put.get();
+    assertEquals(2, writes.size());
+    assertValue(value(LARGE, 3));
+    found.getDirectOutputStream(0).close();
+  }
+
+  @Test
+  void aSlowWriteGoesOnAsLongAsTheLeaseIsRenewed() throws Exception {
+    start("crail.datatimeout=100s");
+    prepare();
+    List<Transfer> writes = writes();
+    // Longer than what was given ahead is good for.
+    cluster.tier().latency(LEASE, LEASE);
+    put(value(LARGE, 3)).get();
+    cluster.tier().latency(Duration.ZERO, Duration.ZERO);
+    assertEquals(1, writes.size());
+    assertValue(value(LARGE, 3));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void bytesThatMayStillArriveKeepTheirSpace(boolean renamed) throws Exception {
     start("crail.datatimeout=4s");
     prepare();
+    // Its renewals prolong all leases of this client.
+    final CrailOutputStream stream = Bytes.createFile(store, "/stream").getDirectOutputStream(0);
     AtomicInteger writes = new AtomicInteger();
     cluster
         .tier()
@@ -362,13 +408,23 @@ class SimulatedPutTest {
     assertEquals(0, left.getCapacity());
     // Its lease ends by itself, and its space rests behind that.
     assertThrows(WriteLeaseHeldException.class, () -> left.getDirectOutputStream(0));
+    if (renamed) {
+      store.rename(KEY, "/t/other").get();
+    }
     useAllSpace();
+    cluster.drive(store, LEASE.plusSeconds(1));
+    String path = renamed ? "/t/other" : KEY;
+    SimulatedCluster.takeOver(store.lookup(path).get().asKeyValue()).close();
+    assertAllSpaceIsUntouched();
     store.delete("/all", false).get();
+    cluster.drive(store, LEASE.multipliedBy(3));
+    TestCluster.await("nothing waits", () -> cluster.usage().waitingBytes() == 0);
     byte[] bytes = value(LARGE, 4);
     put(bytes).get();
     cluster.drive(store, LEASE.multipliedBy(8));
     assertValue(bytes);
     TestCluster.await("nothing waits", () -> cluster.usage().waitingBytes() == 0);
+    stream.close();
   }
 
   @ParameterizedTest

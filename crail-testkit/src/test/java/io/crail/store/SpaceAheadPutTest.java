@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Values that are copied on their datanode's host before their create. */
+/** Values whose space came with the put before, on their datanode's host and over a network. */
 @Timeout(120)
 class SpaceAheadPutTest {
   private static final int LENGTH = 60_000;
@@ -247,8 +247,50 @@ class SpaceAheadPutTest {
       puts.poll().get();
     }
     assertEquals(100, longWays());
+    String counted = other.getStatistics().describe("core/output");
+    assertTrue(counted.contains("totalOps 100, "), counted);
+    assertTrue(counted.contains("bytes " + 100 * LENGTH + ","), counted);
+    assertTrue(counted.contains("totalStreams 100,"), counted);
+    assertTrue(counted.contains("localOps 0, remoteOps 100"), counted);
     for (int i = 0; i < 100; i++) {
       assertArrayEquals(value(LENGTH, i), get(store, "/t/k" + i));
     }
+  }
+
+  @Test
+  void overANetworkWhatWasSentToADatanodeThatIsToGoIsWrittenOnceMore() throws Exception {
+    CrailStore other = cluster.newStore("crail.storage.localmap=false");
+    other.lookup("/t").get();
+    for (int i = 0; i < 10; i++) {
+      other.put("/t/k" + i, Bytes.buffer(value(LENGTH, i))).get();
+    }
+    String[] address =
+        store
+            .lookup("/t/k1")
+            .get()
+            .asKeyValue()
+            .getBlockLocations(0, 1)[0]
+            .getNames()[0]
+            .split(":");
+    // Space for several, wherever the first lies.
+    List<Upcoming<CrailKeyValue>> puts = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      puts.add(other.put("/t/k" + i, Bytes.buffer(value(LENGTH, i))));
+    }
+    for (Upcoming<CrailKeyValue> put : puts) {
+      put.get();
+    }
+    cluster.drain(address[0], Integer.parseInt(address[1]));
+    for (int i = 0; i < 8; i++) {
+      byte[] value = value(LENGTH, 100 + i);
+      other.put("/t/k" + i, Bytes.buffer(value)).get();
+      assertArrayEquals(value, get(store, "/t/k" + i));
+      String name =
+          store.lookup("/t/k" + i).get().asKeyValue().getBlockLocations(0, 1)[0].getNames()[0];
+      assertNotEquals(address[1], name.split(":")[1]);
+    }
+    String counted = other.getStatistics().describe("core/output");
+    assertTrue(
+        !counted.contains("totalOps 26, "), "nothing was given by that datanode: " + counted);
   }
 }
