@@ -348,7 +348,7 @@ public final class CoreStore extends CrailStore {
   }
 
   /** There is a lease that may have to be renewed. */
-  void leasesHeld() throws CrailException {
+  void leasesHeld() {
     if (timer != null) {
       timer.wake();
     }

@@ -259,7 +259,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   }
 
   /**
-   * Goes on behind bytes that were written while nobody knew of the node; before the first write.
+   * Goes on behind bytes whose write was begun beside the create; before the first write.
    *
    * @throws CrailException when the store has ended the stream
    */

@@ -11,13 +11,13 @@ import io.crail.protocol.SmallValue;
 import java.util.ArrayDeque;
 
 /**
- * Creates that have failed so that they may have taken place. If one has, its node has a write
- * lease, and that of a put space for all bytes; nobody uses them, and all that this client gets and
- * renews prolongs them. So a while later, when the request can hardly be under way any more, its
- * path is looked up, and the lease given back that the create has asked for; if bytes may still be
- * on their way to its space, by letting it run out. A node that is somebody else's refuses that.
- * Who is not found under its path any more keeps its lease until this client falls silent.
- * Thread-safe.
+ * Creates that have failed so that they may have taken place, and those of which a lease could not
+ * be given back. If one has, its node has a write lease, and that of a put space for all bytes;
+ * nobody uses them, and all that this client gets and renews prolongs them. So a while later, when
+ * the request can hardly be under way any more, its path is looked up, and the lease given back
+ * that the create has asked for; if bytes may still be on their way to its space, by letting it run
+ * out. A node that is somebody else's refuses that. Who is not found under its path any more keeps
+ * its lease until this client falls silent. Thread-safe.
  */
 final class DoubtfulCreates {
   /** Above it the namenode ends what it has granted when this client falls silent. */
@@ -26,7 +26,8 @@ final class DoubtfulCreates {
   /** So many are looked up at a time. */
   private static final int MAX_ASKED = 64;
 
-  private record Doubt(LoopContext context, String path, long token, int close, long dueNanos) {}
+  private record Doubt(
+      LoopContext context, String path, long id, long token, int close, long dueNanos) {}
 
   /** In the order in which they are due. Guarded by "this". */
   private final ArrayDeque<Doubt> waiting = new ArrayDeque<>();
@@ -39,13 +40,14 @@ final class DoubtfulCreates {
   /**
    * Notes a create that has failed just now, or whose lease could not be given back.
    *
+   * @param id the node; 0 when nobody knows it
    * @param close how its lease is to end, as in {@link SetSize}
    */
-  void add(LoopContext context, String path, long token, int close) {
+  void add(LoopContext context, String path, long id, long token, int close) {
     long dueNanos = context.nanoTime() + context.rpcTimeoutNanos();
     synchronized (this) {
       if (waiting.size() < MAX_WAITING) {
-        waiting.addLast(new Doubt(context, path, token, close, dueNanos));
+        waiting.addLast(new Doubt(context, path, id, token, close, dueNanos));
         any = true;
       }
     }
@@ -75,6 +77,10 @@ final class DoubtfulCreates {
   }
 
   private void lookUp(Doubt doubt) {
+    if (doubt.id != 0) {
+      giveBack(doubt, doubt.id);
+      return;
+    }
     OperationCall<Lookup.Request, Lookup.Response> lookup =
         doubt
             .context
@@ -111,7 +117,7 @@ final class DoubtfulCreates {
       asked--;
     }
     if (failure != null && LeaseReturn.isDoubtful(failure)) {
-      add(doubt.context, doubt.path, doubt.token, doubt.close);
+      add(doubt.context, doubt.path, doubt.id, doubt.token, doubt.close);
     }
   }
 }

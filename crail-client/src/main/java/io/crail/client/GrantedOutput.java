@@ -8,9 +8,9 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Writes a value to space that was given ahead, before anybody knows of its node. No byte is on its
- * way behind the end of the grant; or of the lease, once the node is known to have that space. Used
- * once.
+ * Writes a value to space that was given ahead, begun before its node is known to be there. No byte
+ * is on its way behind the end of the grant; or of the lease, once the node is known to have that
+ * space. Used once.
  */
 final class GrantedOutput extends DirectStream {
   private final SpaceAhead.Grant grant;

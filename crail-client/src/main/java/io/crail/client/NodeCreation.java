@@ -40,7 +40,7 @@ final class NodeCreation extends CreateCall implements Awaitable<CrailNode> {
   @Override
   protected void completed() {
     if (asksForLease() && isFailed() && LeaseReturn.isDoubtful(failure())) {
-      node.store().doubtfulCreates().add(context(), path, request.token(), SetSize.END);
+      node.store().doubtfulCreates().add(context(), path, 0, request.token(), SetSize.END);
     }
   }
 

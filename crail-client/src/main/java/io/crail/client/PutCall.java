@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * memory of this host, the next one is copied there first, and its create says where its bytes lie:
  * again one request, and readers see the old value or the new one. Where it is elsewhere, the bytes
  * leave right behind the create, which says where they go: its answer and theirs are waited for at
- * the same time, and then the lease is given back. Nothing is sent before the create, so the order
+ * the same time, and then the lease is given back. Nothing is begun before the create, so the order
  * of puts is the same. Where anything is in the way, it goes as above.
  *
  * <p>While bytes are on their way to what may be the node's space, nothing says that the writer has
@@ -338,7 +338,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       store.creatorLeases().created(new CoreKeyValue(store, path, creation, request.token()));
     }
     int close = unfinished ? SetSize.EXPIRE : SetSize.END;
-    store.doubtfulCreates().add(context, path, request.token(), close);
+    store.doubtfulCreates().add(context, path, 0, request.token(), close);
   }
 
   private void created(Create.Response response) {
@@ -372,18 +372,14 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   /** Lets the write beside the create go on as long as the lease of the node can be renewed. */
   private void holdLease(long id) {
     long leaseNanos = context.leaseNanos(id);
-    if (context.nanoTime() - creation.sentNanos() >= leaseNanos / 2) {
+    if (context.nanoTime() - creation.sentNanos() >= leaseNanos) {
       return;
     }
     ahead.output.goesOnUnder(
         store
             .leases()
             .opened(id, request.token(), creation.sentNanos(), leaseNanos, creation.incarnation()));
-    try {
-      store.leasesHeld();
-    } catch (CrailException e) {
-      // Nobody renews it, and the write ends with it.
-    }
+    store.leasesHeld();
   }
 
   /** The write beside the create has ended. */
@@ -420,7 +416,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     back.whenComplete(
         () -> {
           if (back.isFailed() && LeaseReturn.isDoubtful(back.failure())) {
-            doubt(true);
+            store.doubtfulCreates().add(context, path, id, request.token(), SetSize.EXPIRE);
           }
         });
   }
@@ -474,6 +470,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
         output.begunBy(ahead.output, request.length());
         output.closeBehind(this::ended);
       } catch (CrailException e) {
+        ahead.output.count();
         output.closeBehind(later -> ended(e));
       }
       return;

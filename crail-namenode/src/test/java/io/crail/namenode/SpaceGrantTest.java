@@ -300,6 +300,23 @@ class SpaceGrantTest {
   }
 
   @Test
+  void whatIsAtADatanodeThatIsSilentIsNotTaken() throws Exception {
+    store = new TestStore("crail.lease", "60s");
+    datanode = store.datanode(1, "host", 0, true, CAPACITY);
+    store.create(NodeType.TABLE, "/t", 0);
+    Given given = prepare();
+    int other = store.datanode(2, "other", 0, true, CAPACITY);
+    store.passAlive(20_000, other);
+    for (boolean written : new boolean[] {false, true}) {
+      Create.Response response = create(request("/t/k", LENGTH, given, written, 0));
+      assertEquals(other, response.extents().get(0).datanode());
+      store.remove("/t/k", false);
+    }
+    store.passAlive(2_000, datanode, other);
+    assertWritten("/t/k", create(request("/t/k", LENGTH, given, 0)), given.extent, LENGTH);
+  }
+
+  @Test
   void nothingIsGivenAheadWhereLittleIsFree() throws Exception {
     store.write("/f", CAPACITY * 3 / 4);
     Create.Request request = request("/t/k", LENGTH, null, LENGTH);

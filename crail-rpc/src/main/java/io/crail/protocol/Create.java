@@ -61,13 +61,10 @@ public final class Create {
 
     private static Ahead read(ByteBuffer in, int offset) {
       long token = in.getLong(offset + TOKEN);
-      return token == 0 && isNone(in, offset)
+      boolean written = in.get(offset + WRITTEN) != 0;
+      return token == 0 && !written && isNone(in, offset)
           ? NONE
-          : new Ahead(
-              in.getLong(offset + GRANT),
-              token,
-              in.get(offset + WRITTEN) != 0,
-              in.getInt(offset + BYTES));
+          : new Ahead(in.getLong(offset + GRANT), token, written, in.getInt(offset + BYTES));
     }
 
     private void encode(ByteBuffer out, int offset) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
@@ -181,6 +182,27 @@ class NameNodeOperationsTest {
         message ->
             withRandomMessages(
                 message, (value, random) -> roundTrip(message, value, random.nextInt(9))));
+  }
+
+  /** What says nothing of space is not always the message that says nothing at all. */
+  @Test
+  void whetherBytesWereWrittenIsKeptWithoutSpace() throws CrailException {
+    Create.Request request =
+        new Create.Request(
+            NodeType.KEYVALUE,
+            true,
+            false,
+            false,
+            false,
+            0,
+            0,
+            0,
+            0,
+            Utf8.of("/k"),
+            Utf8.EMPTY,
+            SmallValue.NONE,
+            new Create.Ahead(0, 0, true, 0));
+    roundTrip(Message.of(NameNodeOperations.CREATE, true), request, 0);
   }
 
   private static <T> void roundTrip(Message<T> message, Object value, int offset)

@@ -375,10 +375,23 @@ class SimulatedPutTest {
     found.getDirectOutputStream(0).close();
   }
 
-  @Test
-  void aSlowWriteGoesOnAsLongAsTheLeaseIsRenewed() throws Exception {
+  @ParameterizedTest
+  @ValueSource(ints = {0, 60})
+  void aSlowWriteGoesOnAsLongAsTheLeaseIsRenewed(int percentLate) throws Exception {
     start("crail.datatimeout=100s");
+    cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
     prepare();
+    if (percentLate > 0) {
+      cluster
+          .network()
+          .schedule(
+              Duration.ofNanos(1_500_000), () -> cluster.network().partition("client", NAMENODE));
+      cluster
+          .network()
+          .schedule(
+              LEASE.multipliedBy(percentLate).dividedBy(100),
+              () -> cluster.network().heal("client", NAMENODE));
+    }
     List<Transfer> writes = writes();
     // Longer than what was given ahead is good for.
     cluster.tier().latency(LEASE, LEASE);
