@@ -138,7 +138,7 @@ final class ClientsSection extends Section {
     if (depth == 1) {
       return clients == 1 ? 16_000 : 48_000;
     }
-    return 12_000L * DEPTH;
+    return 8_000L * DEPTH;
   }
 
   /**
