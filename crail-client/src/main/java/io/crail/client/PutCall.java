@@ -67,8 +67,8 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     /** Why nobody knows whether that write is issued; else null. */
     private Throwable broken;
 
-    /** The answer to the create, and the issue of that write: the later one goes on. */
-    private final AtomicInteger awaited = new AtomicInteger(2);
+    /** With that write: the answer to the create, and its issue; the later one goes on. */
+    private AtomicInteger awaited;
 
     /** Whether all bytes were written beside the create, to what has become the node's space. */
     private boolean written;
@@ -174,6 +174,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     if (!endpoint.isLocal()) {
       ahead.named = grant;
       ahead.output = output;
+      ahead.awaited = new AtomicInteger(2);
       return;
     }
     StreamOperation write = output.write(request.memory(), root, request.from(), request.length());

@@ -158,7 +158,7 @@ final class NodeWriter {
       synchronized (node) {
         WriteLease lease = leases.grant(node, clientId, request.token());
         // Other than space that a create brings, this may be written to before anybody asks.
-        lease.askedForSpace();
+        lease.spaceInUse();
         node.lease(lease);
         node.space(extent);
       }
@@ -367,7 +367,7 @@ final class NodeWriter {
       requirePresent(node);
       requireLease(node, request.token());
       if (asked) {
-        node.lease().askedForSpace();
+        node.lease().spaceInUse();
       }
       NodeSpace space = node.space();
       long end = space == null ? 0 : space.end();
@@ -459,7 +459,7 @@ final class NodeWriter {
     node.space(new SmallBytes(value.bytes()));
     node.touch(clock.currentTimeMillis());
     giveBackSmall(old);
-    if (old != null && lease.hasAskedForSpace()) {
+    if (old != null && lease.mayBeWriting()) {
       release(old, 0, true, lease.endNanos(), null);
     } else {
       giveBackExtents(old);

@@ -17,7 +17,7 @@ final class WriteLease {
   private boolean linked;
 
   private boolean ending;
-  private boolean askedForSpace;
+  private boolean spaceInUse;
   private boolean valueRefused;
   private long endNanos;
 
@@ -61,13 +61,13 @@ final class WriteLease {
   }
 
   /** True when its holder may be writing to its space: it has asked for that, or has named it. */
-  boolean hasAskedForSpace() {
-    return askedForSpace;
+  boolean mayBeWriting() {
+    return spaceInUse;
   }
 
-  /** Notes that its holder has asked for space. Under the node's monitor. */
-  void askedForSpace() {
-    askedForSpace = true;
+  /** Notes that its holder may be writing to its space. Under the node's monitor. */
+  void spaceInUse() {
+    spaceInUse = true;
   }
 
   /** True when its holder was told to write a small value to extents. */

@@ -38,14 +38,18 @@ public final class MemoryCopy {
   private static final int CACHE_LINE = 64;
 
   /** What is measured. */
-  private enum Figure {
+  public enum Figure {
+    /** Copies out of the region, in order. */
     READ,
+    /** Copies into it, in order. */
     WRITE,
+    /** Copies out of it, from anywhere. */
     RANDOM;
 
-    static final List<String> NAMES = Arrays.stream(values()).map(Figure::shown).toList();
+    private static final List<String> NAMES = Arrays.stream(values()).map(Figure::shown).toList();
 
-    String shown() {
+    /** Its name among the arguments and in the output. */
+    public String shown() {
       return name().toLowerCase(Locale.ROOT);
     }
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.measure;
 
+import io.crail.bench.limits.MemoryCopy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -9,8 +10,8 @@ import java.util.List;
 /** Bare copies between a buffer and mapped memory, by {@code MemoryCopy}. Stateless. */
 final class MemoryCopies {
   private static final double NANOS_PER_MICRO = 1e3;
-  private static final String RANDOM = "random";
-  private static final String MAIN = "io.crail.bench.limits.MemoryCopy";
+  private static final String RANDOM = MemoryCopy.Figure.RANDOM.shown();
+  private static final String MAIN = MemoryCopy.class.getName();
 
   private MemoryCopies() {}
 
@@ -80,7 +81,7 @@ final class MemoryCopies {
   }
 
   private static String figure(boolean into) {
-    return into ? "write" : "read";
+    return (into ? MemoryCopy.Figure.WRITE : MemoryCopy.Figure.READ).shown();
   }
 
   private static String shown(int region, String figure, Object piece) {
