@@ -62,41 +62,29 @@ class SpaceGrantTest {
   }
 
   private Create.Request request(String path, int length, Given given, boolean written, int ahead) {
-    return new Create.Request(
-        NodeType.KEYVALUE,
-        true,
-        false,
-        false,
-        true,
-        0644,
-        Create.PARENT_CLASS,
-        nextToken++,
-        length,
-        Utf8.of(path),
-        Create.PARENT_HOST,
-        SmallValue.NONE,
+    Create.Ahead named =
         given == null
             ? new Create.Ahead(0, 0, false, ahead)
-            : new Create.Ahead(given.grant, given.token, written, ahead));
+            : new Create.Ahead(given.grant, given.token, written, ahead);
+    return request(NodeType.KEYVALUE, path, true, nextToken++, length, named);
   }
 
-  /** Without the need of space. */
-  private static Create.Request plain(
-      NodeType type, String path, long token, Given given, boolean written) {
+  private static Create.Request request(
+      NodeType type, String path, boolean needed, long token, int length, Create.Ahead ahead) {
     return new Create.Request(
         type,
         true,
         false,
         false,
-        false,
+        needed,
         0644,
         Create.PARENT_CLASS,
         token,
-        LENGTH,
+        length,
         Utf8.of(path),
         Create.PARENT_HOST,
         SmallValue.NONE,
-        new Create.Ahead(given.grant, given.token, written, 0));
+        ahead);
   }
 
   private Create.Response create(Create.Request request) throws CrailException {
@@ -380,10 +368,24 @@ class SpaceGrantTest {
         ErrorCode.INVALID_ARGUMENT, "/t/k", () -> create(request("/t/k", 0, given, 0)));
     Refusals.refused(
         ErrorCode.INVALID_ARGUMENT, "/t/k", () -> create(request("/t/k", LENGTH, null, -1)));
-    Create.Request file = plain(NodeType.DATAFILE, "/t/f", 7, given, true);
+    Create.Request file =
+        request(
+            NodeType.DATAFILE,
+            "/t/f",
+            false,
+            7,
+            LENGTH,
+            new Create.Ahead(given.grant, given.token, true, 0));
     Refusals.refused(ErrorCode.INVALID_ARGUMENT, "/t/f", () -> create(file));
     // Who has no lease is writing to nothing.
-    Create.Request nobody = plain(NodeType.KEYVALUE, "/t/k", 0, given, false);
+    Create.Request nobody =
+        request(
+            NodeType.KEYVALUE,
+            "/t/k",
+            false,
+            0,
+            LENGTH,
+            new Create.Ahead(given.grant, given.token, false, 0));
     Refusals.refused(ErrorCode.INVALID_ARGUMENT, "/t/k", () -> create(nobody));
   }
 

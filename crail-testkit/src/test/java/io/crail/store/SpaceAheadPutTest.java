@@ -123,6 +123,32 @@ class SpaceAheadPutTest {
     assertEquals(before, longWays());
   }
 
+  /** Host and port of the datanode that has a value. */
+  private String[] datanodeOf(String path) throws Exception {
+    return store
+        .lookup(path)
+        .get()
+        .asKeyValue()
+        .getBlockLocations(0, 1)[0]
+        .getNames()[0]
+        .split(":");
+  }
+
+  /** So each brings the space of another one. */
+  private static void putEightAtOnce(CrailStore at) throws Exception {
+    List<CrailBuffer> values = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      values.add(Bytes.buffer(value(LENGTH, i)));
+    }
+    List<Upcoming<CrailKeyValue>> puts = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      puts.add(at.put("/t/k" + i, values.get(i)));
+    }
+    for (Upcoming<CrailKeyValue> put : puts) {
+      put.get();
+    }
+  }
+
   @Test
   void whatWasCopiedToADatanodeThatIsToGoIsWrittenOnceMore() throws Exception {
     store.lookup("/t").get();
@@ -130,34 +156,19 @@ class SpaceAheadPutTest {
       store.put("/t/k" + i, Bytes.buffer(value(LENGTH, i))).get();
     }
     assertEquals(2, longWays());
-    List<Upcoming<CrailKeyValue>> puts = new ArrayList<>();
-    for (int i = 0; i < 8; i++) {
-      puts.add(store.put("/t/k" + i, Bytes.buffer(value(LENGTH, i))));
-    }
-    for (Upcoming<CrailKeyValue> put : puts) {
-      put.get();
-    }
+    putEightAtOnce(store);
     // There is space for several now, and the one that was taken first is at the same datanode as
     // some of the others, whichever way they took turns.
     final long before = longWays();
     store.put("/t/x", Bytes.buffer(value(LENGTH, 99))).get();
     assertEquals(before, longWays());
-    String[] address =
-        store
-            .lookup("/t/k1")
-            .get()
-            .asKeyValue()
-            .getBlockLocations(0, 1)[0]
-            .getNames()[0]
-            .split(":");
+    String[] address = datanodeOf("/t/k1");
     cluster.drain(address[0], Integer.parseInt(address[1]));
     for (int i = 0; i < 8; i++) {
       byte[] value = value(LENGTH, 100 + i);
       store.put("/t/k" + i, Bytes.buffer(value)).get();
       assertArrayEquals(value, get(store, "/t/k" + i));
-      String name =
-          store.lookup("/t/k" + i).get().asKeyValue().getBlockLocations(0, 1)[0].getNames()[0];
-      assertNotEquals(address[1], name.split(":")[1]);
+      assertNotEquals(address[1], datanodeOf("/t/k" + i)[1]);
     }
     assertTrue(longWays() > before, "nothing was given by that datanode");
   }
@@ -264,34 +275,15 @@ class SpaceAheadPutTest {
     for (int i = 0; i < 10; i++) {
       other.put("/t/k" + i, Bytes.buffer(value(LENGTH, i))).get();
     }
-    String[] address =
-        store
-            .lookup("/t/k1")
-            .get()
-            .asKeyValue()
-            .getBlockLocations(0, 1)[0]
-            .getNames()[0]
-            .split(":");
+    String[] address = datanodeOf("/t/k1");
     // Space for several, so that some is at either datanode.
-    List<CrailBuffer> values = new ArrayList<>();
-    for (int i = 0; i < 8; i++) {
-      values.add(Bytes.buffer(value(LENGTH, i)));
-    }
-    List<Upcoming<CrailKeyValue>> puts = new ArrayList<>();
-    for (int i = 0; i < 8; i++) {
-      puts.add(other.put("/t/k" + i, values.get(i)));
-    }
-    for (Upcoming<CrailKeyValue> put : puts) {
-      put.get();
-    }
+    putEightAtOnce(other);
     cluster.drain(address[0], Integer.parseInt(address[1]));
     for (int i = 0; i < 8; i++) {
       byte[] value = value(LENGTH, 100 + i);
       other.put("/t/k" + i, Bytes.buffer(value)).get();
       assertArrayEquals(value, get(store, "/t/k" + i));
-      String name =
-          store.lookup("/t/k" + i).get().asKeyValue().getBlockLocations(0, 1)[0].getNames()[0];
-      assertNotEquals(address[1], name.split(":")[1]);
+      assertNotEquals(address[1], datanodeOf("/t/k" + i)[1]);
     }
     String counted = other.getStatistics().describe("core/output");
     int writes = Integer.parseInt(counted.replaceAll(".*totalOps (\\d+),.*", "$1"));
