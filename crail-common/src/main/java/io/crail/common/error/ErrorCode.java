@@ -65,7 +65,9 @@ public enum ErrorCode {
   /** The operation is known but not served by this peer. */
   UNSUPPORTED(27, "not supported", UnsupportedOperationByPeerException::new),
   /** Another datanode is alive at that address; it may be gone soon. */
-  ADDRESS_TAKEN(28, "address is taken", AddressTakenException::new);
+  ADDRESS_TAKEN(28, "address is taken", AddressTakenException::new),
+  /** An earlier writer, which stands still, may still write to this space: take other space. */
+  SPACE_PINNED(29, "an earlier writer may still write to this space", SpacePinnedException::new);
 
   private static final ErrorCode[] BY_NUMBER = byNumber();
 

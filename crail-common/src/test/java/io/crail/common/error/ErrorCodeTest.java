@@ -44,7 +44,8 @@ class ErrorCodeTest {
       "ROOT",
       "DATA_LOST",
       "UNSUPPORTED",
-      "ADDRESS_TAKEN"
+      "ADDRESS_TAKEN",
+      "SPACE_PINNED"
     };
     for (int number = 0; number < given.length; number++) {
       assertEquals(given[number], ErrorCode.of(number).name());

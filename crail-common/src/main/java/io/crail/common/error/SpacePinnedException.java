@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common.error;
+
+/** Space that an earlier writer may still write to; see {@link ErrorCode#SPACE_PINNED}. */
+public final class SpacePinnedException extends CrailException {
+  private static final long serialVersionUID = 1L;
+
+  SpacePinnedException(ErrorCode code, String detail) {
+    super(code, detail);
+  }
+}
