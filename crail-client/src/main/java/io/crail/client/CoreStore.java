@@ -260,7 +260,8 @@ public final class CoreStore extends CrailStore {
             rpcTimeoutNanos,
             (namenode, hello) -> leases.greeted(namenode, hello));
     Endpoints endpoints =
-        new Endpoints(configuration, transport, loop, namenodes, tiers, mappingWarnings);
+        new Endpoints(
+            configuration, transport, loop, namenodes, identity.clientId(), tiers, mappingWarnings);
     return new LoopContext(loop, namenodes, endpoints, outstanding, rpcTimeoutNanos);
   }
 

@@ -53,6 +53,7 @@ final class Endpoints implements ClientLoop.Sweepable {
   private final Transport transport;
   private final ClientLoop loop;
   private final NameNodeClient namenodes;
+  private final long client;
   private final Function<String, StorageTier> tiers;
   private final boolean mapped;
   private final MappingWarnings warnings;
@@ -76,12 +77,14 @@ final class Endpoints implements ClientLoop.Sweepable {
       Transport transport,
       ClientLoop loop,
       NameNodeClient namenodes,
+      long client,
       Function<String, StorageTier> tiers,
       MappingWarnings warnings) {
     this.configuration = configuration;
     this.transport = transport;
     this.loop = loop;
     this.namenodes = namenodes;
+    this.client = client;
     this.tiers = tiers;
     this.mapped = configuration.get(StorageKeys.LOCAL_MAP);
     this.warnings = warnings;
@@ -252,7 +255,7 @@ final class Endpoints implements ClientLoop.Sweepable {
       try {
         Optional<MappedEndpoint> local =
             MappedEndpoint.open(
-                description, loop.clock(), reason -> aroundMapping(description, reason));
+                description, client, loop.clock(), reason -> aroundMapping(description, reason));
         if (local.isPresent()) {
           return local.get();
         }

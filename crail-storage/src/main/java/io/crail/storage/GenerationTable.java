@@ -70,11 +70,13 @@ public final class GenerationTable {
       }
       foreign |= present != generation;
     }
-    if (foreign && !raise(first, last, generation)) {
-      return ErrorCode.STALE_EXTENT;
+    if (foreign) {
+      if (!raise(first, last, generation)) {
+        return ErrorCode.STALE_EXTENT;
+      }
+      // Neither compiler nor processor may move the bytes, or a look at others, before that.
+      VarHandle.fullFence();
     }
-    // Neither compiler nor processor may move the bytes before the generation.
-    VarHandle.fullFence();
     return ErrorCode.OK;
   }
 

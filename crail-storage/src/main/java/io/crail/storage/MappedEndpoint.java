@@ -46,10 +46,16 @@ public final class MappedEndpoint implements StorageEndpoint {
   private final UUID uuid;
   private final Set<Integer> described;
   private final boolean checksGeneration;
+  private final long client;
   private final Clock clock;
   private final Heartbeat heartbeat;
   private final Function<String, StorageEndpoint> detour;
   private volatile RegionMemory[] regions = NONE;
+
+  /** This process as one that writes; null before its first write, and while nothing is mapped. */
+  private volatile LocalWriter writer;
+
+  private HazardTable hazards;
   private volatile boolean closed;
   private volatile long lastBeat;
   private volatile long lastBeatNanos;
@@ -60,9 +66,11 @@ public final class MappedEndpoint implements StorageEndpoint {
   private MappedEndpoint(
       Path directory,
       DatanodeDescription datanode,
+      long client,
       Clock clock,
       Heartbeat heartbeat,
       Function<String, StorageEndpoint> detour) {
+    this.client = client;
     this.directory = directory;
     this.uuid = datanode.uuid();
     this.described = datanode.regions().keySet();
@@ -79,13 +87,17 @@ public final class MappedEndpoint implements StorageEndpoint {
    * process: a directory of the same name on another host, or behind another container's mount,
    * holds another identity or nothing.
    *
+   * @param client identity of the client, as told to namenodes
    * @param detour gives the way over the network, when a region can not be mapped for the reason
    *     that it is told; called once at most, by any thread
    * @return empty when they are not here; the datanode is then reached by its tier's network
    * @throws IOException when they are here, but may not be used; says why
    */
   public static Optional<MappedEndpoint> open(
-      DatanodeDescription datanode, Clock clock, Function<String, StorageEndpoint> detour)
+      DatanodeDescription datanode,
+      long client,
+      Clock clock,
+      Function<String, StorageEndpoint> detour)
       throws IOException {
     if (datanode.directory().isEmpty()) {
       return Optional.empty();
@@ -104,7 +116,7 @@ public final class MappedEndpoint implements StorageEndpoint {
       Heartbeat heartbeat = Heartbeat.open(directory);
       return Heartbeat.isEnd(heartbeat.value())
           ? Optional.empty()
-          : Optional.of(new MappedEndpoint(directory, datanode, clock, heartbeat, detour));
+          : Optional.of(new MappedEndpoint(directory, datanode, client, clock, heartbeat, detour));
     } catch (NoSuchFileException e) {
       // It has ended meanwhile.
       return Optional.empty();
@@ -139,7 +151,7 @@ public final class MappedEndpoint implements StorageEndpoint {
     } else if (transfer.buffer().isReadOnly()) {
       transfer.end(ErrorCode.INVALID_ARGUMENT.exception("a read into a read-only buffer"));
     } else {
-      copy(transfer, false);
+      copyOut(transfer);
     }
   }
 
@@ -149,12 +161,12 @@ public final class MappedEndpoint implements StorageEndpoint {
     if (way != null) {
       way.write(transfer);
     } else {
-      copy(transfer, true);
+      copyIn(transfer);
     }
   }
 
-  private void copy(Transfer transfer, boolean write) {
-    RegionMemory region = admit(transfer, write);
+  private void copyOut(Transfer transfer) {
+    RegionMemory region = admit(transfer, false);
     if (region == null) {
       return;
     }
@@ -165,19 +177,91 @@ public final class MappedEndpoint implements StorageEndpoint {
     long generation = transfer.extent().generation();
     ErrorCode code;
     if (checksGeneration) {
-      code =
-          write
-              ? region.write(regionOffset, memory, offset, length, generation)
-              : region.read(regionOffset, memory, offset, length, generation);
+      code = region.read(regionOffset, memory, offset, length, generation);
     } else if (region.generations().isFenced(regionOffset, generation)) {
       code = ErrorCode.STALE_EXTENT;
-    } else if (write) {
-      code = region.place(regionOffset, memory, offset, length);
     } else {
       memory.put(offset, region.data(), regionOffset, length);
       code = ErrorCode.OK;
     }
     finish(transfer, code);
+  }
+
+  private void copyIn(Transfer transfer) {
+    // Before the look at the deadline: what is announced by it is known to the datanode from then
+    // on, so a thread that is stopped behind that look can be kept from writing.
+    LocalWriter by = writer;
+    RegionMemory region = admit(transfer, true);
+    if (region == null) {
+      return;
+    }
+    if (by == null) {
+      if (openWriter(transfer)) {
+        copyIn(transfer);
+      }
+      return;
+    }
+    int regionOffset = (int) transfer.regionOffset();
+    int length = transfer.length();
+    long generation = transfer.extent().generation();
+    Hazard hazard = by.announce(transfer.extent().region(), regionOffset, length, generation);
+    if (hazard == null) {
+      letGo(by);
+      copyIn(transfer);
+      return;
+    }
+    if (!checksGeneration && hazard.isRevoked()) {
+      // Its lease may have ended while this thread was stopped, so it is looked at again.
+      hazard.retract();
+      letGo(by);
+      copyIn(transfer);
+      return;
+    }
+    ErrorCode code;
+    try {
+      code =
+          region.write(
+              hazard,
+              regionOffset,
+              transfer.view(),
+              transfer.bufferOffset(),
+              length,
+              generation,
+              checksGeneration);
+    } finally {
+      by.ended();
+    }
+    finish(transfer, code);
+  }
+
+  /** Makes this process known to the datanode; false when the transfer was ended or sent. */
+  private boolean openWriter(Transfer transfer) {
+    try {
+      synchronized (this) {
+        if (writer == null && !closed && network == null) {
+          writer = LocalWriter.open(directory, hazards(), client);
+        }
+      }
+      return true;
+    } catch (IOException e) {
+      notMapped(transfer.extent().region(), e, transfer, true);
+      return false;
+    }
+  }
+
+  private HazardTable hazards() throws IOException {
+    if (hazards == null) {
+      hazards = HazardTable.open(directory);
+    }
+    return hazards;
+  }
+
+  /** Writes no more as the one that the datanode knows; the next write makes itself known anew. */
+  private synchronized void letGo(LocalWriter by) {
+    by.close();
+    if (writer == by) {
+      writer = null;
+    }
   }
 
   /**
@@ -212,6 +296,10 @@ public final class MappedEndpoint implements StorageEndpoint {
       }
     }
     regions = NONE;
+    hazards = null;
+    if (writer != null) {
+      letGo(writer);
+    }
   }
 
   @Override
@@ -286,7 +374,7 @@ public final class MappedEndpoint implements StorageEndpoint {
     if (index < regions.length && regions[index] != null) {
       return regions[index];
     }
-    RegionMemory region = RegionMemory.open(directory, index);
+    RegionMemory region = RegionMemory.open(directory, index, hazards());
     RegionMemory[] grown = Arrays.copyOf(regions, Math.max(regions.length, index + 1));
     grown[index] = region;
     regions = grown;

@@ -30,6 +30,8 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code region-<i>} and {@code region-<i>.gen}: bytes and generations of region i; the
  *       former may be a link into a mount of huge pages, which holds nothing else
  *   <li>{@code region-<i>.grown}: which of those bytes have memory, see {@link RegionFile}
+ *   <li>{@code hazards}: what is being written, see {@link HazardTable}
+ *   <li>{@code writers}: a socket for the processes that write, see {@link LocalWriters}
  * </ul>
  *
  * A datanode that was killed leaves its directory behind; the next one with the same data path
@@ -58,14 +60,23 @@ public final class RegionDirectory implements AutoCloseable {
   private final Path path;
   private final FileChannel lockChannel;
   private final Heartbeat heartbeat;
+  private final HazardTable hazards;
+  private final LocalWriters writers;
   private List<RegionMemory> regions;
   private boolean closed;
 
   private RegionDirectory(
-      Path path, FileChannel lockChannel, Heartbeat heartbeat, List<RegionMemory> regions) {
+      Path path,
+      FileChannel lockChannel,
+      Heartbeat heartbeat,
+      HazardTable hazards,
+      LocalWriters writers,
+      List<RegionMemory> regions) {
     this.path = path;
     this.lockChannel = lockChannel;
     this.heartbeat = heartbeat;
+    this.hazards = hazards;
+    this.writers = writers;
     this.regions = regions;
   }
 
@@ -119,6 +130,7 @@ public final class RegionDirectory implements AutoCloseable {
       Path path, UUID uuid, List<Integer> lengths, boolean preallocate, HugePages hugePages)
       throws IOException {
     FileChannel lockChannel = null;
+    LocalWriters writers = null;
     List<RegionMemory> regions = new ArrayList<>();
     boolean filled = false;
     try {
@@ -127,13 +139,16 @@ public final class RegionDirectory implements AutoCloseable {
               path.resolve(LOCK_FILE), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
       lockChannel.lock();
       Heartbeat heartbeat = Heartbeat.create(path.resolve(HEARTBEAT_FILE));
+      HazardTable hazards = HazardTable.create(path);
+      writers = listen(path, hazards);
       for (int i = 0; i < lengths.size(); i++) {
         if (hugePages != null) {
           // Mapping takes the pages, or fails.
           Files.createSymbolicLink(
               RegionMemory.dataFile(path, i), hugePages.createFile(targetName(path, i)));
         }
-        RegionMemory region = RegionMemory.create(path, i, lengths.get(i), hugePages != null);
+        RegionMemory region =
+            RegionMemory.create(path, i, lengths.get(i), hugePages != null, hazards);
         regions.add(region);
         if (preallocate && hugePages == null) {
           region.growAll(heartbeat::beat);
@@ -143,13 +158,17 @@ public final class RegionDirectory implements AutoCloseable {
       // Last, for it is what says that the rest is there.
       Files.writeString(path.resolve(ID_FILE), uuid.toString(), StandardOpenOption.CREATE_NEW);
       filled = true;
-      return new RegionDirectory(path, lockChannel, heartbeat, List.copyOf(regions));
+      return new RegionDirectory(
+          path, lockChannel, heartbeat, hazards, writers, List.copyOf(regions));
     } catch (IOException e) {
       String where = hugePages == null ? path.toString() : hugePages.toString();
       throw new IOException("cannot create the regions in " + where + ": " + e, e);
     } finally {
       if (!filled) {
         regions.forEach(RegionMemory::close);
+        if (writers != null) {
+          writers.close();
+        }
         if (lockChannel != null) {
           lockChannel.close();
         }
@@ -157,9 +176,25 @@ public final class RegionDirectory implements AutoCloseable {
     }
   }
 
+  /** Null where the directory's name is too long for it; its regions cannot be mapped then. */
+  private static LocalWriters listen(Path path, HazardTable hazards) throws IOException {
+    if (LocalWriters.fits(path)) {
+      return LocalWriters.listen(path, hazards);
+    }
+    LOG.warn(
+        "clients of this host go over the network: the data path is too long for a socket in {}",
+        path);
+    return null;
+  }
+
   /** The directory. */
   public Path path() {
     return path;
+  }
+
+  /** Whether clients of this host may map the regions. */
+  public boolean isMappable() {
+    return writers != null;
   }
 
   /** The regions, by index; none once this was closed. */
@@ -167,9 +202,31 @@ public final class RegionDirectory implements AutoCloseable {
     return regions;
   }
 
-  /** Shows that this datanode lives; due every {@link #BEAT_MILLIS}. */
+  /** Who is in the middle of a write to the regions. */
+  public HazardTable hazards() {
+    return hazards;
+  }
+
+  /**
+   * Shows that this datanode lives, and notices which processes that write do not any more; due
+   * every {@link #BEAT_MILLIS}.
+   */
   public void beat() {
     heartbeat.beat();
+    if (writers != null) {
+      writers.poll(System.nanoTime());
+    }
+  }
+
+  /**
+   * Lets a client's processes on this host write no more with what they know by now; for the thread
+   * that beats.
+   *
+   * @param client its identity, as told to namenodes
+   * @return true when none of them is in the middle of a write
+   */
+  public boolean revoke(long client) {
+    return writers == null || writers.revoke(client);
   }
 
   /** Tells those who have mapped the regions that they are gone, and removes the directory. */
@@ -182,6 +239,9 @@ public final class RegionDirectory implements AutoCloseable {
     regions.forEach(RegionMemory::close);
     regions = List.of();
     heartbeat.end();
+    if (writers != null) {
+      writers.close();
+    }
     delete(path);
     try {
       lockChannel.close();
@@ -216,7 +276,7 @@ public final class RegionDirectory implements AutoCloseable {
       needed += (withData ? (long) length : 0) + GenerationTable.lengthFor(length);
       needed += RegionFile.grownLengthFor(length);
     }
-    needed += Extent.MIN_LENGTH;
+    needed += HazardTable.LENGTH + Extent.MIN_LENGTH;
     long available = FreeSpace.bytes(parent);
     if (available < needed) {
       throw new IOException(
@@ -303,7 +363,7 @@ public final class RegionDirectory implements AutoCloseable {
   private static void delete(Path directory) {
     List<Path> files = new ArrayList<>();
     try (DirectoryStream<Path> entries =
-        Files.newDirectoryStream(directory, "{id,heartbeat,lock,region-*}")) {
+        Files.newDirectoryStream(directory, "{id,heartbeat,lock,hazards,writers,region-*}")) {
       // The identity goes first, so that nobody begins to map what is about to go.
       files.add(directory.resolve(ID_FILE));
       entries.forEach(files::add);

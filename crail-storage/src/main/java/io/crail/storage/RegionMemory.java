@@ -43,6 +43,7 @@ public final class RegionMemory implements AutoCloseable {
   private final int index;
   private final ByteBuffer data;
   private final GenerationTable generations;
+  private final HazardTable hazards;
 
   /** Holds what was read for the sake of being fetched, or the compiler would leave that out. */
   private int fetched;
@@ -50,9 +51,11 @@ public final class RegionMemory implements AutoCloseable {
   /** Null for anonymous memory. */
   private final RegionFile file;
 
-  private RegionMemory(int index, ByteBuffer data, ByteBuffer cells, RegionFile file) {
+  private RegionMemory(
+      int index, ByteBuffer data, ByteBuffer cells, HazardTable hazards, RegionFile file) {
     this.index = index;
     this.data = data;
+    this.hazards = hazards;
     this.file = file;
     this.generations = new GenerationTable(cells);
   }
@@ -63,8 +66,10 @@ public final class RegionMemory implements AutoCloseable {
    *
    * @param length bytes, a multiple of {@link Extent#MIN_LENGTH}
    * @param linked whether the file of the data is there, empty, and takes its memory when mapped
+   * @param hazards those of the datanode
    */
-  static RegionMemory create(Path directory, int index, int length, boolean linked)
+  static RegionMemory create(
+      Path directory, int index, int length, boolean linked, HazardTable hazards)
       throws IOException {
     checkLength(length);
     Files.write(
@@ -75,16 +80,17 @@ public final class RegionMemory implements AutoCloseable {
     Arrays.fill(grown, (byte) (linked ? 1 : 0));
     Files.write(grownFile(directory, index), grown, StandardOpenOption.CREATE_NEW);
     return linked
-        ? map(directory, index, length)
-        : map(directory, index, length, StandardOpenOption.CREATE_NEW);
+        ? map(directory, index, length, hazards)
+        : map(directory, index, length, hazards, StandardOpenOption.CREATE_NEW);
   }
 
   /**
    * Maps the files of a region that its datanode has created.
    *
+   * @param hazards those of the datanode
    * @throws IOException when there are none, or they are not those of a region
    */
-  static RegionMemory open(Path directory, int index) throws IOException {
+  static RegionMemory open(Path directory, int index, HazardTable hazards) throws IOException {
     Path file = dataFile(directory, index);
     long length = Files.size(file);
     long cellsLength = Files.size(generationFile(directory, index));
@@ -96,16 +102,21 @@ public final class RegionMemory implements AutoCloseable {
       throw new IOException(
           file + " has " + length + " bytes and " + cellsLength + " bytes of generations");
     }
-    return Uninterrupted.run(() -> map(directory, index, (int) length));
+    return Uninterrupted.run(() -> map(directory, index, (int) length, hazards));
   }
 
-  /** Creates region {@code index} in memory of this process. */
-  public static RegionMemory anonymous(int index, int length) {
+  /**
+   * Creates region {@code index} in memory of this process.
+   *
+   * @param hazards those of the datanode
+   */
+  public static RegionMemory anonymous(int index, int length, HazardTable hazards) {
     checkLength(length);
     return new RegionMemory(
         index,
         ByteBuffer.allocateDirect(length),
         ByteBuffer.allocateDirect(GenerationTable.lengthFor(length)),
+        hazards,
         null);
   }
 
@@ -154,19 +165,51 @@ public final class RegionMemory implements AutoCloseable {
   }
 
   /**
+   * Takes a range for a generation; who has announced a write there since, and found the generation
+   * still to be its own, may place bytes.
+   *
+   * @return OK; STALE_EXTENT when somebody later has it; SPACE_PINNED when an earlier writer is in
+   *     the middle of a write there, so that nobody can have it before that one has gone on
+   */
+  public ErrorCode take(int regionOffset, int length, long generation) {
+    ErrorCode code = generations.adopt(regionOffset, length, generation);
+    return code == ErrorCode.OK && hazards.isHeld(index, regionOffset, length, generation)
+        ? ErrorCode.SPACE_PINNED
+        : code;
+  }
+
+  /**
    * Copies bytes into the region, in the name of a generation.
    *
+   * @param hazard announces just this write; retracted when this returns
    * @param source memory; neither position nor limit are changed
-   * @return OK when the bytes are placed
+   * @param checked false where others leave no generations and a fence is all that counts
+   * @return OK when the bytes are placed, or as by {@link #take} and {@link #place}
    */
-  public ErrorCode write(
-      int regionOffset, ByteBuffer source, int sourceOffset, int length, long generation) {
-    ErrorCode code = generations.adopt(regionOffset, length, generation);
-    if (code != ErrorCode.OK) {
-      return code;
+  ErrorCode write(
+      Hazard hazard,
+      int regionOffset,
+      ByteBuffer source,
+      int sourceOffset,
+      int length,
+      long generation,
+      boolean checked) {
+    ErrorCode code;
+    try {
+      code = checked ? take(regionOffset, length, generation) : pass(regionOffset, generation);
+      if (code == ErrorCode.OK) {
+        code = place(regionOffset, source, sourceOffset, length);
+      }
+    } finally {
+      hazard.retract();
     }
-    code = place(regionOffset, source, sourceOffset, length);
-    return code == ErrorCode.OK ? generations.verifyAfter(regionOffset, length, generation) : code;
+    return checked && code == ErrorCode.OK
+        ? generations.verifyAfter(regionOffset, length, generation)
+        : code;
+  }
+
+  private ErrorCode pass(int regionOffset, long generation) {
+    return generations.isFenced(regionOffset, generation) ? ErrorCode.STALE_EXTENT : ErrorCode.OK;
   }
 
   /**
@@ -267,13 +310,15 @@ public final class RegionMemory implements AutoCloseable {
     }
   }
 
-  private static RegionMemory map(Path directory, int index, int length, StandardOpenOption... more)
+  private static RegionMemory map(
+      Path directory, int index, int length, HazardTable hazards, StandardOpenOption... more)
       throws IOException {
     Path file = dataFile(directory, index);
     return new RegionMemory(
         index,
         map(file, length, more),
         map(generationFile(directory, index), GenerationTable.lengthFor(length)),
+        hazards,
         new RegionFile(file, map(grownFile(directory, index), RegionFile.grownLengthFor(length))));
   }
 

@@ -177,14 +177,22 @@ class GenerationTableTest {
     }
   }
 
+  private static ErrorCode write(
+      RegionMemory region, Hazard hazard, ByteBuffer bytes, int length, long generation) {
+    assertTrue(hazard.announce(0, 0, length, generation));
+    return region.write(hazard, 0, bytes, 0, length, generation, true);
+  }
+
   /** The seqlock: a read that is confirmed holds bytes of its own generation alone. */
   @Test
   void aConfirmedReadHoldsTheBytesOfItsGeneration() throws Exception {
     // Long enough that a copy is overtaken nearly always.
     int length = 512 * UNIT;
-    RegionMemory region = RegionMemory.anonymous(0, length);
+    HazardTable hazards = HazardTable.anonymous();
+    Hazard hazard = hazards.claim(1);
+    RegionMemory region = RegionMemory.anonymous(0, length, hazards);
     AtomicLong current = new AtomicLong(1);
-    region.write(0, filled(length, 1), 0, length, 1);
+    write(region, hazard, filled(length, 1), length, 1);
     ExecutorService executor = Executors.newSingleThreadExecutor();
     try {
       Future<?> writer =
@@ -193,7 +201,7 @@ class GenerationTableTest {
                 ByteBuffer bytes = ByteBuffer.allocateDirect(length);
                 for (long generation = 2; generation < 600; generation++) {
                   fill(bytes, generation);
-                  assertEquals(ErrorCode.OK, region.write(0, bytes, 0, length, generation));
+                  assertEquals(ErrorCode.OK, write(region, hazard, bytes, length, generation));
                   current.set(generation);
                 }
               });

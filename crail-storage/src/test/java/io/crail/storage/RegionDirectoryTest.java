@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class RegionDirectoryTest {
+  private static final long CLIENT = 1;
   private static final Function<String, StorageEndpoint> NO_DETOUR =
       reason -> {
         throw new AssertionError(reason);
@@ -85,7 +86,7 @@ class RegionDirectoryTest {
     assertEquals(LENGTH, Files.size(file));
     // Such files cannot be written, so a client takes them for whole from the beginning.
     directory.regions().get(0).data().put(17, (byte) 5);
-    try (RegionMemory seen = RegionMemory.open(directory.path(), 0)) {
+    try (RegionMemory seen = RegionMemory.open(directory.path(), 0, directory.hazards())) {
       assertEquals(5, seen.data().get(17));
       assertTrue(seen.isReady(0, LENGTH));
     }
@@ -115,11 +116,11 @@ class RegionDirectoryTest {
   void regionsThatAreNotTakenAtOnceGrowLater() throws IOException {
     try (RegionDirectory sparse =
             RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), false);
-        RegionMemory seen = RegionMemory.open(sparse.path(), 0)) {
+        RegionMemory seen = RegionMemory.open(sparse.path(), 0, sparse.hazards())) {
       assertFalse(seen.isReady(0, 1));
     }
     try (RegionDirectory whole = create(UUID.randomUUID());
-        RegionMemory seen = RegionMemory.open(whole.path(), 1)) {
+        RegionMemory seen = RegionMemory.open(whole.path(), 1, whole.hazards())) {
       assertTrue(seen.isReady(0, LENGTH));
     }
   }
@@ -240,14 +241,18 @@ class RegionDirectoryTest {
     try (RegionDirectory directory = create(uuid)) {
       Clock clock = Clock.SYSTEM;
       assertTrue(
-          MappedEndpoint.open(describe(uuid, directory.path()), clock, NO_DETOUR).isPresent());
+          MappedEndpoint.open(describe(uuid, directory.path()), CLIENT, clock, NO_DETOUR)
+              .isPresent());
       assertTrue(
-          MappedEndpoint.open(describe(UUID.randomUUID(), directory.path()), clock, NO_DETOUR)
+          MappedEndpoint.open(
+                  describe(UUID.randomUUID(), directory.path()), CLIENT, clock, NO_DETOUR)
               .isEmpty());
-      assertTrue(MappedEndpoint.open(describe(uuid, dataPath), clock, NO_DETOUR).isEmpty());
-      assertTrue(MappedEndpoint.open(describe(uuid, Path.of("")), clock, NO_DETOUR).isEmpty());
+      assertTrue(MappedEndpoint.open(describe(uuid, dataPath), CLIENT, clock, NO_DETOUR).isEmpty());
       assertTrue(
-          MappedEndpoint.open(describe(uuid, Path.of("relative")), clock, NO_DETOUR).isEmpty());
+          MappedEndpoint.open(describe(uuid, Path.of("")), CLIENT, clock, NO_DETOUR).isEmpty());
+      assertTrue(
+          MappedEndpoint.open(describe(uuid, Path.of("relative")), CLIENT, clock, NO_DETOUR)
+              .isEmpty());
     }
   }
 
@@ -269,7 +274,8 @@ class RegionDirectoryTest {
         };
     try (RegionDirectory directory = create(uuid);
         MappedEndpoint endpoint =
-            MappedEndpoint.open(describe(uuid, directory.path()), clock, NO_DETOUR).orElseThrow()) {
+            MappedEndpoint.open(describe(uuid, directory.path()), CLIENT, clock, NO_DETOUR)
+                .orElseThrow()) {
       assertEquals(ErrorCode.OK, write(endpoint, now.get()));
       now.addAndGet(Heartbeat.PATIENCE_MILLIS * 1_000_000 - 1);
       assertEquals(ErrorCode.OK, write(endpoint, now.get()));
@@ -291,7 +297,7 @@ class RegionDirectoryTest {
     UUID uuid = UUID.randomUUID();
     try (RegionDirectory directory = create(uuid);
         MappedEndpoint endpoint =
-            MappedEndpoint.open(describe(uuid, directory.path()), Clock.SYSTEM, NO_DETOUR)
+            MappedEndpoint.open(describe(uuid, directory.path()), CLIENT, Clock.SYSTEM, NO_DETOUR)
                 .orElseThrow()) {
       Transfer transfer = new Transfer();
       transfer.prepare(

@@ -58,7 +58,7 @@ class RegionMemoryTest {
     System.out.println("-Dcrail.seed=" + seed);
     try (RegionDirectory directory =
             RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), true);
-        RegionMemory region = RegionMemory.open(directory.path(), 0)) {
+        RegionMemory region = RegionMemory.open(directory.path(), 0, directory.hazards())) {
       Random random = new Random(seed);
       byte[] expected = new byte[LENGTH];
       ByteBuffer direct = ByteBuffer.allocateDirect(LENGTH);
@@ -82,7 +82,7 @@ class RegionMemoryTest {
   void whatDoesNotFitPlacesNothing() throws IOException {
     try (RegionDirectory directory =
             RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), true);
-        RegionMemory region = RegionMemory.open(directory.path(), 0)) {
+        RegionMemory region = RegionMemory.open(directory.path(), 0, directory.hazards())) {
       ByteBuffer source = ByteBuffer.allocateDirect(LARGE).put(0, (byte) 1);
       assertThrows(IndexOutOfBoundsException.class, () -> region.place(0, source, PAGE, LARGE));
       assertThrows(
@@ -109,7 +109,7 @@ class RegionMemoryTest {
       long[] faults = new long[CLIENTS];
       for (int client = 0; client < CLIENTS; client++) {
         bytes.put(client, (byte) client);
-        try (RegionMemory region = RegionMemory.open(directory.path(), 0)) {
+        try (RegionMemory region = RegionMemory.open(directory.path(), 0, directory.hazards())) {
           long before = faults();
           // Not by place(), whose copy would map what it fetches by itself.
           assertTrue(region.isReady(0, LENGTH));
@@ -126,7 +126,7 @@ class RegionMemoryTest {
   }
 
   private static long faultsOfReads(RegionDirectory directory) throws IOException {
-    try (RegionMemory region = RegionMemory.open(directory.path(), 0)) {
+    try (RegionMemory region = RegionMemory.open(directory.path(), 0, directory.hazards())) {
       ByteBuffer read = ByteBuffer.allocateDirect(LENGTH);
       long before = faults();
       read.put(0, region.data(), 0, LENGTH);
@@ -139,8 +139,8 @@ class RegionMemoryTest {
     ByteBuffer page = ByteBuffer.allocateDirect(PAGE);
     try (RegionDirectory directory =
             RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), false);
-        RegionMemory first = RegionMemory.open(directory.path(), 0);
-        RegionMemory second = RegionMemory.open(directory.path(), 0)) {
+        RegionMemory first = RegionMemory.open(directory.path(), 0, directory.hazards());
+        RegionMemory second = RegionMemory.open(directory.path(), 0, directory.hazards())) {
       RegionMemory server = directory.regions().get(0);
       assertEquals(ErrorCode.OK, first.place(3 * PAGE, page, 0, PAGE));
       for (RegionMemory region : List.of(first, second, server)) {

@@ -87,6 +87,7 @@ public class TransferBenchmark {
         mapped
             ? MappedEndpoint.open(
                     datanode,
+                    1,
                     loop.clock(),
                     reason -> {
                       throw new IllegalStateException(reason);

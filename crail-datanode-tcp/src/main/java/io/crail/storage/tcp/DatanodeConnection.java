@@ -193,14 +193,36 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     if (!straight || missing < SMALLEST_PLACED || refusal != ErrorCode.OK) {
       return false;
     }
-    // Before each read: the space may have been given on since the write began.
-    int done = length - missing;
-    refusal = region.generations().verify(regionOffset + done, missing, generation);
-    if (refusal != ErrorCode.OK || !region.isReady(regionOffset + done, missing)) {
+    int target = regionOffset + length - missing;
+    if (!mayPlace(target)) {
       return false;
     }
-    window.toReceive(regionView, regionOffset + done, missing);
+    if (!region.isReady(target, missing)) {
+      loop.hazard().retract();
+      return false;
+    }
+    window.toReceive(regionView, target, missing);
     return true;
+  }
+
+  @Override
+  public void placed() {
+    loop.hazard().retract();
+  }
+
+  /**
+   * Announces what is missing of a write and looks whether it is still wanted there: the space may
+   * have been given on since the write began. If so it has to be retracted.
+   */
+  private boolean mayPlace(int target) {
+    if (!loop.hazard().announce(region.index(), target, missing, generation)) {
+      throw new IllegalStateException("an event loop writes twice at a time");
+    }
+    refusal = region.generations().verify(target, missing, generation);
+    if (refusal != ErrorCode.OK) {
+      loop.hazard().retract();
+    }
+    return refusal == ErrorCode.OK;
   }
 
   @Override
@@ -417,7 +439,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
       refusal = ErrorCode.INVALID_ARGUMENT;
     }
     if (refusal == ErrorCode.OK) {
-      refusal = region.generations().adopt(regionOffset, dataLength, generation);
+      refusal = region.take(regionOffset, dataLength, generation);
     }
     length = dataLength;
     missing = dataLength;
@@ -429,11 +451,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     int count = Math.min(missing, receiver.available());
     if (count > 0) {
       if (refusal == ErrorCode.OK) {
-        int target = regionOffset + length - missing;
-        refusal = region.generations().verify(target, missing, generation);
-        if (refusal == ErrorCode.OK) {
-          refusal = region.place(target, receiver.bytes(), receiver.offset(), count);
-        }
+        placeFromReceiver(count);
       }
       receiver.take(count);
       missing -= count;
@@ -443,6 +461,17 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     }
     endWrite();
     return true;
+  }
+
+  private void placeFromReceiver(int count) {
+    int target = regionOffset + length - missing;
+    if (mayPlace(target)) {
+      try {
+        refusal = region.place(target, receiver.bytes(), receiver.offset(), count);
+      } finally {
+        loop.hazard().retract();
+      }
+    }
   }
 
   private void endWrite() {
@@ -469,6 +498,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     return switch (refusal) {
       case INVALID_ARGUMENT -> what + ", which no namenode gives out";
       case NO_SPACE -> what + ", which the file system of datanode " + server.uuid() + " lacks";
+      case SPACE_PINNED -> what + ", where an older write stands still";
       default -> what;
     };
   }

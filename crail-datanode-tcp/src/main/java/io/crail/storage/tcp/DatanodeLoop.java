@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
+import io.crail.storage.Hazard;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,9 +15,23 @@ final class DatanodeLoop {
 
   private static final int MOST_LARGE = 2 * DatanodeConnection.MOST_PENDING / LARGE_ANSWERS + 1;
 
+  private final Hazard hazard;
   private final List<DatanodeConnection> members = new ArrayList<>();
   private final Answers.Spare small = new Answers.Spare(SMALL_ANSWERS, MOST_SMALL);
   private final Answers.Spare large = new Answers.Spare(LARGE_ANSWERS, MOST_LARGE);
+
+  /**
+   * Creates it.
+   *
+   * @param hazard announces what is written by this loop, one after the other
+   */
+  DatanodeLoop(Hazard hazard) {
+    this.hazard = hazard;
+  }
+
+  Hazard hazard() {
+    return hazard;
+  }
 
   void add(DatanodeConnection connection) {
     members.add(connection);

@@ -26,6 +26,9 @@ final class Receiver implements RecvByteBufAllocator {
      */
     boolean place(Window window);
 
+    /** What {@link #place} has pointed at is received into no more. */
+    default void placed() {}
+
     /** The most bytes that are wanted in the receiver's own buffer now, at least 1. */
     int wanted();
   }
@@ -37,7 +40,7 @@ final class Receiver implements RecvByteBufAllocator {
   private final ByteBuf memory;
   private final ByteBuffer bytes;
   private final ByteBuffer view;
-  private final Window window = new Window();
+  private final Window window = new Target();
   private int start;
   private int end;
   private int windowStart;
@@ -102,6 +105,18 @@ final class Receiver implements RecvByteBufAllocator {
   @Override
   public Handle newHandle() {
     return new ReadHandle();
+  }
+
+  /** Knows when the channel is done with it, whether anything came or not. */
+  private final class Target extends Window {
+    @Override
+    public boolean release() {
+      boolean freed = super.release();
+      if (placed && isIdle()) {
+        expectation.placed();
+      }
+      return freed;
+    }
   }
 
   private final class ReadHandle extends BoundedReads {

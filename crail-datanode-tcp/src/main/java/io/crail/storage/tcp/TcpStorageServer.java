@@ -10,6 +10,8 @@ import io.crail.protocol.Region;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.DataPath;
+import io.crail.storage.Hazard;
+import io.crail.storage.HazardTable;
 import io.crail.storage.LocalHost;
 import io.crail.storage.RegionDirectory;
 import io.crail.storage.RegionMemory;
@@ -48,6 +50,9 @@ final class TcpStorageServer implements StorageServer {
   private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
   private static final long LONGEST_SWEEP_MILLIS = 500;
 
+  /** Owner of the slots of this process; those of others are random. */
+  private static final long OWN_THREADS = 1;
+
   private final Configuration configuration;
   private final DataPath dataPath;
   private final RateLimitedLog droppedLog = new RateLimitedLog(LOG, Clock.SYSTEM);
@@ -62,6 +67,7 @@ final class TcpStorageServer implements StorageServer {
   private UUID uuid;
   private List<RegionMemory> regions = List.of();
   private RegionDirectory directory;
+  private HazardTable hazards;
   private NettyTransport transport;
   private EventLoopGroup group;
   private Channel listener;
@@ -102,12 +108,14 @@ final class TcpStorageServer implements StorageServer {
           RegionDirectory.create(
               dataPath.path(), uuid, lengths, configuration.get(TcpStorageKeys.PREALLOCATE));
       regions = directory.regions();
+      hazards = directory.hazards();
       return;
     }
+    hazards = HazardTable.anonymous();
     List<RegionMemory> anonymous = new ArrayList<>();
     try {
       for (int i = 0; i < lengths.size(); i++) {
-        anonymous.add(RegionMemory.anonymous(i, lengths.get(i)));
+        anonymous.add(RegionMemory.anonymous(i, lengths.get(i), hazards));
       }
     } catch (OutOfMemoryError e) {
       throw new IOException(
@@ -127,7 +135,14 @@ final class TcpStorageServer implements StorageServer {
     group =
         transport.newEventLoops(
             "storage", cores == 0 ? Runtime.getRuntime().availableProcessors() : cores);
-    group.forEach(executor -> loops.put(executor, new DatanodeLoop()));
+    for (EventExecutor executor : group) {
+      Hazard hazard = hazards.claim(OWN_THREADS);
+      if (hazard == null) {
+        throw new IOException(
+            "'" + TcpStorageKeys.CORES.name() + "' is " + cores + ", more than threads that write");
+      }
+      loops.put(executor, new DatanodeLoop(hazard));
+    }
     ChannelFuture bound =
         transport
             .newServerBootstrap(group)
@@ -182,6 +197,11 @@ final class TcpStorageServer implements StorageServer {
 
   UUID uuid() {
     return uuid;
+  }
+
+  /** Who is in the middle of a write to the regions. */
+  HazardTable hazards() {
+    return hazards;
   }
 
   /** Region {@code index}, or null when there is none. */
@@ -244,7 +264,9 @@ final class TcpStorageServer implements StorageServer {
 
   @Override
   public Optional<Path> directory() {
-    return Optional.ofNullable(directory).map(RegionDirectory::path);
+    return Optional.ofNullable(directory)
+        .filter(RegionDirectory::isMappable)
+        .map(RegionDirectory::path);
   }
 
   @Override

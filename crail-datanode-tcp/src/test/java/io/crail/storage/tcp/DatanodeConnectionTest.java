@@ -12,6 +12,7 @@ import io.crail.protocol.Generation;
 import io.crail.protocol.Ping;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.NettyKeys;
+import io.crail.storage.Hazard;
 import io.netty.channel.uring.IoUring;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -22,6 +23,8 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The server over raw sockets: what a good client never sends, and when. */
 class DatanodeConnectionTest {
@@ -319,10 +322,12 @@ class DatanodeConnectionTest {
     }
   }
 
-  @Test
-  void aWriteThatIsOvertakenPlacesNothingMore() throws IOException {
-    byte[] old = randomBytes(1 << 20);
-    byte[] young = randomBytes(1 << 20);
+  /** Of a long one the rest goes straight into the region, of a short one with what follows. */
+  @ParameterizedTest
+  @ValueSource(ints = {DatanodeConnection.SMALLEST_PLACED / 2, 1 << 20})
+  void aWriteThatIsOvertakenPlacesNothingMore(int length) throws IOException {
+    byte[] old = randomBytes(length);
+    byte[] young = randomBytes(length);
     try (RawClient slow = connect().greet(uuid);
         RawClient quick = connect().greet(uuid)) {
       ByteBuffer late = RawClient.write(1, 0, 0, old, 100);
@@ -337,7 +342,27 @@ class DatanodeConnectionTest {
       ping(slow, 2);
       quick.send(RawClient.read(2, 0, 0, young.length, 101));
       assertArrayEquals(young, dataOf(quick.answer(2, ErrorCode.OK), young.length));
-      quick.answer(2, ErrorCode.OK);
+      if (length > DatanodeConnection.LARGEST_COPIED_READ) {
+        quick.answer(2, ErrorCode.OK);
+      }
+    }
+  }
+
+  @Test
+  void whereAnOlderWriteStandsStillNobodyElseWrites() throws IOException {
+    byte[] data = randomBytes(8 << 10);
+    Hazard stopped = server.hazards().claim(99);
+    stopped.announce(0, 4 << 10, 1, 50);
+    try (RawClient client = connect().greet(uuid)) {
+      client.send(RawClient.write(1, 0, 0, data, 51));
+      client.answer(1, ErrorCode.SPACE_PINNED);
+      client.send(RawClient.write(2, 0, 0, data, 51));
+      client.answer(2, ErrorCode.SPACE_PINNED);
+      client.send(RawClient.write(3, 0, 8 << 10, data, 51));
+      client.answer(3, ErrorCode.OK);
+      stopped.retract();
+      client.send(RawClient.write(4, 0, 0, data, 51));
+      client.answer(4, ErrorCode.OK);
     }
   }
 

@@ -8,6 +8,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.storage.DatanodeDescription;
+import io.crail.storage.HazardTable;
 import io.crail.storage.RegionMemory;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
@@ -254,8 +255,9 @@ public final class SimulatedTier implements StorageTier {
 
     @Override
     public void start(UUID newUuid) throws IOException {
+      HazardTable hazards = HazardTable.anonymous();
       for (int i = 0; i < regionCount; i++) {
-        regions.add(RegionMemory.anonymous(i, regionLength));
+        regions.add(RegionMemory.anonymous(i, regionLength, hazards));
       }
       uuid = newUuid;
       Server other = servers.putIfAbsent(key(address), this);

@@ -431,6 +431,7 @@ class RdmaFaultsTest {
                     false,
                     server.directory().orElseThrow().toString(),
                     description.regions()),
+                1,
                 loop.clock(),
                 NO_DETOUR)
             .orElseThrow();

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** The access to mapped regions of a datanode on the same host. */
 class MappedTierTest extends TcpTierContract {
+  private static final long CLIENT = 1;
   private static final Function<String, StorageEndpoint> NO_DETOUR =
       reason -> {
         throw new AssertionError(reason);
@@ -23,7 +24,7 @@ class MappedTierTest extends TcpTierContract {
   @Override
   protected StorageEndpoint connect(StorageClient by, DatanodeDescription datanode)
       throws Exception {
-    return MappedEndpoint.open(datanode, loop.clock(), NO_DETOUR).orElseThrow();
+    return MappedEndpoint.open(datanode, CLIENT, loop.clock(), NO_DETOUR).orElseThrow();
   }
 
   @Override
