@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Extent;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -108,6 +109,39 @@ class HazardTableTest {
     hazard.retract();
     hazard.release();
     assertFalse(hazards.claim(7).isRevoked());
+  }
+
+  @Test
+  void whoIsOvertakenInTheMiddleOfACopyIsTold() throws Exception {
+    int length = 1024 * UNIT;
+    RegionMemory region = RegionMemory.anonymous(0, length, hazards);
+    ByteBuffer bytes = ByteBuffer.allocateDirect(length);
+    ExecutorService executor = Executors.newSingleThreadExecutor();
+    try {
+      int overtaken = 0;
+      long end = System.nanoTime() + 60_000_000_000L;
+      for (long generation = 1; overtaken < 20; generation += 2) {
+        assertTrue(System.nanoTime() - end < 0, "overtaken " + overtaken + " times in a minute");
+        long own = generation;
+        Future<ErrorCode> writer =
+            executor.submit(
+                () -> {
+                  assertTrue(hazard.announce(0, 0, length, own));
+                  return region.write(hazard, 0, bytes, 0, length, own, true);
+                });
+        while (!writer.isDone() && !hazards.isHeld(0, 0, length, own + 1)) {
+          Thread.onSpinWait();
+        }
+        boolean pinned = region.take(0, length, own + 1) == ErrorCode.SPACE_PINNED;
+        ErrorCode written = writer.get(60, TimeUnit.SECONDS);
+        if (pinned) {
+          assertEquals(ErrorCode.STALE_EXTENT, written);
+          overtaken++;
+        }
+      }
+    } finally {
+      executor.shutdownNow();
+    }
   }
 
   /** Whoever finds that it may write is alone, however the threads are stopped. */
