@@ -2,14 +2,15 @@
 package io.crail.namenode;
 
 import io.crail.common.Utf8;
+import io.crail.protocol.TextLimits;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 
 /**
- * Numbers for the names of hosts that have datanodes, so that a node keeps two bytes instead of a
- * name. Clients add none: a node that is created for a host before its first datanode has come may
- * lie anywhere, for good. Thread-safe.
+ * Numbers for the names of hosts that have datanodes, or for which clients create nodes, so that a
+ * node keeps two bytes instead of a name. A host has the same number before its first datanode and
+ * after, so what is written to a node after that lies there. Thread-safe.
  */
 final class HostNames {
   /** The number of no host in particular. */
@@ -17,28 +18,48 @@ final class HostNames {
 
   private static final int MAX_HOSTS = 1 << 16;
 
+  // The rest is for datanodes, whatever names clients think of.
+  private static final int MAX_HOSTS_OF_CLIENTS = 1 << 14;
+
   private final Map<String, Integer> numbers = new HashMap<>();
+
+  private int ofClients;
 
   HostNames() {
     numbers.put("", ANY);
   }
 
   /**
-   * The number of a host; letter case does not matter. {@link #ANY} when no datanode of that host
-   * has registered.
+   * The number of a host that a client names, be there a datanode or not; letter case does not
+   * matter. {@link #ANY} for what is no host's name, and for a host without datanodes when there
+   * are too many of those.
    */
   synchronized int find(Utf8 name) {
-    return numbers.getOrDefault(key(name), ANY);
+    String key = key(name);
+    Integer known = numbers.get(key);
+    if (known != null) {
+      return known;
+    }
+    return ofClients == MAX_HOSTS_OF_CLIENTS || TextLimits.checkHost(key) != null
+        ? ANY
+        : give(key, true);
   }
 
   /** The number of a datanode's host; {@link #ANY}, so nobody prefers it, when all are given. */
   synchronized int add(Utf8 name) {
-    int next = numbers.size();
-    if (next == MAX_HOSTS) {
-      return find(name);
+    String key = key(name);
+    Integer known = numbers.get(key);
+    if (known != null) {
+      return known;
     }
-    Integer known = numbers.putIfAbsent(key(name), next);
-    return known == null ? next : known;
+    return numbers.size() == MAX_HOSTS ? ANY : give(key, false);
+  }
+
+  private int give(String key, boolean ofClient) {
+    int number = numbers.size();
+    numbers.put(key, number);
+    ofClients += ofClient ? 1 : 0;
+    return number;
   }
 
   private static String key(Utf8 name) {

@@ -341,6 +341,33 @@ class SpaceTest {
   }
 
   @Test
+  void aNodeIsWrittenToItsHostThoughTheHostsFirstDatanodeCameLater() throws Exception {
+    TestStore store = new TestStore();
+    store.datanode(1, "elsewhere", 0, true, 8 * BLOCK);
+    final long file =
+        store.call(NameNodeOperations.CREATE, placed("/f", -1, false, "Late")).node().id();
+    int late = store.datanode(2, "late", 0, true, 8 * BLOCK);
+    store.extend(file, 9, 0, 5 * BLOCK).forEach(extent -> assertEquals(late, extent.datanode()));
+  }
+
+  @Test
+  void hostsThatClientsThinkOfLeaveNumbersForThoseOfDatanodes() {
+    HostNames hosts = new HostNames();
+    int last = HostNames.ANY;
+    for (int i = 0; i < 20_000; i++) {
+      last = hosts.find(Utf8.of("made-up-" + i));
+    }
+    assertEquals(HostNames.ANY, last);
+    assertEquals(HostNames.ANY, hosts.find(Utf8.of("n".repeat(256))));
+    int known = hosts.find(Utf8.of("made-up-7"));
+    assertTrue(known != HostNames.ANY);
+    assertEquals(known, hosts.add(Utf8.of("Made-Up-7")));
+    int datanodes = hosts.add(Utf8.of("real"));
+    assertTrue(datanodes != HostNames.ANY);
+    assertEquals(datanodes, hosts.find(Utf8.of("REAL")));
+  }
+
+  @Test
   void policiesChooseDatanodes() throws Exception {
     assertEquals(3, distinct("roundrobin", 3));
     assertEquals(1, distinct("sequential", 8));
