@@ -2,6 +2,8 @@
 package io.crail.namenode;
 
 import io.crail.protocol.NodeType;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * A node with children. Its monitor is the directory's lock: whoever changes the set or the names
@@ -9,8 +11,12 @@ import io.crail.protocol.NodeType;
  * only their order.
  */
 final class Container extends Node {
+  private static final VarHandle REACH = reachHandle();
+
   private final ChildList children = new ChildList();
   private volatile int childCount;
+  // No name below makes a path longer than this many bytes longer than this container's own.
+  private volatile int reach;
 
   Container(long id, NodeType type, int storageClass, int host, int flags) {
     super(id, type, storageClass, host, flags);
@@ -25,6 +31,23 @@ final class Container extends Node {
   @Override
   int childCount() {
     return childCount;
+  }
+
+  /**
+   * The most bytes by which the path of a node below was ever longer than this container's since it
+   * was empty last; no less than by which one is.
+   */
+  @Override
+  int reach() {
+    return reach;
+  }
+
+  /** Notes that a node below is to have a path so many bytes longer. */
+  void extendReach(int bytes) {
+    int present = reach;
+    while (present < bytes && !REACH.compareAndSet(this, present, bytes)) {
+      present = reach;
+    }
   }
 
   /** Takes a child that has been placed here. Under the monitor. */
@@ -44,7 +67,19 @@ final class Container extends Node {
   void remove(Node child, long nowMillis) {
     children.remove(child);
     childCount = children.size();
+    if (childCount == 0) {
+      // Whoever is about to come notes his length under this monitor, too.
+      reach = 0;
+    }
     touch(nowMillis);
+  }
+
+  private static VarHandle reachHandle() {
+    try {
+      return MethodHandles.lookup().findVarHandle(Container.class, "reach", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Gives the last child away, or gives null when there is none. Under the monitor. */

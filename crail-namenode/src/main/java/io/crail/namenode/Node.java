@@ -331,6 +331,11 @@ class Node {
     return digest == 0 ? 1 : digest;
   }
 
+  /** No less than the bytes by which a path below is longer than this node's own. */
+  int reach() {
+    return 0;
+  }
+
   /** Children of a container; 0 for a node with bytes. */
   int childCount() {
     return 0;

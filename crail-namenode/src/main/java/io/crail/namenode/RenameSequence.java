@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import io.crail.common.error.CrailException;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -57,13 +58,23 @@ final class RenameSequence {
     lock.unlock();
   }
 
-  /** Runs the change of a name. */
-  void run(Runnable change) {
+  /**
+   * A change of a name.
+   *
+   * @param <T> what it gives
+   */
+  interface Change<T> {
+    /** Makes it, or changes nothing and throws. */
+    T make() throws CrailException;
+  }
+
+  /** Makes the change of a name; what it looks at before that is changed by no other rename. */
+  <T> T run(Change<T> change) throws CrailException {
     lock.lock();
     try {
       sequence++;
       VarHandle.fullFence();
-      change.run();
+      return change.make();
     } finally {
       sequence++;
       lock.unlock();

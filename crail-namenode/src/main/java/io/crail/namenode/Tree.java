@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
@@ -27,9 +26,14 @@ import java.util.random.RandomGenerator;
  *
  * <p>A change of a container's children holds that container's monitor; several are locked in the
  * order of their ids. What was found before is checked again once the locks are held: a container
- * that was removed, or lies below one that was, gets no child. A container changes its parent under
- * the move lock, so that no two moves can make a cycle between them. Readers take no lock; {@link
- * RenameSequence} makes renames atomic for them.
+ * that was removed, or lies below one that was, gets no child. Readers take no lock; {@link
+ * RenameSequence} makes renames atomic for them, and for each other, so that no two can make a
+ * cycle between them.
+ *
+ * <p>No node has a path that a request could not name. Each container knows how far the paths below
+ * it reach at the most, which whoever comes tells all containers that it lies in before it can be
+ * found: it first says so, then looks whether a rename ran meanwhile; a rename first says that it
+ * runs, then asks how far its node reaches. So one of two always sees the other.
  *
  * <p>A removed subtree is gone for everybody at once, for nobody reaches it from the root and
  * {@link #isDetached} is true for each of its nodes; taking it apart is left to {@link #dismantle}.
@@ -52,7 +56,6 @@ final class Tree {
   private final IdTable ids = new IdTable();
   private final NameTable names;
   private final RenameSequence renames = new RenameSequence();
-  private final ReentrantLock moveLock = new ReentrantLock();
   private final AtomicLong nextId;
   private final AtomicLong nodes = new AtomicLong(1);
   private final long maxNodes;
@@ -284,13 +287,46 @@ final class Tree {
             ? new Container(newId(), type, storageClass, host, flags)
             : new Node(newId(), type, storageClass, host, flags);
     synchronized (parent) {
-      if (isDetached(parent)) {
+      if (isDetached(parent) || !reach(parent, path.end - nameStart(path))) {
         return null;
       }
       node.attributes(request.permissions(), user, parent.group());
       Node replaced = put(node, parent, path, request, clientId);
       return new Created(node, node.info(), replaced);
     }
+  }
+
+  /**
+   * Notes how far a path in a container will reach, in all that it lies in. Under its monitor.
+   *
+   * @return false when the path would be too long: the container was moved since it was found
+   */
+  private boolean reach(Container parent, int nameLength) {
+    long before = renames.read();
+    int length = extendReach(parent, 1 + nameLength);
+    if (!renames.isUnchanged(before)) {
+      length = renames.read(() -> extendReach(parent, 1 + nameLength));
+    }
+    return length <= NodePath.MAX_LENGTH;
+  }
+
+  /** Notes how far paths reach below a container and all that it lies in; their whole length. */
+  private static int extendReach(Container container, int bytes) {
+    int length = bytes;
+    for (Container at = container; at.parent() != null; at = at.parent()) {
+      at.extendReach(length);
+      length += 1 + at.nameLength();
+    }
+    return length;
+  }
+
+  /** Bytes of a container's path, without the slash of the root. */
+  private static int pathLength(Container container) {
+    int length = 0;
+    for (Container at = container; at.parent() != null; at = at.parent()) {
+      length += 1 + at.nameLength();
+    }
+    return length;
   }
 
   /** Puts a new node into its parent and the tables; gives the one whose place it took, or null. */
@@ -355,7 +391,7 @@ final class Tree {
     SmallBytes value = new SmallBytes(put.value());
     Node old;
     synchronized (table) {
-      if (isDetached(table)) {
+      if (isDetached(table) || !reach(table, put.pathEnd() - put.nameStart())) {
         return null;
       }
       old = names.find(table, put.bytes(), put.nameStart(), put.pathEnd());
@@ -570,22 +606,12 @@ final class Tree {
         throw ErrorCode.NODE_NOT_FOUND.exception(source.text.toString());
       }
       Place to = requireParent(target, locate(target));
-      boolean move = from.child instanceof Container && from.parent != to.parent;
-      if (move) {
-        moveLock.lock();
-      }
-      try {
-        NodeInfo info = rename(from, source, to, target, replace);
-        if (info != null) {
-          if (to.child != null && isWithBytes(to.child)) {
-            destroy(to.child);
-          }
-          return info;
+      NodeInfo info = rename(from, source, to, target, replace);
+      if (info != null) {
+        if (to.child != null && isWithBytes(to.child)) {
+          destroy(to.child);
         }
-      } finally {
-        if (move) {
-          moveLock.unlock();
-        }
+        return info;
       }
     }
   }
@@ -605,14 +631,19 @@ final class Tree {
               || names.find(to.parent, target.bytes, nameStart(target), target.end) != to.child) {
             return null;
           }
-          requireRename(from.child, source, to, target, replace);
-          return move(from.child, from.parent, to, target);
+          return renames.run(
+              () -> {
+                requireRename(from.child, source, to, target, replace);
+                return isReachable(from.child, source, to.parent, target)
+                    ? move(from.child, from.parent, to, target)
+                    : null;
+              });
         }
       }
     }
   }
 
-  /** Refuses a rename that may not be. Under the locks. */
+  /** Refuses a rename that may not be. Under the locks, within the sequence. */
   private void requireRename(
       Node node, PathBytes source, Place to, PathBytes target, boolean replace)
       throws CrailException {
@@ -637,7 +668,40 @@ final class Tree {
     }
   }
 
-  /** Moves a node to its new place, from which it drives the one that is there. Under the locks. */
+  /**
+   * True when all paths will be short enough, as the containers of the new place then know; false
+   * when that place was moved to where even the node's own is too long. Within the sequence.
+   *
+   * @throws CrailException when a path below the node would become too long
+   */
+  private static boolean isReachable(Node node, PathBytes source, Container to, PathBytes target)
+      throws CrailException {
+    int own = 1 + target.end - nameStart(target);
+    int below = node.reach();
+    int length = pathLength(to) + own;
+    if (length > NodePath.MAX_LENGTH) {
+      return false;
+    }
+    boolean longer = length > pathLength(node.parent()) + 1 + node.nameLength();
+    if (longer && length + below > NodePath.MAX_LENGTH) {
+      throw ErrorCode.INVALID_PATH.exception(
+          "paths below have up to "
+              + below
+              + " bytes more, which is more than "
+              + NodePath.MAX_LENGTH
+              + ": "
+              + source.text
+              + " to "
+              + target.text);
+    }
+    extendReach(to, own + below);
+    return true;
+  }
+
+  /**
+   * Moves a node to its new place, from which it drives the one that is there. Under the locks,
+   * within the sequence.
+   */
   private NodeInfo move(Node node, Container from, Place place, PathBytes target) {
     Container to = place.parent;
     Node old = place.child;
@@ -649,16 +713,13 @@ final class Tree {
     // In the old node's place in the order, so that a listing shows each name once.
     long sequence =
         old != null ? old.sequence() : stays ? node.sequence() : to.children().nextSequence();
-    renames.run(
-        () -> {
-          names.remove(node);
-          node.place(to, target.bytes, nameStart(target), target.end, sequence);
-          if (old == null) {
-            names.add(node);
-          } else {
-            names.replace(old, node);
-          }
-        });
+    names.remove(node);
+    node.place(to, target.bytes, nameStart(target), target.end, sequence);
+    if (old == null) {
+      names.add(node);
+    } else {
+      names.replace(old, node);
+    }
     if (old != null) {
       to.replace(old, node, now);
       old.markRemoved();

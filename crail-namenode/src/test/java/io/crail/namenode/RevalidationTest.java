@@ -238,4 +238,97 @@ class RevalidationTest {
     assertEquals(ErrorCode.NOT_EMPTY, outcome("/p/d", remove, () -> store.file("/p/d/f")));
     store.lookup("/p/d/f");
   }
+
+  @Test
+  void nothingIsCreatedWhereItsPathWouldBeTooLong() throws Exception {
+    String parent = "/p/d";
+    String moved = "/" + "l".repeat(250);
+    for (String part : new String[] {"/e", "/f", "/g"}) {
+      parent += part + part.substring(1).repeat(200);
+      moved += part + part.substring(1).repeat(200);
+      store.mkdir(parent);
+    }
+    String name = "/" + "n".repeat(200);
+    assertEquals(
+        ErrorCode.PARENT_NOT_FOUND,
+        outcome(parent, create(parent + name), () -> store.rename("/p/d", "/" + "l".repeat(250))));
+    assertEquals(0, store.list(store.lookup(moved).node().id(), 9).size());
+  }
+
+  @Test
+  void aRenameSeesAPathThatGrewMeanwhile() throws Exception {
+    String name = "l".repeat(250);
+    assertEquals(
+        ErrorCode.INVALID_PATH,
+        outcome(
+            "/later",
+            rename("/p/d", "/later/" + name),
+            () -> {
+              String path = "/p/d";
+              for (int i = 0; i < 4; i++) {
+                path += "/" + "n".repeat(200);
+                store.mkdir(path);
+              }
+            }));
+    store.lookup("/p/d");
+  }
+
+  /** Time at which a thread that moves a directory lets another one try as far as it gets. */
+  private static final class Meeting extends ManualClock {
+    private volatile Thread first;
+    private volatile Thread second;
+
+    @Override
+    public long currentTimeMillis() {
+      if (Thread.currentThread() == first && second.getState() == Thread.State.NEW) {
+        second.start();
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (second.getState() != Thread.State.WAITING
+            && second.getState() != Thread.State.BLOCKED
+            && second.getState() != Thread.State.TERMINATED
+            && System.nanoTime() - deadline < 0) {
+          Thread.onSpinWait();
+        }
+      }
+      return super.currentTimeMillis();
+    }
+  }
+
+  @Test
+  void ofTwoMovesThatWouldMakeACycleOneIsRefused() throws Exception {
+    Meeting clock = new Meeting();
+    store = new TestStore(clock, 0, 1);
+    for (String path : new String[] {"/x", "/y", "/x/a", "/y/b"}) {
+      store.mkdir(path);
+    }
+    AtomicReference<ErrorCode> first = new AtomicReference<>();
+    AtomicReference<ErrorCode> second = new AtomicReference<>();
+    // Their containers are different ones, so no lock of a container is common to both.
+    clock.first = renamer("/x/a", "/y/b/a", first);
+    clock.second = renamer("/y/b", "/x/a/b", second);
+    clock.first.start();
+    clock.first.join(PATIENCE_NANOS / 1_000_000);
+    clock.second.join(PATIENCE_NANOS / 1_000_000);
+    assertEquals(ErrorCode.OK, first.get());
+    // It looked for its place before the first was done, or after that.
+    assertTrue(
+        second.get() == ErrorCode.CYCLE || second.get() == ErrorCode.PARENT_NOT_FOUND,
+        () -> "second move: " + second.get());
+    assertEquals("a", store.list(store.lookup("/y/b").node().id(), 9).get(0));
+    store.namenode.verify();
+  }
+
+  private Thread renamer(String source, String target, AtomicReference<ErrorCode> outcome)
+      throws CrailException {
+    Wire wire = Wire.connect(store.server, 5);
+    return new Thread(
+        () -> {
+          try {
+            rename(source, target).run(wire);
+            outcome.set(ErrorCode.OK);
+          } catch (CrailException e) {
+            outcome.set(e.code());
+          }
+        });
+  }
 }
