@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.protocol.AcquireLease;
+import io.crail.protocol.DescribeDatanode;
+import io.crail.protocol.Dump;
+import io.crail.protocol.Extend;
+import io.crail.protocol.FindExtents;
+import io.crail.protocol.Hello;
+import io.crail.protocol.KeepAlive;
+import io.crail.protocol.ListDatanodes;
+import io.crail.protocol.ListNodes;
+import io.crail.protocol.Locations;
+import io.crail.protocol.Lookup;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Names;
+import io.crail.protocol.NodeType;
+import io.crail.protocol.Operation;
+import io.crail.protocol.Ping;
+import io.crail.protocol.RegisterRegion;
+import io.crail.protocol.Remove;
+import io.crail.protocol.RemoveDatanode;
+import io.crail.protocol.Rename;
+import io.crail.protocol.RenewLeases;
+import io.crail.protocol.SetAttributes;
+import io.crail.protocol.SetSize;
+import io.crail.protocol.Usage;
+import io.crail.rpc.Frame;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * What the table says of an operation that is sent again after a lost answer is what its handler
+ * does: with an idempotent one the second answer is the first, and the store is as it was; of any
+ * other there is a request for which that is not so.
+ */
+class RepeatedRequestTest {
+  private static final long TOKEN = 9;
+  private static final Utf8 FILE = Utf8.of("/d/f");
+
+  /** A request in a store that is new, with what {@link #prepare} puts there. */
+  private interface Case<Q> {
+    Q request(TestStore store, int datanode) throws CrailException;
+  }
+
+  private final Map<Operation<?, ?>, List<Case<?>>> cases = new HashMap<>();
+
+  RepeatedRequestTest() {
+    namespace();
+    files();
+    datanodes();
+    reports();
+  }
+
+  private <Q> void add(Operation<Q, ?> operation, Case<Q> made) {
+    cases.computeIfAbsent(operation, key -> new ArrayList<>()).add(made);
+  }
+
+  private void namespace() {
+    add(
+        NameNodeOperations.CREATE,
+        (store, datanode) -> TestStore.creation(NodeType.DATAFILE, "/d/new", TOKEN));
+    add(
+        NameNodeOperations.CREATE,
+        (store, datanode) -> TestStore.replacement(NodeType.DATAFILE, "/d/f", TOKEN));
+    add(NameNodeOperations.LOOKUP, (store, datanode) -> new Lookup.Request(FILE));
+    add(NameNodeOperations.REMOVE, (store, datanode) -> new Remove.Request(false, FILE));
+    add(NameNodeOperations.REMOVE, (store, datanode) -> new Remove.Request(true, Utf8.of("/d")));
+    add(
+        NameNodeOperations.RENAME,
+        (store, datanode) -> new Rename.Request(false, FILE, Utf8.of("/g")));
+    add(
+        NameNodeOperations.RENAME,
+        (store, datanode) -> new Rename.Request(true, FILE, Utf8.of("/other")));
+    add(
+        NameNodeOperations.SET_ATTRIBUTES,
+        (store, datanode) ->
+            new SetAttributes.Request(
+                SetAttributes.ALL, 0600, 5, 6, FILE, Utf8.of("somebody"), Utf8.of("some")));
+    add(
+        NameNodeOperations.LIST_NODES,
+        (store, datanode) -> new ListNodes.Request(store.lookup("/d").node().id(), 0, 10));
+  }
+
+  private static long open(TestStore store) throws CrailException {
+    return store.lookup("/open").node().id();
+  }
+
+  private void files() {
+    add(
+        NameNodeOperations.SET_SIZE,
+        (store, datanode) -> new SetSize.Request(open(store), TOKEN, 10, SetSize.KEEP));
+    add(
+        NameNodeOperations.SET_SIZE,
+        (store, datanode) -> new SetSize.Request(open(store), TOKEN, 10, SetSize.END));
+    add(
+        NameNodeOperations.EXTEND,
+        (store, datanode) -> new Extend.Request(open(store), TOKEN, 4096, 100_000, -1));
+    add(
+        NameNodeOperations.ACQUIRE_LEASE,
+        (store, datanode) -> new AcquireLease.Request(store.lookup("/d/f").node().id(), 11));
+    add(
+        NameNodeOperations.RENEW_LEASES,
+        (store, datanode) ->
+            new RenewLeases.Request(
+                TestStore.CLIENT, List.of(new RenewLeases.Lease(open(store), TOKEN))));
+    add(
+        NameNodeOperations.FIND_EXTENTS,
+        (store, datanode) -> new FindExtents.Request(store.lookup("/d/f").node().id(), 0, 10));
+    add(
+        NameNodeOperations.LOCATIONS,
+        (store, datanode) -> new Locations.Request(store.lookup("/d/f").node().id(), 0, 10));
+  }
+
+  private void datanodes() {
+    add(
+        NameNodeOperations.REGISTER_DATANODE,
+        (store, datanode) -> TestStore.registration(1, "host", 1001, 0, true));
+    add(
+        NameNodeOperations.REGISTER_DATANODE,
+        (store, datanode) -> TestStore.registration(5, "new", 1005, 0, true));
+    add(
+        NameNodeOperations.REGISTER_REGION,
+        (store, datanode) ->
+            new RegisterRegion.Request(datanode, 1, 4L * TestStore.BLOCK, 0, 0, 0));
+    add(NameNodeOperations.KEEP_ALIVE, (store, datanode) -> new KeepAlive.Request(datanode));
+    add(
+        NameNodeOperations.REMOVE_DATANODE,
+        (store, datanode) -> new RemoveDatanode.Request(1001, Utf8.of("host")));
+  }
+
+  private void reports() {
+    add(
+        NameNodeOperations.HELLO,
+        (store, datanode) ->
+            new Hello.Request(
+                Hello.MAGIC,
+                Frame.VERSION,
+                Frame.VERSION,
+                Hello.ROLE_CLIENT,
+                TestStore.CLIENT,
+                Utf8.EMPTY,
+                Utf8.of("tester")));
+    add(
+        NameNodeOperations.DESCRIBE_DATANODE,
+        (store, datanode) -> new DescribeDatanode.Request(datanode, -1));
+    add(NameNodeOperations.LIST_DATANODES, (store, datanode) -> new ListDatanodes.Request(-1));
+    add(NameNodeOperations.USAGE, (store, datanode) -> new Usage.Request());
+    add(NameNodeOperations.PING, (store, datanode) -> new Ping.Request(7));
+    // Its first page counts the requests themselves.
+    add(NameNodeOperations.DUMP, (store, datanode) -> new Dump.Request(1));
+    add(NameNodeOperations.NAMES, (store, datanode) -> new Names.Request(0));
+  }
+
+  private static int prepare(TestStore store) throws CrailException {
+    int datanode = store.datanode(8L * TestStore.BLOCK);
+    store.mkdir("/d");
+    store.write("/d/f", 5000);
+    store.file("/other");
+    store.create(NodeType.DATAFILE, "/open", TOKEN);
+    store.extend(open(store), TOKEN, 0, 100);
+    return datanode;
+  }
+
+  /** All that the dump tells, but for how many requests there were. */
+  private static String state(TestStore store) throws CrailException {
+    StringBuilder text = new StringBuilder();
+    for (long next = 0; next >= 0; ) {
+      Dump.Response page = store.call(NameNodeOperations.DUMP, new Dump.Request(next));
+      text.append(page.text());
+      next = page.next();
+    }
+    return text.toString().lines().filter(line -> !line.startsWith("operation ")).toList()
+        + " owners "
+        + store.call(NameNodeOperations.NAMES, new Names.Request(0));
+  }
+
+  private static <Q, R> String outcome(TestStore store, Operation<Q, R> operation, Q request) {
+    try {
+      return store.call(operation, request).toString();
+    } catch (CrailException e) {
+      return e.code().toString();
+    }
+  }
+
+  /** True when a second request does nothing and gets the first one's answer. */
+  private static <Q, R> boolean isSame(Operation<Q, R> operation, Case<?> made)
+      throws CrailException {
+    TestStore store = new TestStore();
+    int datanode = prepare(store);
+    @SuppressWarnings("unchecked")
+    Q request = ((Case<Q>) made).request(store, datanode);
+    String first = outcome(store, operation, request);
+    String then = state(store);
+    // Time goes on until the client gives up waiting.
+    store.passAlive(100, datanode);
+    String second = outcome(store, operation, request);
+    String after = state(store);
+    store.namenode.verify();
+    if (operation.idempotent()) {
+      assertEquals(first, second, operation + ": second answer");
+      assertEquals(then, after, operation + ": what a second request has changed");
+    }
+    return first.equals(second) && then.equals(after);
+  }
+
+  @TestFactory
+  Stream<DynamicTest> aRequestIsRepeatedExactlyWhereThatDoesNothing() {
+    return NameNodeOperations.all().values().stream()
+        .map(
+            operation ->
+                DynamicTest.dynamicTest(
+                    operation.name(),
+                    () -> {
+                      boolean same = true;
+                      for (Case<?> made : cases.getOrDefault(operation, List.of())) {
+                        same &= isSame(operation, made);
+                      }
+                      assertFalse(
+                          cases.getOrDefault(operation, List.of()).isEmpty(),
+                          "no request for " + operation);
+                      assertEquals(same, operation.idempotent(), operation + " may be repeated");
+                    }));
+  }
+}
