@@ -48,6 +48,17 @@ public final class ClientKeys implements ConfigKeys {
                   + " MiB.")
           .check(value -> value.toMillis() < 1 ? "must be at least 1 ms" : null);
 
+  /** Patience with datanodes. */
+  public static final ConfigKey<Duration> DATANODE_SILENCE =
+      ConfigKey.of(
+              "crail.client.datanodesilence",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "2000",
+              "How long a datanode that is reached over a network may answer nothing, and a second"
+                  + " more for each MB of a piece, before a writer asks for space elsewhere; only"
+                  + " for space that has taken no byte yet, and as long as another datanode has any.")
+          .check(value -> value.toMillis() < 1 ? "must be at least 1 ms" : null);
+
   /** Number of client loops. */
   public static final ConfigKey<Integer> LOOPS =
       ConfigKey.of(
@@ -139,6 +150,7 @@ public final class ClientKeys implements ConfigKeys {
         SLICE_SIZE,
         CACHE_LIMIT,
         DATA_TIMEOUT,
+        DATANODE_SILENCE,
         LOOPS,
         OUTSTANDING,
         SPACE_AHEAD,

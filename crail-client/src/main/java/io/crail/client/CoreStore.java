@@ -262,7 +262,13 @@ public final class CoreStore extends CrailStore {
     Endpoints endpoints =
         new Endpoints(
             configuration, transport, loop, namenodes, identity.clientId(), tiers, mappingWarnings);
-    return new LoopContext(loop, namenodes, endpoints, outstanding, rpcTimeoutNanos);
+    return new LoopContext(
+        loop,
+        namenodes,
+        endpoints,
+        outstanding,
+        rpcTimeoutNanos,
+        configuration.get(ClientKeys.DATANODE_SILENCE).toNanos());
   }
 
   private long endpointCount() {

@@ -115,6 +115,11 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   }
 
   @Override
+  boolean isImpatient() {
+    return true;
+  }
+
+  @Override
   public CrailNode getFile() {
     return file();
   }
@@ -274,6 +279,17 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     position = length;
     file().grownTo(length);
     counters().add(before.counters());
+  }
+
+  /**
+   * Has other space in the place of an extent to which a write begun beside the create has failed;
+   * before the first write.
+   */
+  void giveUp(Extent extent, CrailException cause) {
+    Located located = locator().find(extent.fileOffset(), context().nanoTime());
+    if (located != null && located.extent().equals(extent)) {
+      located.giveUp(cause, lease.validUntilNanos());
+    }
   }
 
   /** True when the namenode is to have bytes that are held back. */

@@ -45,6 +45,11 @@ abstract class DirectStream {
 
   abstract boolean isWriter();
 
+  /** Whether a datanode that is silent is left before the deadline, since others have space. */
+  boolean isImpatient() {
+    return false;
+  }
+
   /** Why no piece may begin now or be under way any more; null while it may. */
   CrailException lossAt(long nowNanos) {
     return null;

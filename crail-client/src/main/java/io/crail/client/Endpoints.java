@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 /**
@@ -154,8 +155,12 @@ final class Endpoints implements ClientLoop.Sweepable {
     }
   }
 
-  /** A datanode and the way to it. */
-  record Known(DatanodeDescription description, StorageEndpoint endpoint) {}
+  /**
+   * A datanode and the way to it.
+   *
+   * @param heardNanos when it has answered last
+   */
+  record Known(DatanodeDescription description, StorageEndpoint endpoint, AtomicLong heardNanos) {}
 
   /** The conversation in which a namenode describes a datanode, a page of regions at a time. */
   private final class Description {
@@ -227,7 +232,8 @@ final class Endpoints implements ClientLoop.Sweepable {
 
     private void install(DatanodeDescription description) throws CrailException {
       StorageEndpoint endpoint = connect(description);
-      ready.put(datanode, new Known(description, endpoint));
+      ready.put(
+          datanode, new Known(description, endpoint, new AtomicLong(loop.clock().nanoTime())));
       if (!watching) {
         watching = true;
         nextLookNanos = loop.clock().nanoTime() + LOOK_INTERVAL_NANOS;

@@ -90,6 +90,11 @@ final class GrantedOutput extends DirectStream {
   }
 
   @Override
+  boolean isImpatient() {
+    return true;
+  }
+
+  @Override
   CrailException lossAt(long nowNanos) {
     WriteLeases.Held held = lease;
     if (held != null) {

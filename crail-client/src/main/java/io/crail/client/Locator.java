@@ -17,11 +17,15 @@ abstract class Locator {
   private volatile Located[] known;
 
   Locator(List<Extent> first, long validUntilNanos) {
-    Located[] initial = first.isEmpty() ? NONE : new Located[first.size()];
-    for (int i = 0; i < initial.length; i++) {
-      initial[i] = new Located(first.get(i), validUntilNanos);
+    this.known = first.isEmpty() ? NONE : located(first, validUntilNanos).toArray(NONE);
+  }
+
+  private static List<Located> located(List<Extent> extents, long validUntilNanos) {
+    List<Located> located = new ArrayList<>(extents.size());
+    for (Extent extent : extents) {
+      located.add(new Located(extent, validUntilNanos));
     }
-    this.known = initial;
+    return located;
   }
 
   /** The location of a position, or null when it is not known or not good any more. */
@@ -50,22 +54,28 @@ abstract class Locator {
    * @param extents ascending, without overlaps among them
    */
   final void add(List<Extent> extents, long validUntilNanos) {
-    if (extents.isEmpty()) {
+    add(located(extents, validUntilNanos));
+  }
+
+  /** As the other one. */
+  final void add(List<Located> more) {
+    if (more.isEmpty()) {
       return;
     }
     Located[] old = known;
     int oldCount = old.length;
     // Of too many the first half is asked for again, when it is needed: streams go forward.
-    int at = oldCount + extents.size() <= MAX_KNOWN ? 0 : oldCount / 2;
-    List<Located> all = new ArrayList<>(oldCount - at + extents.size());
-    for (Extent extent : extents) {
+    int at = oldCount + more.size() <= MAX_KNOWN ? 0 : oldCount / 2;
+    List<Located> all = new ArrayList<>(oldCount - at + more.size());
+    for (Located located : more) {
+      Extent extent = located.extent();
       while (at < oldCount && old[at].extent().fileEnd() <= extent.fileOffset()) {
         all.add(old[at++]);
       }
       while (at < oldCount && old[at].extent().fileOffset() < extent.fileEnd()) {
         at++;
       }
-      all.add(new Located(extent, validUntilNanos));
+      all.add(located);
     }
     while (at < oldCount) {
       all.add(old[at++]);
@@ -89,6 +99,19 @@ abstract class Locator {
    * with the answer. In the loop.
    */
   abstract void locate(StreamOperation operation, long position);
+
+  /** True when there can be other space in the place of what cannot be written to. */
+  boolean canReplace() {
+    return false;
+  }
+
+  /**
+   * Asks for other space in the place of what was given up; the operation goes on, or fails, with
+   * the answer. In the loop.
+   */
+  void replace(Located givenUp, StreamOperation operation) {
+    throw new AssertionError(this + " replaces nothing");
+  }
 
   /**
    * Tells that all up to {@code position} has been issued, so that the location behind it can be

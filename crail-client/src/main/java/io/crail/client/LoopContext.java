@@ -18,6 +18,9 @@ final class LoopContext {
   private static final int USUAL_BLOCK_BYTES = 1 << 20;
   private static final long THROTTLE_PAUSE_NANOS = 20_000;
 
+  /** A datanode that takes a megabyte a second is not silent. */
+  private static final long SLOWEST_NANOS_PER_BYTE = 1000;
+
   /** How long a namenode that has no memory for small values is not asked for any. */
   private static final long FULL_NANOS = 1_000_000_000L;
 
@@ -26,6 +29,7 @@ final class LoopContext {
   private final Endpoints endpoints;
   private final int maxOutstanding;
   private final long rpcTimeoutNanos;
+  private final long silenceNanos;
 
   /** By namenode, until when it is taken to have no memory for small values; 0 if it has some. */
   private final AtomicLongArray fullUntilNanos;
@@ -35,12 +39,14 @@ final class LoopContext {
       NameNodeClient namenodes,
       Endpoints endpoints,
       int maxOutstanding,
-      long rpcTimeoutNanos) {
+      long rpcTimeoutNanos,
+      long silenceNanos) {
     this.loop = loop;
     this.namenodes = namenodes;
     this.endpoints = endpoints;
     this.maxOutstanding = maxOutstanding;
     this.rpcTimeoutNanos = rpcTimeoutNanos;
+    this.silenceNanos = silenceNanos;
     this.fullUntilNanos = new AtomicLongArray(namenodes.count());
   }
 
@@ -66,6 +72,11 @@ final class LoopContext {
 
   long rpcTimeoutNanos() {
     return rpcTimeoutNanos;
+  }
+
+  /** How long a datanode may answer nothing before its share of a write goes elsewhere. */
+  long silenceNanos(int length) {
+    return silenceNanos + length * SLOWEST_NANOS_PER_BYTE;
   }
 
   /**

@@ -73,6 +73,9 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     /** Whether all bytes were written beside the create, to what has become the node's space. */
     private boolean written;
 
+    /** Why that space is of no use, so that the node needs other space in its place; else null. */
+    private CrailException outOfReach;
+
     /** A write of which nothing comes, but that may still read the memory; else null. */
     private StreamOperation straggler;
 
@@ -389,8 +392,14 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     ahead.output.endLease();
     if (write.transferFailed()) {
       ahead.output.count();
-      expire(creation.response().node().id());
-      ended(write.failure());
+      if (!ahead.written || !write.isOutOfReach(write.failure())) {
+        expire(creation.response().node().id());
+        ended(write.failure());
+        return;
+      }
+      ahead.written = false;
+      ahead.outOfReach = write.failure();
+      open();
       return;
     }
     ahead.written &= !write.isFailed();
@@ -481,6 +490,9 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       // Whoever waits may give up before all is written, and the memory is the caller's then.
       output.closeBehind(later -> ended(ErrorCode.TIMED_OUT.exception(toString())));
       return;
+    }
+    if (ahead != null && ahead.outOfReach != null) {
+      output.giveUp(ahead.named.extent(), ahead.outOfReach);
     }
     try {
       StreamOperation write =

@@ -26,7 +26,7 @@ import java.nio.ByteBuffer;
  */
 final class StreamOperation extends Completion
     implements Awaitable<CrailResult>, CrailResult, ClientLoop.Task, Endpoints.Waiter {
-  /** How often a piece is tried again because its location was stale. */
+  /** How often a piece is tried again: its location was stale, or its datanode out of reach. */
   private static final int MAX_RETRIES = 3;
 
   private static final VarHandle LEFT;
@@ -61,6 +61,9 @@ final class StreamOperation extends Completion
 
   /** Parts that have not ended; issuing counts as one. */
   private volatile int left = 1;
+
+  /** Datanodes of which nobody knew how to reach them. In the loop. */
+  private int unresolved;
 
   private volatile CrailException firstFailure;
 
@@ -156,12 +159,13 @@ final class StreamOperation extends Completion
         return;
       }
       Located located = stream.locator().find(next(), now);
-      StorageEndpoint endpoint = located == null ? null : located.endpoint(context.endpoints());
+      StorageEndpoint endpoint =
+          located == null || located.isGivenUp() ? null : located.endpoint(context.endpoints());
       if (endpoint == null) {
         context.loop().submit(this);
         return;
       }
-      issue(located, endpoint);
+      issue(located, endpoint, now);
       if (issued < length) {
         // A piece may have been copied here and now, and that takes time.
         now = context.nanoTime();
@@ -186,6 +190,8 @@ final class StreamOperation extends Completion
     if (located == null) {
       stream.counters().unlocated();
       stream.locator().locate(this, next());
+    } else if (located.isGivenUp()) {
+      stream.locator().replace(located, this);
     } else {
       context.endpoints().resolve(located.extent().datanode(), this);
     }
@@ -203,7 +209,43 @@ final class StreamOperation extends Completion
 
   @Override
   public void endpointFailed(CrailException cause) {
-    locationFailed(cause);
+    Located located = stream.locator().find(next(), stream.context().nanoTime());
+    if (located != null && unresolved++ < MAX_RETRIES && goesElsewhere(located, cause)) {
+      runInLoop();
+    } else {
+      locationFailed(cause);
+    }
+  }
+
+  /** True when nothing can be tried elsewhere, so that there is nothing to be impatient for. */
+  private boolean isLastTry() {
+    return retries == MAX_RETRIES || !stream.isImpatient();
+  }
+
+  /** Whether what cannot be written to an extent is written to other space, given up for that. */
+  private boolean goesElsewhere(Located located, CrailException cause) {
+    if (!stream.locator().canReplace()) {
+      return false;
+    }
+    return isOutOfReach(cause)
+        ? located.giveUp(cause, stream.pieceDeadlineNanos(deadlineNanos))
+        : located.isGivenUp();
+  }
+
+  /** Whether a write has failed with what says that its datanode, or its space, is of no use. */
+  boolean isOutOfReach(CrailException cause) {
+    switch (cause.code()) {
+      case UNAVAILABLE:
+      case UNKNOWN_DATANODE:
+      case DATA_LOST:
+      case SPACE_PINNED:
+        return true;
+      case TIMED_OUT:
+        // Before its time was over, so the datanode is silent.
+        return stream.pieceDeadlineNanos(deadlineNanos) - stream.context().nanoTime() > 0;
+      default:
+        return false;
+    }
   }
 
   /**
@@ -229,16 +271,22 @@ final class StreamOperation extends Completion
     partEnded(null);
   }
 
+  /** There is no other space for what is left, and it may still arrive where it was given up. */
+  void notReplaced(CrailException cause) {
+    transferFailed = true;
+    locationFailed(cause);
+  }
+
   /** Gives up issuing. */
   void locationFailed(CrailException cause) {
     partEnded(lossOr(cause));
   }
 
-  private void issue(Located located, StorageEndpoint endpoint) {
+  private void issue(Located located, StorageEndpoint endpoint, long nowNanos) {
     Extent extent = located.extent();
     int extentOffset = (int) (next() - extent.fileOffset());
     int pieceLength = Math.min(length - issued, extent.length() - extentOffset);
-    Piece piece = new Piece(this, stream.isWriter() || located.isChecked() ? null : located);
+    Piece piece = new Piece(this, located, nowNanos);
     piece.prepare(memory, memoryOffset + issued, pieceLength, extent, extentOffset, deadlineNanos);
     piece.cutFrom(root);
     issued += pieceLength;
@@ -254,23 +302,34 @@ final class StreamOperation extends Completion
   /** The bytes that go to one extent. */
   private static final class Piece extends Transfer {
     private final StreamOperation operation;
+    private final Located located;
+    private final long begunNanos;
 
-    /** What a read that nobody checks is good by; else null. */
-    private final Located unchecked;
-
-    Piece(StreamOperation operation, Located unchecked) {
+    Piece(StreamOperation operation, Located located, long begunNanos) {
       this.operation = operation;
-      this.unchecked = unchecked;
+      this.located = located;
+      this.begunNanos = begunNanos;
     }
 
     /** True when this may have read what others have written in the place meanwhile. */
     boolean isStale() {
-      return unchecked != null && !unchecked.isValid(operation.stream.context().nanoTime());
+      return !operation.stream.isWriter()
+          && !located.isChecked()
+          && !located.isValid(operation.stream.context().nanoTime());
+    }
+
+    /** True when this has written to space that is given up. */
+    boolean isInVain() {
+      return operation.stream.isWriter() && !located.acknowledge();
     }
 
     @Override
     public long deadlineNanos() {
-      return operation.stream.pieceDeadlineNanos(super.deadlineNanos());
+      long end = operation.stream.pieceDeadlineNanos(super.deadlineNanos());
+      return operation.isLastTry()
+          ? end
+          : located.writesEndNanos(
+              end, begunNanos, operation.stream.context().silenceNanos(length()));
     }
 
     @Override
@@ -285,8 +344,14 @@ final class StreamOperation extends Completion
       failure = ErrorCode.STALE_EXTENT.exception("took longer than its location was good for");
     }
     if (failure == null) {
-      partEnded(null);
-    } else if (failure.code() == ErrorCode.STALE_EXTENT && retries < MAX_RETRIES) {
+      piece.located.answered(stream.context());
+      if (piece.isInVain()) {
+        stream.context().loop().submit(new Retry(piece));
+      } else {
+        partEnded(null);
+      }
+    } else if (retries < MAX_RETRIES
+        && (failure.code() == ErrorCode.STALE_EXTENT || goesElsewhere(piece.located, failure))) {
       stream.context().loop().submit(new Retry(piece));
     } else {
       // One failure is enough: a later piece that is only stale takes nothing of it back.
@@ -304,7 +369,7 @@ final class StreamOperation extends Completion
     return loss == null ? failure : loss;
   }
 
-  /** Asks where the bytes of a piece are now, and moves them there. */
+  /** Asks where the bytes of a piece are now, or are to be, and moves them there. */
   private final class Retry implements ClientLoop.Task {
     private final Piece piece;
 
@@ -314,7 +379,9 @@ final class StreamOperation extends Completion
 
     @Override
     public void runInLoop() {
-      stream.locator().forget(piece.extent());
+      if (!piece.located.isGivenUp()) {
+        stream.locator().forget(piece.extent());
+      }
       StreamOperation again =
           new StreamOperation(
               stream,

@@ -7,13 +7,16 @@ import io.crail.protocol.Extend;
 import io.crail.protocol.Extent;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
+import io.crail.protocol.ReplaceExtent;
 import io.crail.rpc.ClientLoop;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Space for a writer. A location is good as long as the write lease, which the stream watches.
- * Space is added at its end, so one request is under way at a time.
+ * Space is added at its end, so one request is under way at a time; where a datanode cannot be
+ * reached, space is replaced first.
  *
  * <p>A hint is believed as far as it has come true: first it gets a block, then, whenever half of
  * what is there ahead is used up, as much again as there was in all. Many writers that announce
@@ -49,7 +52,14 @@ final class WriteLocator extends Locator {
 
   // In the loop.
   private List<StreamOperation> waiters = new ArrayList<>();
+
+  /** The end of all space that was ever known. */
+  private long givenEnd;
+
   private boolean pending;
+
+  /** What was given up, in that order; the first one is being replaced, or the next to be. */
+  private final ArrayDeque<Replacement> replacements = new ArrayDeque<>();
 
   /**
    * Creates a locator.
@@ -75,14 +85,83 @@ final class WriteLocator extends Locator {
     this.hint = hint;
     this.firstEnd = first.isEmpty() ? start : first.get(first.size() - 1).fileEnd();
     this.allocatedEnd = firstEnd;
+    this.givenEnd = first.isEmpty() ? 0 : firstEnd;
+    Located last = find(start - 1, context.nanoTime());
+    if (last != null) {
+      // Others have written to it.
+      last.acknowledge();
+    }
   }
 
   @Override
   void locate(StreamOperation operation, long position) {
     waiters.add(operation);
-    if (!pending) {
+    askNext();
+  }
+
+  @Override
+  boolean canReplace() {
+    return true;
+  }
+
+  @Override
+  void replace(Located givenUp, StreamOperation operation) {
+    Replacement replacement = replacementOf(givenUp.extent());
+    if (replacement == null) {
+      forget(givenUp.extent());
+      replacement = new Replacement(givenUp);
+      replacements.add(replacement);
+    }
+    replacement.waiters.add(operation);
+    askNext();
+  }
+
+  private Replacement replacementOf(Extent extent) {
+    for (Replacement replacement : replacements) {
+      if (replacement.givenUp.extent().equals(extent)) {
+        return replacement;
+      }
+    }
+    return null;
+  }
+
+  /** Asks for what is needed most, unless an answer is still to come. */
+  private void askNext() {
+    if (!pending && !replacements.isEmpty()) {
+      pending = true;
+      replacements.peek().begin();
+    } else if (!pending && !waiters.isEmpty()) {
       ask();
     }
+  }
+
+  /** Takes over what has come. What was given up may be among it, and what is known. */
+  private void added(List<Extent> extents, boolean replaced) {
+    List<Located> more = new ArrayList<>(extents.size());
+    for (Extent extent : extents) {
+      Located known = find(extent.fileOffset(), context.nanoTime());
+      if (known != null && known.extent().equals(extent)) {
+        more.add(known);
+      } else if (replacementOf(extent) == null) {
+        Located located = new Located(extent, context.nanoTime() + NEVER);
+        if (!replaced && extent.fileOffset() < givenEnd) {
+          // It was known once, and nobody remembers whether bytes in it were acknowledged.
+          located.acknowledge();
+        }
+        more.add(located);
+      }
+    }
+    add(more);
+    for (Extent extent : extents) {
+      givenEnd = Math.max(givenEnd, extent.fileEnd());
+    }
+    allocatedEnd = Math.max(allocatedEnd, givenEnd);
+  }
+
+  private List<StreamOperation> takeWaiters() {
+    List<StreamOperation> waiting = waiters;
+    waiters = new ArrayList<>();
+    return waiting;
   }
 
   @Override
@@ -182,21 +261,16 @@ final class WriteLocator extends Locator {
         asksAhead = false;
       }
       // Else nothing is asked ahead any more: a full store would be asked with every write.
-      if (failure != null && isAhead && !waiters.isEmpty()) {
+      if (failure != null && isAhead) {
         // Nobody fails because of what was asked ahead.
-        ask();
+        askNext();
         return;
       }
-      List<StreamOperation> waiting = waiters;
-      waiters = new ArrayList<>();
       boolean answered = failure == null && answers();
       if (failure == null) {
-        add(response().extents(), context.nanoTime() + NEVER);
-        for (Extent extent : response().extents()) {
-          allocatedEnd = Math.max(allocatedEnd, extent.fileEnd());
-        }
+        added(response().extents(), false);
       }
-      for (StreamOperation waiter : waiting) {
+      for (StreamOperation waiter : takeWaiters()) {
         if (failure != null) {
           waiter.locationFailed(failure);
         } else if (waiter.next() >= position && !answered) {
@@ -206,6 +280,7 @@ final class WriteLocator extends Locator {
           waiter.advance();
         }
       }
+      askNext();
     }
 
     private boolean answers() {
@@ -215,6 +290,72 @@ final class WriteLocator extends Locator {
         }
       }
       return false;
+    }
+  }
+
+  /** Asks for other space in the place of an extent that was given up. */
+  private final class Replacement extends OperationCall<ReplaceExtent.Request, Extend.Response> {
+    private final Located givenUp;
+    private final List<StreamOperation> waiters = new ArrayList<>(2);
+
+    Replacement(Located givenUp) {
+      super(NameNodeOperations.REPLACE_EXTENT);
+      this.givenUp = givenUp;
+    }
+
+    void begin() {
+      ReplaceExtent.Request body = new ReplaceExtent.Request(id, token, givenUp.extent(), reason());
+      prepare(
+          context.namenodes().route(NameNodeOperations.REPLACE_EXTENT, body),
+          body,
+          context.namenodes().newDeadlineNanos());
+      submit();
+    }
+
+    @Override
+    protected void completed() {
+      pending = false;
+      replacements.remove(this);
+      CrailException failure = failure();
+      if (failure == null) {
+        added(response().extents(), true);
+      } else if (isWorthWaiting(failure)) {
+        failure = null;
+        Located same = new Located(givenUp.extent(), context.nanoTime() + NEVER);
+        same.acknowledge();
+        add(List.of(same));
+      }
+      for (StreamOperation waiter : waiters) {
+        if (failure == null) {
+          waiter.advance();
+        } else {
+          waiter.notReplaced(cause(failure));
+        }
+      }
+      // They may have waited for the same bytes.
+      takeWaiters().forEach(StreamOperation::advance);
+      askNext();
+    }
+
+    private int reason() {
+      switch (givenUp.whyGivenUp().code()) {
+        case SPACE_PINNED:
+          return ReplaceExtent.PINNED;
+        case TIMED_OUT:
+          return ReplaceExtent.SILENT;
+        default:
+          return ReplaceExtent.UNREACHABLE;
+      }
+    }
+
+    /** Nobody else has space, and the datanode is only slow: it gets all the time there is. */
+    private boolean isWorthWaiting(CrailException failure) {
+      return failure.code() == ErrorCode.NO_SPACE && reason() == ReplaceExtent.SILENT;
+    }
+
+    /** That there is no space elsewhere says less than what went wrong here. */
+    private CrailException cause(CrailException failure) {
+      return failure.code() == ErrorCode.NO_SPACE ? givenUp.whyGivenUp() : failure;
     }
   }
 }

@@ -4,8 +4,8 @@ package io.crail.namenode;
 import java.util.Arrays;
 
 /**
- * The extents of a node that has several. It only grows; a node that is truncated gets a new list.
- * A reader sees the extents that were there when it asked for their number.
+ * The extents of a node that has several. It only grows; a node that is truncated, or gets other
+ * space, gets a new list. A reader sees the extents that were there when it asked for their number.
  */
 final class AllocationList extends NodeSpace {
   private volatile Allocation[] items;
@@ -56,6 +56,24 @@ final class AllocationList extends NodeSpace {
       items[i] = space.at(i);
     }
     items[count - 1] = last;
+    return new AllocationList(items, space.size());
+  }
+
+  /** The extents of {@code space} with others in the place of one, for the same bytes. */
+  static NodeSpace replacing(NodeSpace space, int index, NodeSpace others) {
+    int more = others.count() - 1;
+    Allocation[] items = new Allocation[space.count() + more];
+    for (int i = 0; i < items.length; i++) {
+      if (i < index) {
+        items[i] = space.at(i);
+      } else {
+        items[i] = i <= index + more ? others.at(i - index) : space.at(i - more);
+      }
+    }
+    if (items.length == 1) {
+      items[0].commit(space.size());
+      return items[0];
+    }
     return new AllocationList(items, space.size());
   }
 

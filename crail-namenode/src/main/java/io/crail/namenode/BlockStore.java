@@ -58,6 +58,34 @@ final class BlockStore {
     }
   }
 
+  /**
+   * What space is for.
+   *
+   * @param storageClass the node's class, asked first
+   * @param strict whether no other class may be asked
+   * @param host the host to prefer within a class, or {@link HostNames#ANY}
+   * @param client who writes; datanodes that it could not reach are asked last. Null for nobody
+   * @param except a datanode that is not asked; null for none
+   * @param lastResort whether those that could not be reached are asked at all
+   */
+  record Purpose(
+      int storageClass,
+      boolean strict,
+      int host,
+      ClientLeases client,
+      DatanodeSpace except,
+      boolean lastResort) {
+    /** For the writer of a node. */
+    static Purpose of(Node node, ClientLeases client) {
+      return new Purpose(node.storageClass(), node.isStrict(), node.host(), client, null, true);
+    }
+
+    /** The same, but not of this datanode. */
+    Purpose except(DatanodeSpace datanode, boolean asLastResort) {
+      return new Purpose(storageClass, strict, host, client, datanode, asLastResort);
+    }
+  }
+
   /** A region of which no space is given out yet. */
   private record Resting(RegionSpace region, long readyNanos) {}
 
@@ -102,53 +130,79 @@ final class BlockStore {
   }
 
   /**
-   * Takes an extent for a node.
+   * Takes an extent for a node. Whom a client could not reach is asked when no other datanode has
+   * any space, of no class.
    *
-   * @param storageClass the node's class, asked first
-   * @param strict whether no other class may be asked
-   * @param host the host to prefer within a class, or {@link HostNames#ANY}
    * @param fileOffset the extent's position in the node
    * @param length bytes, a power of two up to the block size; where no class has such an extent, a
    *     smaller one is given
    * @return null when nothing at all is free
    */
-  Allocation allocate(int storageClass, boolean strict, int host, long fileOffset, int length) {
+  Allocation allocate(Purpose purpose, long fileOffset, int length) {
     long now = clock.nanoTime();
-    int[] order = classOrders[storageClass];
-    int tried = strict ? 1 : order.length;
+    DatanodeSpace.Place place = take(purpose, length, true, now);
+    if (place == null && purpose.lastResort) {
+      place = take(purpose, length, false, now);
+    }
+    return place == null
+        ? null
+        : new Allocation(
+            place.region(), place.regionOffset(), fileOffset, place.generation(), place.length());
+  }
+
+  private DatanodeSpace.Place take(Purpose purpose, int length, boolean careful, long now) {
+    int[] order = classOrders[purpose.storageClass];
+    int tried = purpose.strict ? 1 : order.length;
     for (int i = 0; i < tried; i++) {
       Members members = classes[order[i]];
       if (members.datanodes.length == 0) {
         continue;
       }
       int first = selections[order[i]].first(members);
-      DatanodeSpace.Place place = take(members, first, host, length, false, now);
+      DatanodeSpace.Place place = take(purpose, members, first, length, false, careful, now);
       if (place == null) {
-        place = take(members, first, host, length, true, now);
+        place = take(purpose, members, first, length, true, careful, now);
       }
       if (place != null) {
-        return new Allocation(
-            place.region(), place.regionOffset(), fileOffset, place.generation(), place.length());
+        return place;
       }
     }
     return null;
   }
 
   private DatanodeSpace.Place take(
-      Members members, int first, int host, int length, boolean orLess, long now) {
+      Purpose purpose,
+      Members members,
+      int first,
+      int length,
+      boolean orLess,
+      boolean careful,
+      long now) {
     DatanodeSpace.Place place = null;
-    if (host != HostNames.ANY) {
-      place = take(members, first, host, true, length, orLess, now);
+    if (purpose.host != HostNames.ANY) {
+      place = take(purpose, members, first, true, length, orLess, careful, now);
     }
-    return place != null ? place : take(members, first, host, false, length, orLess, now);
+    return place != null
+        ? place
+        : take(purpose, members, first, false, length, orLess, careful, now);
   }
 
   private DatanodeSpace.Place take(
-      Members members, int first, int host, boolean onHost, int length, boolean orLess, long now) {
+      Purpose purpose,
+      Members members,
+      int first,
+      boolean onHost,
+      int length,
+      boolean orLess,
+      boolean careful,
+      long now) {
     DatanodeSpace[] datanodes = members.datanodes;
     for (int i = 0; i < datanodes.length; i++) {
       DatanodeSpace datanode = datanodes[(first + i) % datanodes.length];
-      if ((!onHost || datanode.host() == host) && datanode.isOnline(now, options.offlineNanos())) {
+      if ((!onHost || datanode.host() == purpose.host)
+          && datanode != purpose.except
+          && datanode.isOnline(now, options.offlineNanos())
+          && !(careful && isOutOfReach(datanode, purpose.client, now))) {
         DatanodeSpace.Place place = datanode.take(length, orLess);
         if (place != null) {
           return place;
@@ -156,6 +210,24 @@ final class BlockStore {
       }
     }
     return null;
+  }
+
+  /** True when a client could not reach it lately: this one, or any since it was heard of. */
+  private static boolean isOutOfReach(DatanodeSpace datanode, ClientLeases client, long now) {
+    return datanode.isSuspected() || (client != null && client.avoids(datanode.id(), now));
+  }
+
+  /**
+   * Takes note that a client could not reach a datanode. Others are asked before it: for that
+   * client as long as a datanode may be silent, for everybody until it is heard of again. So who
+   * lies, or is cut off, takes it from nobody else for longer than a sign of life takes.
+   */
+  void outOfReach(DatanodeSpace datanode, ClientLeases client) {
+    long now = clock.nanoTime();
+    client.avoid(datanode.id(), now, now + options.offlineNanos());
+    if (datanode.suspect()) {
+      datanodeLog.info(datanode + " could not be reached by a client");
+    }
   }
 
   /**
@@ -198,22 +270,24 @@ final class BlockStore {
    * Takes an extent for a node that is still to come, of the node's class and on its host, where
    * there is plenty. It rests, so it is free again behind the end of a lease if no node takes it.
    *
+   * @param client who is to write; null when it is not known
    * @param length bytes, a power of two up to the block size
    * @return null when none is as long, little is free, or much is lent already
    */
-  Allocation grant(Quarantine.Grant grant, int length) {
+  Allocation grant(Quarantine.Grant grant, ClientLeases client, int length) {
     long now = clock.nanoTime();
     Members members = classes[grant.storageClass()];
     DatanodeSpace[] datanodes = members.datanodes;
     boolean some = false;
     for (int i = 0; i < datanodes.length && !some; i++) {
-      some = isFor(datanodes[i], grant, now) && datanodes[i].mayLend(length);
+      some = isFor(datanodes[i], grant, client, now) && datanodes[i].mayLend(length);
     }
     // A refusal takes no turn from those who need space.
     int first = some ? selections[grant.storageClass()].first(members) : 0;
     for (int i = 0; i < datanodes.length && some; i++) {
       DatanodeSpace datanode = datanodes[(first + i) % datanodes.length];
-      DatanodeSpace.Place place = isFor(datanode, grant, now) ? datanode.takeToLend(length) : null;
+      DatanodeSpace.Place place =
+          isFor(datanode, grant, client, now) ? datanode.takeToLend(length) : null;
       if (place != null) {
         Allocation extent =
             new Allocation(
@@ -226,9 +300,11 @@ final class BlockStore {
     return null;
   }
 
-  private boolean isFor(DatanodeSpace datanode, Quarantine.Grant grant, long now) {
+  private boolean isFor(
+      DatanodeSpace datanode, Quarantine.Grant grant, ClientLeases client, long now) {
     return (grant.host() == HostNames.ANY || grant.host() == datanode.host())
-        && datanode.isOnline(now, options.offlineNanos());
+        && datanode.isOnline(now, options.offlineNanos())
+        && !isOutOfReach(datanode, client, now);
   }
 
   /** Takes back an extent of {@link #takeGranted} that no node has: it rests as long as ever. */

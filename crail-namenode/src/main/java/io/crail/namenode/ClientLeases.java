@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
-/** The write leases of one client, renewed all at once. Thread-safe. */
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The write leases of one client, renewed all at once, and which datanodes it has lately not
+ * reached. Thread-safe.
+ */
 final class ClientLeases {
+  /** Most datanodes that are kept in mind. */
+  private static final int MOST_AVOIDED = 64;
+
   private final long clientId;
   private WriteLease first;
   private int count;
   private volatile long renewedUntilNanos;
   private volatile boolean gone;
+
+  /** Datanodes by id, and until when they are avoided. Never changed, but exchanged. */
+  private volatile Map<Integer, Long> avoided = Map.of();
 
   ClientLeases(long clientId, long untilNanos) {
     this.clientId = clientId;
@@ -34,6 +46,23 @@ final class ClientLeases {
     if (!gone && untilNanos - renewedUntilNanos > 0) {
       renewedUntilNanos = untilNanos;
     }
+  }
+
+  /** Notes that the client could not reach a datanode. */
+  synchronized void avoid(int datanode, long nowNanos, long untilNanos) {
+    Map<Integer, Long> fresh = new HashMap<>(avoided);
+    fresh.values().removeIf(until -> nowNanos - until >= 0);
+    if (fresh.size() < MOST_AVOIDED || fresh.containsKey(datanode)) {
+      fresh.put(datanode, untilNanos);
+    }
+    avoided = fresh;
+  }
+
+  /** Whether the client gets space of a datanode only when no other one has any. */
+  boolean avoids(int datanode, long nowNanos) {
+    Map<Integer, Long> present = avoided;
+    Long until = present.isEmpty() ? null : present.get(datanode);
+    return until != null && nowNanos - until < 0;
   }
 
   synchronized int count() {

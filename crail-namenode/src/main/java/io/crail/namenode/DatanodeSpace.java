@@ -72,6 +72,7 @@ final class DatanodeSpace {
   private volatile State state = State.ACTIVE;
   private volatile boolean stopped;
   private volatile long lastSeenNanos;
+  private volatile boolean suspected;
   private volatile long free;
   private long freeBlocks;
   private long used;
@@ -136,6 +137,19 @@ final class DatanodeSpace {
   /** Notes a sign of life. Only the datanode's own messages are one. */
   void seen(long nowNanos) {
     lastSeenNanos = nowNanos;
+    suspected = false;
+  }
+
+  /** Notes that a client could not reach it; false when that was known. */
+  boolean suspect() {
+    boolean known = suspected;
+    suspected = true;
+    return !known;
+  }
+
+  /** True when a client could not reach it, and it was not heard of since. */
+  boolean isSuspected() {
+    return suspected;
   }
 
   boolean isOnline(long nowNanos, long timeoutNanos) {

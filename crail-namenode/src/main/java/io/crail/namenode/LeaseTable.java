@@ -63,6 +63,11 @@ final class LeaseTable {
     }
   }
 
+  /** The leases of a client; null when it is not known. */
+  ClientLeases of(long clientId) {
+    return clients.get(clientId);
+  }
+
   /** Ends a lease whose holder is known to write no more, or whose node is gone. */
   void end(WriteLease lease) {
     if (lease.client().remove(lease)) {

@@ -19,6 +19,11 @@ final class MovingBytes extends SmallBytes {
     return extents;
   }
 
+  /** Exchanges the extents. Under the node's monitor. */
+  void extents(NodeSpace other) {
+    extents = other;
+  }
+
   @Override
   int count() {
     return extents.count();

@@ -17,6 +17,7 @@ import io.crail.protocol.NodeType;
 import io.crail.protocol.Remove;
 import io.crail.protocol.Rename;
 import io.crail.protocol.RenewLeases;
+import io.crail.protocol.ReplaceExtent;
 import io.crail.protocol.SetAttributes;
 import io.crail.protocol.SetSize;
 import io.crail.protocol.Usage;
@@ -123,7 +124,10 @@ final class NameNode {
     List<Create.Given> given = asksAhead ? new ArrayList<>(Create.MAX_GIVEN) : List.of();
     NodeInfo info =
         tree.create(
-            request, clientId, user, asksAhead ? node -> giveAhead(node, request, given) : NOTHING);
+            request,
+            clientId,
+            user,
+            asksAhead ? node -> giveAhead(node, request, clientId, given) : NOTHING);
     boolean wanted =
         request.wanted() > 0
             && request.token() != 0
@@ -136,9 +140,10 @@ final class NameNode {
    * Gives space for the value that is put next. Before a replaced one lets its own go, or the next
    * would be written at once to where others may still be reading.
    */
-  private void giveAhead(Node node, Create.Request request, List<Create.Given> given) {
+  private void giveAhead(
+      Node node, Create.Request request, long clientId, List<Create.Given> given) {
     long id = tree.newId();
-    Extent extent = writer.grant(node, id, request.token(), request.ahead().bytes());
+    Extent extent = writer.grant(node, id, request.token(), clientId, request.ahead().bytes());
     if (extent != null) {
       given.add(new Create.Given(id, extent));
     }
@@ -193,6 +198,10 @@ final class NameNode {
   Extend.Response extend(Extend.Request request) throws CrailException {
     return new Extend.Response(
         writer.extend(tree.require(request.id()), request, Extend.MAX_EXTENTS, true));
+  }
+
+  Extend.Response replace(ReplaceExtent.Request request) throws CrailException {
+    return new Extend.Response(writer.replace(tree.require(request.id()), request));
   }
 
   AcquireLease.Response acquire(AcquireLease.Request request, long clientId) throws CrailException {

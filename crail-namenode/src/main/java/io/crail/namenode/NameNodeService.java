@@ -55,6 +55,8 @@ final class NameNodeService {
             .handleBatch(NameNodeOperations.FIND_EXTENTS, extents::serve)
             .handle(NameNodeOperations.EXTEND, (request, session) -> namenode.extend(request))
             .handle(
+                NameNodeOperations.REPLACE_EXTENT, (request, session) -> namenode.replace(request))
+            .handle(
                 NameNodeOperations.ACQUIRE_LEASE,
                 (request, session) -> namenode.acquire(request, clientId(session)))
             .handle(NameNodeOperations.RENEW_LEASES, (request, session) -> namenode.renew(request))

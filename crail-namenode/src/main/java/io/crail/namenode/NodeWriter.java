@@ -9,6 +9,7 @@ import io.crail.protocol.Create;
 import io.crail.protocol.Extend;
 import io.crail.protocol.Extent;
 import io.crail.protocol.NodeType;
+import io.crail.protocol.ReplaceExtent;
 import io.crail.protocol.SetSize;
 import io.crail.protocol.SmallValue;
 import java.util.ArrayList;
@@ -133,7 +134,7 @@ final class NodeWriter {
     if (request.type().isContainer()) {
       return;
     }
-    NodeSpace space = request.needed() ? allocateAll(node, request) : null;
+    NodeSpace space = request.needed() ? allocateAll(node, request, leases.of(clientId)) : null;
     try {
       synchronized (node) {
         node.lease(leases.grant(node, clientId, request.token()));
@@ -174,9 +175,10 @@ final class NodeWriter {
    *
    * @param id names it, and no node
    * @param token whose it is
+   * @param clientId who is to write there
    * @return null when there is none to spare
    */
-  Extent grant(Node node, long id, long token, int bytes) {
+  Extent grant(Node node, long id, long token, long clientId, int bytes) {
     if (bytes > store.blockSize()) {
       return null;
     }
@@ -184,6 +186,7 @@ final class NodeWriter {
     Allocation extent =
         store.grant(
             new Quarantine.Grant(id, token, node.storageClass(), node.isStrict(), node.host()),
+            leases.of(clientId),
             length);
     return extent == null ? null : extent.extent();
   }
@@ -219,11 +222,12 @@ final class NodeWriter {
    * take as much at once each may get a part of what one of them needs, or nothing because of it.
    * So whoever got too little tries again alone, and finds what the others have let go.
    */
-  private NodeSpace allocateAll(Node node, Create.Request request) throws CrailException {
+  private NodeSpace allocateAll(Node node, Create.Request request, ClientLeases client)
+      throws CrailException {
     long wanted = request.wanted();
-    NodeSpace space = allocateAll(node, wanted, allOrNothing.readLock());
+    NodeSpace space = allocateAll(node, wanted, client, allOrNothing.readLock());
     if (space == null && wanted > 0) {
-      space = allocateAll(node, wanted, allOrNothing.writeLock());
+      space = allocateAll(node, wanted, client, allOrNothing.writeLock());
       if (space == null) {
         throw noSpace(request.path(), node);
       }
@@ -232,10 +236,10 @@ final class NodeWriter {
   }
 
   /** The space, or null where there is less. */
-  private NodeSpace allocateAll(Node node, long wanted, Lock lock) {
+  private NodeSpace allocateAll(Node node, long wanted, ClientLeases client, Lock lock) {
     lock.lock();
     try {
-      NodeSpace space = allocateMost(node, wanted);
+      NodeSpace space = allocateMost(node, wanted, client);
       if (space != null && space.end() < wanted && space.count() < Extend.MAX_EXTENTS) {
         giveBackExtents(space);
         return null;
@@ -246,12 +250,12 @@ final class NodeWriter {
     }
   }
 
-  private NodeSpace allocateMost(Node node, long wanted) {
+  private NodeSpace allocateMost(Node node, long wanted, ClientLeases client) {
     NodeSpace space = null;
     long end = 0;
     while (end < wanted && (space == null || space.count() < Extend.MAX_EXTENTS)) {
       // As if each were the first: no larger than what is known to come.
-      Allocation next = allocate(node, null, end, wanted - end);
+      Allocation next = allocate(node, null, client, end, wanted - end);
       if (next == null) {
         return space;
       }
@@ -381,7 +385,7 @@ final class NodeWriter {
       int first = space == null ? 0 : space.indexOf(request.position());
       long target = saturatedSum(request.position(), Math.max(request.wanted(), 1));
       while (end < target && (space == null ? 0 : space.count()) - first < most) {
-        Allocation next = allocate(node, space, end, target - end);
+        Allocation next = allocate(node, space, node.lease().client(), end, target - end);
         if (next == null) {
           break;
         }
@@ -393,6 +397,103 @@ final class NodeWriter {
           ? List.of()
           : extents(space, first, Math.min(space.count(), first + most));
     }
+  }
+
+  /**
+   * Gives a writer other space in the place of an extent that it could not write to. What is on its
+   * way there may still arrive, so the extent rests as if its writer had vanished. When it has been
+   * replaced already, since an answer was lost, the answer is the same.
+   *
+   * @throws CrailException with {@link ErrorCode#NO_SPACE} when there is none elsewhere; then the
+   *     node has what it had
+   */
+  List<Extent> replace(Node node, ReplaceExtent.Request request) throws CrailException {
+    requireBytes(node);
+    if (request.reason() > ReplaceExtent.SILENT) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(node + ": reason " + request.reason());
+    }
+    List<Extent> extents = tryReplace(node, request);
+    boolean more = true;
+    for (int i = 0; extents.isEmpty() && more && i < MAX_SPACE_ROUNDS; i++) {
+      more = spaceMaker.makeSpace();
+      extents = tryReplace(node, request);
+    }
+    if (extents.isEmpty()) {
+      throw noSpace(node, node);
+    }
+    return extents;
+  }
+
+  /** As {@link #replace}; empty when there is no space elsewhere. */
+  private List<Extent> tryReplace(Node node, ReplaceExtent.Request request) throws CrailException {
+    synchronized (node) {
+      requirePresent(node);
+      requireLease(node, request.token());
+      Extent named = request.extent();
+      int index = node.space() == null ? 0 : node.space().indexOf(named.fileOffset());
+      if (named.fileOffset() < 0 || node.space() == null || index == node.space().count()) {
+        throw ErrorCode.OUT_OF_RANGE.exception(node + ": no space at " + named.fileOffset());
+      }
+      Allocation present = node.space().at(index);
+      if (present.extent().equals(named) && !tryReplace(node, index, request.reason())) {
+        return List.of();
+      }
+      NodeSpace space = node.space();
+      int end = index + 1;
+      while (end < Math.min(space.count(), index + Extend.MAX_EXTENTS)
+          && space.at(end).fileOffset() < named.fileEnd()) {
+        end++;
+      }
+      return extents(space, index, end);
+    }
+  }
+
+  /** Replaces an extent; false when there is no space elsewhere. Under the node's monitor. */
+  private boolean tryReplace(Node node, int index, int reason) throws CrailException {
+    NodeSpace space = node.space();
+    Allocation present = space.at(index);
+    if (space.small() == null && present.fileOffset() < space.size()) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          node + ": readers see bytes of the extent at " + present.fileOffset());
+    }
+    WriteLease lease = node.lease();
+    lease.spaceInUse();
+    BlockStore.Purpose purpose = BlockStore.Purpose.of(node, lease.client());
+    if (reason != ReplaceExtent.PINNED) {
+      DatanodeSpace unreachable = present.region().datanode();
+      store.outOfReach(unreachable, lease.client());
+      // Who is only slow is better than who is not there.
+      purpose = purpose.except(unreachable, reason == ReplaceExtent.UNREACHABLE);
+    }
+    NodeSpace others = allocateInPlace(purpose, present);
+    if (others == null) {
+      return false;
+    }
+    if (space instanceof MovingBytes moving) {
+      moving.extents(AllocationList.replacing(moving.extents(), index, others));
+    } else {
+      node.space(AllocationList.replacing(space, index, others));
+    }
+    store.release(present, true, lease.endNanos(), null);
+    return true;
+  }
+
+  /** Other space for all bytes of an extent; null when there is too little. */
+  private NodeSpace allocateInPlace(BlockStore.Purpose purpose, Allocation extent) {
+    NodeSpace space = null;
+    long end = extent.fileOffset();
+    while (end < extent.fileEnd()) {
+      int length = Integer.highestOneBit((int) (extent.fileEnd() - end));
+      boolean fits = space == null || space.count() < Extend.MAX_EXTENTS;
+      Allocation next = fits ? store.allocate(purpose, end, length) : null;
+      if (next == null) {
+        giveBackExtents(space);
+        return null;
+      }
+      space = space == null ? next : space.with(next);
+      end = next.fileEnd();
+    }
+    return space;
   }
 
   /** Makes bytes visible and, if asked, ends the write lease. */
@@ -573,7 +674,8 @@ final class NodeWriter {
     }
   }
 
-  private Allocation allocate(Node node, NodeSpace space, long end, long needed) {
+  private Allocation allocate(
+      Node node, NodeSpace space, ClientLeases client, long end, long needed) {
     int block = store.blockSize();
     int grown =
         space == null || space.count() == 0
@@ -581,7 +683,7 @@ final class NodeWriter {
             : (int) Math.min(block, 2L * space.at(space.count() - 1).allocatedLength());
     int fitting = needed >= block ? block : Math.max(Extent.lengthFor((int) needed, block), grown);
     int length = Math.min(fitting, block);
-    return store.allocate(node.storageClass(), node.isStrict(), node.host(), end, length);
+    return store.allocate(BlockStore.Purpose.of(node, client), end, length);
   }
 
   /**

@@ -156,7 +156,9 @@ final class Quarantine {
     // What lies at a datanode that is to go, or has gone, is better written once more.
     DatanodeSpace datanode = extent.region().datanode();
     boolean stays =
-        datanode.state() == DatanodeSpace.State.ACTIVE && datanode.isOnline(nowNanos, offlineNanos);
+        datanode.state() == DatanodeSpace.State.ACTIVE
+            && datanode.isOnline(nowNanos, offlineNanos)
+            && !datanode.isSuspected();
     return stays && bytes <= extent.length() ? remove(writer.first).extent : null;
   }
 

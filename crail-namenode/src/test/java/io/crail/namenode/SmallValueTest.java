@@ -266,7 +266,8 @@ class SmallValueTest {
           }
         };
     assertTrue(values.take(64, null));
-    Allocation extent = blocks.allocate(0, false, HostNames.ANY, 0, 8192);
+    Allocation extent =
+        blocks.allocate(new BlockStore.Purpose(0, false, HostNames.ANY, null, null, true), 0, 8192);
     synchronized (old) {
       old.space(new MovingBytes(bytes(64, 1), extent));
       old.lease(leases.grant(old, TestStore.CLIENT, TOKEN));

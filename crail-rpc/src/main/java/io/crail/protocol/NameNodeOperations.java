@@ -254,6 +254,16 @@ public final class NameNodeOperations {
           IDEMPOTENT,
           byPath(SetAttributes.Request::path),
           "sets permission bits, owner, group and times of a node");
+  public static final Operation<ReplaceExtent.Request, Extend.Response> REPLACE_EXTENT =
+      add(
+          24,
+          "replace-extent",
+          ReplaceExtent.Request.CODEC,
+          Extend.Response.CODEC,
+          MUTATING,
+          IDEMPOTENT,
+          byId(ReplaceExtent.Request::id),
+          "gives a writer other space than what it cannot write to");
 
   // spotless:on
 

@@ -158,7 +158,8 @@ class NameNodeOperationsTest {
       "ping",
       "dump",
       "names",
-      "set-attributes"
+      "set-attributes",
+      "replace-extent"
     };
     for (int i = 0; i < names.length; i++) {
       given.put(i + 1, names[i]);

@@ -29,8 +29,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 /**
- * A namenode, a datanode and stores in virtual time. Everything but the namenode's timer runs in
- * the thread of the test.
+ * A namenode, datanodes, one if nothing is said, and stores in virtual time. Everything but the
+ * namenode's timer runs in the thread of the test.
  */
 final class SimulatedCluster implements AutoCloseable {
   static final String NAMENODE = "namenode";
@@ -75,7 +75,7 @@ final class SimulatedCluster implements AutoCloseable {
     startMillis = network.clock().currentTimeMillis();
     open.push(() -> namenode.close());
     startNamenode(network.clock());
-    startDatanode();
+    startDatanode(1);
   }
 
   /**
@@ -118,11 +118,32 @@ final class SimulatedCluster implements AutoCloseable {
         });
   }
 
-  private void startDatanode() throws Exception {
-    ClientLoop loop = network.transport("datanode").newClientLoop("datanode");
+  /** The name of a datanode's host: that of the first one is without a number. */
+  private static String host(int number) {
+    return number == 1 ? "datanode" : "datanode" + number;
+  }
+
+  /** Where a datanode pretends to serve. */
+  static InetSocketAddress address(int number) {
+    return InetSocketAddress.createUnresolved(host(number), 50_020);
+  }
+
+  /** Takes a datanode away without a word. */
+  void crashDatanode(int number) {
+    tier.crash(address(number));
+    network.partition(host(number), NAMENODE);
+  }
+
+  /**
+   * Starts one more datanode.
+   *
+   * @param number 2 or more, each once
+   */
+  void startDatanode(int number) throws Exception {
+    ClientLoop loop = network.transport(host(number)).newClientLoop(host(number));
     open.push(loop);
-    StorageServer server = tier.newServer(InetSocketAddress.createUnresolved("datanode", 50_020));
-    UUID uuid = UUID.nameUUIDFromBytes(new byte[] {1});
+    StorageServer server = tier.newServer(address(number));
+    UUID uuid = UUID.nameUUIDFromBytes(new byte[] {(byte) number});
     server.start(uuid);
     open.push(server);
     NameNodeClient namenodes =
@@ -130,7 +151,10 @@ final class SimulatedCluster implements AutoCloseable {
             loop,
             configuration.get(ClusterKeys.NAMENODE_ADDRESS),
             new NameNodeClient.Identity(
-                Hello.ROLE_DATANODE, 1, "datanode", configuration.get(ClusterKeys.CLUSTER_NAME)),
+                Hello.ROLE_DATANODE,
+                number,
+                host(number),
+                configuration.get(ClusterKeys.CLUSTER_NAME)),
             RpcPeer.Options.defaults(),
             configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
     Registration registration =

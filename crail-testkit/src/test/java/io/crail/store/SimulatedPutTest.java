@@ -378,7 +378,7 @@ class SimulatedPutTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 60})
   void aSlowWriteGoesOnAsLongAsTheLeaseIsRenewed(int percentLate) throws Exception {
-    start("crail.datatimeout=100s");
+    start("crail.datatimeout=100s", "crail.client.datanodesilence=100s");
     cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
     prepare();
     if (percentLate > 0) {

@@ -13,18 +13,28 @@ import io.crail.CrailFile;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.conf.CrailConfiguration;
+import io.crail.memory.OffHeapBuffer;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What happens to the others when a process is killed, restarted or stopped, and a store is full.
@@ -189,6 +199,125 @@ class FaultsSystemTest {
         store.close();
       }
     }
+  }
+
+  /** What a writer does again and again, each time to space that has taken no byte yet. */
+  private interface Repeated {
+    /** Writes something new; the number makes its name. */
+    void write(CrailStore store, int number) throws Exception;
+  }
+
+  private static void writeAtOnce(CrailStore store, int number) throws Exception {
+    CrailFile file = create(store, "/at-once-" + number, CrailStorageClass.DEFAULT);
+    CrailOutputStream out = file.getDirectOutputStream(0);
+    out.write(OffHeapBuffer.wrap(ByteBuffer.allocateDirect(2 * MIB))).get(60, TimeUnit.SECONDS);
+    out.close();
+    store.delete(file.getPath(), false).get(60, TimeUnit.SECONDS);
+  }
+
+  private static void writeSlices(CrailStore store, int number) throws Exception {
+    CrailFile file = create(store, "/sliced-" + number, CrailStorageClass.DEFAULT);
+    // Of one slice each, so that no two writes meet in an extent.
+    write(file, 512 << 10);
+    store.delete(file.getPath(), false).get(60, TimeUnit.SECONDS);
+  }
+
+  private static void put(CrailStore store, int number) throws Exception {
+    store
+        .put("/table/" + number % 4, OffHeapBuffer.wrap(ByteBuffer.allocateDirect(64 << 10)))
+        .get(60, TimeUnit.SECONDS);
+  }
+
+  /**
+   * A datanode is killed and not offline yet: who writes to new space goes on at the other one.
+   *
+   * @param mapped whether its memory is mapped, and it is missed only when its heart stands still
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void writersGoOnElsewhereWhenADatanodeIsKilled(boolean mapped) throws Exception {
+    Map<String, String> settings = quick();
+    // It would be offline after 40 s.
+    settings.put("crail.storage.keepalive", "5s");
+    Repeated[] kinds = {
+      FaultsSystemTest::writeAtOnce, FaultsSystemTest::writeSlices, FaultsSystemTest::put
+    };
+    try (ProcessCluster cluster = ProcessCluster.start(1, 2, settings);
+        CrailStore store = open(cluster, mapped)) {
+      store
+          .create(
+              "/table",
+              CrailNodeType.TABLE,
+              CrailStorageClass.DEFAULT,
+              CrailLocationClass.DEFAULT,
+              true)
+          .get(60, TimeUnit.SECONDS);
+      AtomicBoolean stop = new AtomicBoolean();
+      AtomicInteger[] done = new AtomicInteger[kinds.length];
+      List<Future<Duration>> writers = new ArrayList<>();
+      ExecutorService threads = Executors.newFixedThreadPool(kinds.length);
+      try {
+        for (int i = 0; i < kinds.length; i++) {
+          Repeated kind = kinds[i];
+          AtomicInteger count = new AtomicInteger();
+          done[i] = count;
+          writers.add(threads.submit(() -> repeat(kind, store, count, stop)));
+        }
+        awaitMore(done, 20);
+        cluster.datanode(1).kill();
+        long killed = System.nanoTime();
+        // Longer than a heart may stand still: then each of them meets it.
+        Await.until("some time", PATIENCE, () -> System.nanoTime() - killed > 4_000_000_000L);
+        awaitMore(done, 20);
+        assertTrue(
+            cluster.run("df").stdout().contains("2 of 2 datanodes online"),
+            "the namenode does not know yet");
+      } finally {
+        stop.set(true);
+        threads.shutdown();
+      }
+      for (Future<Duration> writer : writers) {
+        Duration longest = writer.get(90, TimeUnit.SECONDS);
+        System.out.println("mapped " + mapped + ": the longest write took " + longest);
+        assertTrue(longest.compareTo(IN_TIME) < 0, longest.toString());
+      }
+      // Written and read where something is left.
+      CrailFile file = create(store, "/last", CrailStorageClass.DEFAULT);
+      write(file, 3 * MIB);
+      byte[] expected = new byte[3 * MIB];
+      java.util.Arrays.fill(expected, (byte) 5);
+      assertArrayEquals(expected, read(store.lookup("/last").get(60, TimeUnit.SECONDS).asFile()));
+    }
+  }
+
+  /** The longest that one of them took. */
+  private static Duration repeat(
+      Repeated kind, CrailStore store, AtomicInteger count, AtomicBoolean stop) throws Exception {
+    long longest = 0;
+    while (!stop.get()) {
+      long begin = System.nanoTime();
+      kind.write(store, count.get());
+      longest = Math.max(longest, System.nanoTime() - begin);
+      count.incrementAndGet();
+    }
+    return Duration.ofNanos(longest);
+  }
+
+  private static void awaitMore(AtomicInteger[] counts, int more) throws Exception {
+    int[] goals = new int[counts.length];
+    for (int i = 0; i < counts.length; i++) {
+      goals[i] = counts[i].get() + more;
+    }
+    Await.until(
+        "all have written " + more + " times more",
+        PATIENCE,
+        () -> {
+          boolean all = true;
+          for (int i = 0; i < counts.length; i++) {
+            all &= counts[i].get() >= goals[i];
+          }
+          return all;
+        });
   }
 
   /** What was in use before a restart of the namenode rests first. */

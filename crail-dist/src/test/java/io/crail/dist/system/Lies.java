@@ -25,6 +25,7 @@ import io.crail.protocol.Remove;
 import io.crail.protocol.RemoveDatanode;
 import io.crail.protocol.Rename;
 import io.crail.protocol.RenewLeases;
+import io.crail.protocol.ReplaceExtent;
 import io.crail.protocol.SetAttributes;
 import io.crail.protocol.SetSize;
 import io.crail.protocol.SmallValue;
@@ -67,7 +68,8 @@ final class Lies {
           Map.entry(NameNodeOperations.USAGE, Usage.Request.class),
           Map.entry(NameNodeOperations.DUMP, Dump.Request.class),
           Map.entry(NameNodeOperations.NAMES, Names.Request.class),
-          Map.entry(NameNodeOperations.SET_ATTRIBUTES, SetAttributes.Request.class));
+          Map.entry(NameNodeOperations.SET_ATTRIBUTES, SetAttributes.Request.class),
+          Map.entry(NameNodeOperations.REPLACE_EXTENT, ReplaceExtent.Request.class));
   private static final String[] NAMES = {
     "a", "\n", "\u001b[2J", "ERROR faked", "\u202e", "\u0007", "b", "\r"
   };

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import java.nio.ByteBuffer;
+
+/**
+ * Gives a writer other space in the place of an extent that it could not write to, and in which
+ * nothing was acknowledged. Asked again for the same extent it answers the same. Answered by {@link
+ * Extend.Response}: the extents that hold the bytes of the replaced one.
+ */
+public final class ReplaceExtent {
+  /** Reason: the datanode cannot be reached. It gets no more of this writer's bytes for a while. */
+  public static final int UNREACHABLE = 0;
+
+  /** Reason: an earlier writer may still write to the space. Nothing is wrong with the datanode. */
+  public static final int PINNED = 1;
+
+  /**
+   * Reason: the datanode answers nothing. As {@link #UNREACHABLE}, but it may only be slow: space
+   * that others could not reach is no better.
+   */
+  public static final int SILENT = 2;
+
+  private ReplaceExtent() {}
+
+  /**
+   * The request.
+   *
+   * @param id node id
+   * @param token the write lease
+   * @param extent what is to be replaced, as it was given
+   * @param reason why: {@link #UNREACHABLE}, {@link #PINNED} or {@link #SILENT}
+   */
+  public record Request(long id, long token, Extent extent, int reason) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("ReplaceExtent.Request")
+            .i64("id", "node id")
+            .i64("token", "the write lease")
+            .struct("extent", Extent.LAYOUT)
+            .u8("reason", "why: UNREACHABLE, PINNED or SILENT");
+
+    static final int ID = LAYOUT.offset("id");
+    static final int TOKEN = LAYOUT.offset("token");
+    static final int EXTENT = LAYOUT.offset("extent");
+    static final int REASON = LAYOUT.offset("reason");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC =
+        new Codec<>(LAYOUT) {
+          @Override
+          public void encode(Request message, ByteBuffer out, int offset) {
+            out.putLong(offset + ID, message.id);
+            out.putLong(offset + TOKEN, message.token);
+            message.extent.encode(out, offset + EXTENT);
+            out.put(offset + REASON, (byte) message.reason);
+          }
+
+          @Override
+          protected Request read(ByteBuffer in, int offset) {
+            return new Request(
+                in.getLong(offset + ID),
+                in.getLong(offset + TOKEN),
+                Extent.read(in, offset + EXTENT),
+                in.get(offset + REASON) & 0xff);
+          }
+        };
+  }
+}
