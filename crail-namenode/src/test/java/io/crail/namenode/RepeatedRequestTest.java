@@ -27,6 +27,7 @@ import io.crail.protocol.Remove;
 import io.crail.protocol.RemoveDatanode;
 import io.crail.protocol.Rename;
 import io.crail.protocol.RenewLeases;
+import io.crail.protocol.ReplaceExtent;
 import io.crail.protocol.SetAttributes;
 import io.crail.protocol.SetSize;
 import io.crail.protocol.Usage;
@@ -106,6 +107,14 @@ class RepeatedRequestTest {
     add(
         NameNodeOperations.EXTEND,
         (store, datanode) -> new Extend.Request(open(store), TOKEN, 4096, 100_000, -1));
+    add(
+        NameNodeOperations.REPLACE_EXTENT,
+        (store, datanode) ->
+            new ReplaceExtent.Request(
+                open(store),
+                TOKEN,
+                store.extend(open(store), TOKEN, 4096, 1).get(0),
+                ReplaceExtent.PINNED));
     add(
         NameNodeOperations.ACQUIRE_LEASE,
         (store, datanode) -> new AcquireLease.Request(store.lookup("/d/f").node().id(), 11));
