@@ -8,7 +8,7 @@ public interface CrailContainer extends CrailNode {
   /**
    * The number of children now. Those that are not enumerable are included, so there may be more of
    * them than listings show. Asks the store; an error comes as {@link
-   * java.io.UncheckedIOException}.
+   * java.io.UncheckedIOException}, for the root also when one namenode is down.
    */
   int files();
 
@@ -17,6 +17,11 @@ public interface CrailContainer extends CrailNode {
    * child that is there from beginning to end is listed once; one that comes or goes meanwhile may
    * be listed or not. With {@code crail.directoryrandomize} the order within a page is random. The
    * iterator throws {@link java.io.UncheckedIOException}.
+   *
+   * <p>The children of the root are spread over all namenodes. Where one is down, the iterator
+   * gives those of the others first. Then it throws, with an {@link
+   * io.crail.common.error.IncompleteException} as the cause, which names the namenodes that are
+   * missing.
    *
    * @throws Exception a {@code StaleNodeException} when the container was removed or renamed: the
    *     paths that this handle would give lead nowhere

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail;
 
+import io.crail.common.error.MissingNamenode;
+import java.util.List;
+
 /**
  * The space of a cluster, over all namenodes and storage classes; {@code free + used + waiting =
  * capacity}.
@@ -9,5 +12,16 @@ package io.crail;
  * @param freeBytes bytes that can be given to a node now
  * @param usedBytes bytes that belong to nodes
  * @param waitingBytes bytes that wait for the end of leases: freed, or given ahead of values
+ * @param missing namenodes that did not answer, whose space is not counted; empty for none
  */
-public record CrailSpace(long capacityBytes, long freeBytes, long usedBytes, long waitingBytes) {}
+public record CrailSpace(
+    long capacityBytes,
+    long freeBytes,
+    long usedBytes,
+    long waitingBytes,
+    List<MissingNamenode> missing) {
+  /** Copies the list. */
+  public CrailSpace {
+    missing = List.copyOf(missing);
+  }
+}

@@ -198,9 +198,10 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   public abstract void freeBuffer(CrailBuffer buffer) throws Exception;
 
   /**
-   * Asks all namenodes how much space there is.
+   * Asks all namenodes how much space there is, at the same time. Those that do not answer within
+   * the deadline of an operation are named in the result.
    *
-   * @throws Exception when one of them does not answer
+   * @throws Exception when none of them answers
    */
   public abstract CrailSpace getSpace() throws Exception;
 

@@ -118,11 +118,9 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
   }
 
   private NodeInfo presentRoot() throws CrailException, InterruptedException {
-    LoopContext context = store().context();
-    int count = context.namenodes().count();
     NodeInfo sum = null;
-    for (int i = 0; i < count; i++) {
-      NodeInfo root = Listing.rootAt(context, i);
+    for (Lookup.Response each : Listing.rootEverywhere(store().context()).complete(getPath())) {
+      NodeInfo root = each.node();
       sum =
           sum == null
               ? root

@@ -381,6 +381,9 @@ public final class CoreStore extends CrailStore {
     Utf8 wirePath = plain != null ? plain : NodePath.parse(path);
     String name = plain != null ? path : wirePath.toString();
     NameNodeClient namenodes = context.namenodes();
+    if (namenodes.count() > 1 && wirePath.equals(NodePath.ROOT)) {
+      return RootLookup.submit(this, context);
+    }
     RpcPeer peer = namenodes.peer(NodePath.namenodeOf(wirePath, namenodes.count()));
     LookupCall call = new LookupCall(this, context, peer, name, wirePath);
     call.submit();

@@ -3,6 +3,9 @@ package io.crail.client;
 
 import io.crail.CrailNode;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.IncompleteException;
+import io.crail.common.error.MissingNamenode;
+import io.crail.protocol.Answers;
 import io.crail.protocol.ListNodes;
 import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
@@ -10,8 +13,10 @@ import io.crail.protocol.NodeInfo;
 import io.crail.protocol.NodePath;
 import io.crail.protocol.OperationCall;
 import java.io.UncheckedIOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -19,15 +24,18 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The enumerable children of a container, page by page; the next page is on its way while one is
- * consumed. The root is listed at every namenode. Used by one thread at a time.
+ * consumed. The root is listed at every namenode; those that are down keep back nothing of what the
+ * others have. Used by one thread at a time.
  */
 final class Listing implements Iterator<CrailNode> {
   private final CoreStore store;
   private final LoopContext context;
   private final String path;
-  private final boolean root;
+  private final boolean isSpread;
   private final boolean randomize;
-  private int namenode;
+  // Where a part of it lies that is still to be listed: the root has one at each namenode.
+  private final Deque<NodeInfo> parts = new ArrayDeque<>();
+  private final List<MissingNamenode> missing = new ArrayList<>();
   private long containerId;
   private OperationCall<ListNodes.Request, ListNodes.Response> following;
   private List<ListNodes.Entry> page = List.of();
@@ -38,24 +46,29 @@ final class Listing implements Iterator<CrailNode> {
       LoopContext context,
       CoreContainer container,
       long containerId,
-      boolean randomize) {
+      boolean randomize)
+      throws CrailException, InterruptedException {
     this.store = store;
     this.context = context;
     this.path = container.getPath();
-    this.root = container.isRoot();
     this.randomize = randomize;
-    this.containerId = containerId;
+    this.isSpread = container.isRoot() && context.namenodes().count() > 1;
+    if (isSpread) {
+      Answers<Lookup.Response> roots = rootEverywhere(context);
+      roots.present().forEach(root -> parts.add(root.node()));
+      missing.addAll(roots.missing());
+      this.containerId = parts.remove().id();
+    } else {
+      this.containerId = containerId;
+    }
     this.following = ask(0);
   }
 
-  /** The root of one namenode. */
-  static NodeInfo rootAt(LoopContext context, int namenode)
+  /** The root of every namenode that answers. */
+  static Answers<Lookup.Response> rootEverywhere(LoopContext context)
       throws CrailException, InterruptedException {
-    return context
-        .namenodes()
-        .callAt(namenode, NameNodeOperations.LOOKUP, new Lookup.Request(NodePath.ROOT))
-        .join()
-        .node();
+    return Answers.of(
+        context.namenodes(), NameNodeOperations.LOOKUP, new Lookup.Request(NodePath.ROOT));
   }
 
   private OperationCall<ListNodes.Request, ListNodes.Response> ask(long cursor) {
@@ -77,28 +90,46 @@ final class Listing implements Iterator<CrailNode> {
     }
   }
 
-  /** As {@link #hasNext}, with typed errors. */
+  /** As {@link #hasNext}, with typed errors; what is missing is told after what there is. */
   boolean fetch() throws CrailException, InterruptedException {
     while (index == page.size()) {
-      if (following == null) {
-        int next = namenode + 1;
-        if (!root || next >= context.namenodes().count()) {
-          return false;
-        }
-        containerId = rootAt(context, next).id();
-        namenode = next;
+      if (following == null && !parts.isEmpty()) {
+        containerId = parts.remove().id();
         following = ask(0);
       }
-      ListNodes.Response response = following.join();
-      following = response.next() == -1 ? null : ask(response.next());
-      page = response.entries();
-      if (randomize) {
-        page = new ArrayList<>(page);
-        Collections.shuffle(page, ThreadLocalRandom.current());
+      if (following == null) {
+        if (!missing.isEmpty()) {
+          throw new IncompleteException(path, missing);
+        }
+        return false;
       }
+      page = nextPage();
       index = 0;
     }
     return true;
+  }
+
+  private List<ListNodes.Entry> nextPage() throws CrailException, InterruptedException {
+    ListNodes.Response response;
+    try {
+      response = following.join();
+    } catch (CrailException e) {
+      if (!isSpread) {
+        throw e;
+      }
+      int count = context.namenodes().count();
+      int namenode = (int) Long.remainderUnsigned(containerId, count);
+      missing.add(Answers.missing(context.namenodes(), namenode, e));
+      following = null;
+      return List.of();
+    }
+    following = response.next() == -1 ? null : ask(response.next());
+    List<ListNodes.Entry> entries = response.entries();
+    if (randomize) {
+      entries = new ArrayList<>(entries);
+      Collections.shuffle(entries, ThreadLocalRandom.current());
+    }
+    return entries;
   }
 
   private ListNodes.Entry nextEntry() {

@@ -3,17 +3,24 @@ package io.crail.dist;
 
 import io.crail.common.Addresses;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.MissingNamenode;
+import io.crail.protocol.Answers;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
+import io.crail.protocol.Ping;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -76,6 +83,37 @@ final class Cluster implements AutoCloseable {
   <Q, R> R ask(int index, Operation<Q, R> operation, Q request)
       throws IOException, InterruptedException {
     return client.callAt(index, operation, request).join();
+  }
+
+  /** What a report does with one namenode. */
+  interface Step {
+    /** Asks namenode {@code index} and shows or keeps what it tells. */
+    void run(int index) throws IOException, InterruptedException;
+  }
+
+  /**
+   * Makes a report of every namenode's part, and names those that are down on {@code err}. All are
+   * asked for a sign of life at once, so those that are down cost one deadline together.
+   *
+   * @return 0, or {@link Launcher#PARTIAL} when a part is missing
+   * @throws CrailException when all are down, or one refuses
+   */
+  int report(PrintStream err, Step step) throws IOException, InterruptedException {
+    Ping.Request ping = new Ping.Request(ThreadLocalRandom.current().nextLong());
+    Answers<Ping.Response> alive = Answers.of(client, NameNodeOperations.PING, ping);
+    List<MissingNamenode> missing = new ArrayList<>(alive.missing());
+    for (int index = 0; index < count(); index++) {
+      if (alive.at(index) == null) {
+        continue;
+      }
+      try {
+        step.run(index);
+      } catch (CrailException e) {
+        missing.add(Answers.missing(client, index, e));
+      }
+    }
+    missing.forEach(each -> err.println("crail: without the part of " + each));
+    return missing.isEmpty() ? 0 : Launcher.PARTIAL;
   }
 
   private static String localHost() {

@@ -32,10 +32,9 @@ final class DatanodesCommand extends OptionsCommand {
   @Override
   int run(CommandContext context, CommandLine line) throws Exception {
     Map<UUID, Row> rows = new LinkedHashMap<>();
+    int code;
     try (Cluster cluster = Cluster.of(context)) {
-      for (int index = 0; index < cluster.count(); index++) {
-        collect(cluster, index, rows);
-      }
+      code = cluster.report(context.err(), index -> collect(cluster, index, rows));
     }
     String format = "%-36s %-6s %5s %10s %-7s %s%n";
     context.out().printf(format, "datanode", "tier", "class", "lends", "state", "address");
@@ -53,7 +52,7 @@ final class DatanodesCommand extends OptionsCommand {
                     Printable.line(
                         Addresses.text(
                             row.description.host().toString(), row.description.port()))));
-    return 0;
+    return code;
   }
 
   private static void collect(Cluster cluster, int index, Map<UUID, Row> rows)

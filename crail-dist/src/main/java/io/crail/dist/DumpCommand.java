@@ -15,17 +15,18 @@ final class DumpCommand extends OptionsCommand {
   @Override
   int run(CommandContext context, CommandLine line) throws Exception {
     try (Cluster cluster = Cluster.of(context)) {
-      for (int index = 0; index < cluster.count(); index++) {
-        context.out().println("# " + cluster.name(index));
-        long cursor = 0;
-        do {
-          Dump.Response page =
-              cluster.ask(index, NameNodeOperations.DUMP, new Dump.Request(cursor));
-          context.out().print(Printable.lines(page.text().toString()));
-          cursor = page.next();
-        } while (cursor != -1);
-      }
+      return cluster.report(
+          context.err(),
+          index -> {
+            context.out().println("# " + cluster.name(index));
+            long cursor = 0;
+            do {
+              Dump.Response page =
+                  cluster.ask(index, NameNodeOperations.DUMP, new Dump.Request(cursor));
+              context.out().print(Printable.lines(page.text().toString()));
+              cursor = page.next();
+            } while (cursor != -1);
+          });
     }
-    return 0;
   }
 }

@@ -13,7 +13,7 @@ import java.util.function.Function;
 /**
  * Finds the command, runs it, and turns what it throws into one line and an exit code: 0 for
  * success, {@value #FAILURE} for a failure, {@value #USAGE} for a command line or a configuration
- * that cannot be used.
+ * that cannot be used, {@value #PARTIAL} for a report without the part of a namenode that is down.
  */
 final class Launcher {
   /** Exit code of a command that failed. */
@@ -21,6 +21,9 @@ final class Launcher {
 
   /** Exit code of a command line or configuration that cannot be used. */
   static final int USAGE = 2;
+
+  /** Exit code of a report that lacks the part of a namenode that is down. */
+  static final int PARTIAL = 3;
 
   private static final List<Command> COMMANDS =
       List.of(

@@ -4,6 +4,7 @@ package io.crail.dist;
 import io.crail.protocol.ClassUsage;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Usage;
+import java.io.PrintStream;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongFunction;
@@ -23,46 +24,57 @@ final class UsageCommand extends OptionsCommand {
         flag("b", "bytes", "print plain numbers of bytes"));
   }
 
+  /** Of the namenodes that have answered. */
+  private static final class Totals {
+    private final Map<Integer, ClassUsage> classes = new TreeMap<>();
+    private long nodes;
+    private long smallValues;
+    private int datanodes;
+    private int online;
+
+    void add(Usage.Response usage) {
+      usage.classes().forEach(each -> classes.merge(each.storageClass(), each, UsageCommand::sum));
+      nodes += usage.nodes();
+      smallValues += usage.smallValueBytes();
+      // Every datanode is registered at every namenode.
+      datanodes = Math.max(datanodes, usage.datanodes());
+      online = Math.max(online, usage.onlineDatanodes());
+    }
+  }
+
   @Override
   int run(CommandContext context, CommandLine line) throws Exception {
-    Map<Integer, ClassUsage> classes = new TreeMap<>();
-    long nodes = 0;
-    long smallValues = 0;
-    int datanodes = 0;
-    int online = 0;
+    Totals totals = new Totals();
+    int code;
     try (Cluster cluster = Cluster.of(context)) {
-      for (int index = 0; index < cluster.count(); index++) {
-        Usage.Response usage = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
-        usage
-            .classes()
-            .forEach(each -> classes.merge(each.storageClass(), each, UsageCommand::sum));
-        nodes += usage.nodes();
-        smallValues += usage.smallValueBytes();
-        // Every datanode is registered at every namenode.
-        datanodes = Math.max(datanodes, usage.datanodes());
-        online = Math.max(online, usage.onlineDatanodes());
-      }
+      code =
+          cluster.report(
+              context.err(),
+              index ->
+                  totals.add(cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request())));
     }
-    LongFunction<String> text = line.hasOption("b") ? String::valueOf : ByteText::of;
+    print(context.out(), totals, line.hasOption("b") ? String::valueOf : ByteText::of);
+    return code;
+  }
+
+  private static void print(PrintStream out, Totals totals, LongFunction<String> text) {
     String row = "%5s %14s %14s %14s %14s %14s%n";
-    context.out().printf(row, "class", "capacity", "used", "free", "waiting", "largest");
-    for (ClassUsage usage : classes.values()) {
-      context
-          .out()
-          .printf(
-              row,
-              usage.storageClass(),
-              text.apply(usage.capacityBytes()),
-              text.apply(usage.usedBytes()),
-              text.apply(usage.freeBytes()),
-              text.apply(usage.waitingBytes()),
-              text.apply(usage.largestFreeExtentBytes()));
+    out.printf(row, "class", "capacity", "used", "free", "waiting", "largest");
+    for (ClassUsage usage : totals.classes.values()) {
+      out.printf(
+          row,
+          usage.storageClass(),
+          text.apply(usage.capacityBytes()),
+          text.apply(usage.usedBytes()),
+          text.apply(usage.freeBytes()),
+          text.apply(usage.waitingBytes()),
+          text.apply(usage.largestFreeExtentBytes()));
     }
-    context.out().printf("%d nodes, %d of %d datanodes online%n", nodes, online, datanodes);
-    if (smallValues > 0) {
-      context.out().printf("%s of small values at the namenodes%n", text.apply(smallValues));
+    out.printf(
+        "%d nodes, %d of %d datanodes online%n", totals.nodes, totals.online, totals.datanodes);
+    if (totals.smallValues > 0) {
+      out.printf("%s of small values at the namenodes%n", text.apply(totals.smallValues));
     }
-    return 0;
   }
 
   private static ClassUsage sum(ClassUsage a, ClassUsage b) {

@@ -12,6 +12,7 @@ import io.crail.CrailNodeType;
 import io.crail.CrailSpace;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.error.IncompleteException;
 import io.crail.conf.CrailConfiguration;
 import java.io.Closeable;
 import java.io.FileNotFoundException;
@@ -451,7 +452,11 @@ public class CrailFileSystem extends FileSystem {
     return found.toArray(FileStatus[]::new);
   }
 
-  /** Asks for page after page while they are consumed. */
+  /**
+   * Asks for page after page while they are consumed. The root lies on all namenodes: where one is
+   * down, the children that the others have come first, then an exception, for a program must not
+   * take what is out of reach for deleted.
+   */
   @Override
   public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
     return RemoteIterators.mappingRemoteIterator(
@@ -611,11 +616,18 @@ public class CrailFileSystem extends FileSystem {
     HadoopErrors.translate(absolute, () -> store.setAttributes(name(absolute), changes).get());
   }
 
-  /** The space of all storage classes; what rests until leases have ended counts as used. */
+  /**
+   * The space of all storage classes; what rests until leases have ended counts as used. Fails
+   * where a namenode is down: this answer could not say that a part is missing.
+   */
   @Override
   public FsStatus getStatus(Path path) throws IOException {
     statistics.incrementReadOps(1);
     CrailSpace space = HadoopErrors.translate(new Path(uri), store::getSpace);
+    if (!space.missing().isEmpty()) {
+      throw HadoopErrors.translated(
+          new Path(uri), new IncompleteException("space", space.missing()));
+    }
     return new FsStatus(
         space.capacityBytes(), space.usedBytes() + space.waitingBytes(), space.freeBytes());
   }

@@ -2,7 +2,7 @@
 package io.crail.common.error;
 
 /** A peer that cannot be reached; see {@link ErrorCode#UNAVAILABLE}. */
-public final class UnavailableException extends CrailException {
+public sealed class UnavailableException extends CrailException permits IncompleteException {
   private static final long serialVersionUID = 1L;
 
   UnavailableException(ErrorCode code, String detail) {
