@@ -35,6 +35,10 @@ final class FsCommand implements Command {
       crail fs -mv <from> <to>          crail fs -du -s -h <path>
       crail fs -rm -r <path>            crail fs -test -e <path>
 
+    Names are shown with their control characters as escapes, such as \\n; those of -find -print0 are
+    for programs and stay as they are. Where a namenode is down a listing of / shows what the others
+    have, says what is missing, and fails.
+
     'crail fs -help' lists all actions, 'crail fs -help <action>' explains one. Exit codes are those
     of 'hadoop fs'. Options of every command stand in front of the action; --set also takes keys of
     Hadoop.
@@ -48,7 +52,7 @@ final class FsCommand implements Command {
     }
     try (EmbeddedCluster cluster = new EmbeddedCluster(context.withCrailSettings())) {
       Configuration crail = cluster.openConfigured();
-      return HadoopShell.run(crail, context.hadoopSettings(), arguments);
+      return HadoopShell.run(crail, context.hadoopSettings(), arguments, context.err());
     }
   }
 }

@@ -2,8 +2,10 @@
 package io.crail.dist;
 
 import io.crail.common.Addresses;
+import io.crail.common.Printable;
 import io.crail.hadoop.CrailFileSystem;
 import io.crail.protocol.ClusterKeys;
+import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.List;
@@ -13,12 +15,15 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsShell;
+import org.apache.hadoop.fs.shell.Command;
 import org.apache.hadoop.fs.shell.CommandFactory;
 import org.apache.hadoop.fs.shell.FsCommand;
 import org.apache.hadoop.util.ToolRunner;
 
-/** The only class of the commands that needs Hadoop; the others run without. */
+/** The shell; its classes are the only ones of the commands that need Hadoop. */
 final class HadoopShell extends FsShell {
+  private static final String IMPLEMENTATION_KEY = "fs.crail.impl";
+
   private HadoopShell(Configuration configuration) {
     super(configuration);
   }
@@ -28,12 +33,17 @@ final class HadoopShell extends FsShell {
    *
    * @param crail the cluster
    * @param more keys of Hadoop, and the user if it is not to be Hadoop's
-   * @return the exit code
+   * @param err where it is told what was missing from listings
+   * @return the exit code, that of a failure also when something was missing
    */
   static int run(
-      io.crail.common.config.Configuration crail, Map<String, String> more, List<String> arguments)
+      io.crail.common.config.Configuration crail,
+      Map<String, String> more,
+      List<String> arguments,
+      PrintStream err)
       throws Exception {
-    Configuration hadoop = new Configuration();
+    ShellConfiguration hadoop = new ShellConfiguration();
+    hadoop.setClass(IMPLEMENTATION_KEY, ShellFileSystem.class, FileSystem.class);
     hadoop.set(CommonConfigurationKeysPublic.FS_DEFAULT_NAME_KEY, root(crail).toString());
     // All of it: the file may be another one than programs find.
     hadoop.set(CrailFileSystem.SITE_FILE_KEY, "");
@@ -43,7 +53,10 @@ final class HadoopShell extends FsShell {
     texts.forEach(hadoop::set);
     more.forEach(hadoop::set);
     try {
-      return ToolRunner.run(new HadoopShell(hadoop), arguments.toArray(new String[0]));
+      int code = ToolRunner.run(new HadoopShell(hadoop), arguments.toArray(new String[0]));
+      List<String> incomplete = hadoop.incomplete();
+      incomplete.forEach(each -> err.println("crail fs: " + Printable.line(each)));
+      return code == 0 && !incomplete.isEmpty() ? Launcher.FAILURE : code;
     } finally {
       FileSystem.closeAll();
     }
@@ -61,6 +74,44 @@ final class HadoopShell extends FsShell {
   @Override
   protected void registerCommands(CommandFactory factory) {
     factory.registerCommands(FsCommand.class);
+  }
+
+  @Override
+  protected void init() {
+    if (commandFactory == null) {
+      super.init();
+      commandFactory = new PrintableCommands(getConf(), commandFactory);
+    }
+  }
+
+  /** The commands of another factory, which print names so that they can do no harm. */
+  private static final class PrintableCommands extends CommandFactory {
+    private final CommandFactory commands;
+
+    PrintableCommands(Configuration configuration, CommandFactory commands) {
+      super(configuration);
+      this.commands = commands;
+    }
+
+    @Override
+    public Command getInstance(String name) {
+      return getInstance(name, getConf());
+    }
+
+    @Override
+    public Command getInstance(String name, Configuration configuration) {
+      Command command = commands.getInstance(name, configuration);
+      if (command != null) {
+        command.out = new PrintableStream(System.out);
+        command.err = new PrintableStream(System.err);
+      }
+      return command;
+    }
+
+    @Override
+    public String[] getNames() {
+      return commands.getNames();
+    }
   }
 
   @Override

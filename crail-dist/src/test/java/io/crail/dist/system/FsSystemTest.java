@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.Printable;
 import io.crail.common.Utf8;
 import io.crail.dist.Ran;
 import io.crail.protocol.NodePath;
@@ -82,6 +83,34 @@ class FsSystemTest {
     assertEquals(0, code("-test", "-z", "/text/empty"));
     assertEquals("", fs("-rmdir", "--ignore-fail-on-non-empty", "/text"));
     assertEquals(0, code("-test", "-d", "/text"));
+  }
+
+  @Test
+  void aNameMakesNoLineOfItsOwnAndCommandsNoTerminal() throws Exception {
+    Path line = Files.writeString(local.resolve("line"), "raw\u001b[31m\n");
+    String name = "/forged/a\nFound 1 items\u001bM\r\u202e";
+    String shown = "/forged/a\\nFound 1 items\\u001bM\\r\\u202e";
+    fs("-mkdir", "-p", name);
+    fs("-put", line.toString(), name + "/b\tc");
+    List<String> listing = fs("-ls", "-R", "/forged").lines().toList();
+    assertEquals(2, listing.size(), listing.toString());
+    assertTrue(listing.get(0).endsWith(shown), listing.get(0));
+    assertTrue(listing.get(1).endsWith(shown + "/b\\tc"), listing.get(1));
+    assertEquals(shown + "\n", fs("-ls", "-C", "/forged"));
+    assertEquals("/forged\n" + shown + "\n", fs("-find", "/forged", "-name", "*o*"));
+    // Programs read these, and need the names themselves; and contents are not names.
+    assertTrue(fs("-find", "/forged", "-print0").contains(name + "\0"));
+    assertEquals("raw\u001b[31m\n", fs("-cat", name + "/b\tc"));
+    for (String[] action :
+        new String[][] {{"-du", "/forged"}, {"-count", "/forged/*"}, {"-stat", "%n", name}}) {
+      String text = fs(action);
+      assertEquals(text.strip(), Printable.line(text.strip()), String.join(" ", action));
+    }
+    Ran cat = Ran.run(cluster.directory(), "fs", "-cat", name);
+    assertEquals(1, cat.code());
+    assertEquals(1, cat.stderr().lines().count(), cat.stderr());
+    assertEquals(cat.stderr().strip(), Printable.line(cat.stderr().strip()));
+    assertEquals("Deleted " + shown + "\n", fs("-rm", "-r", name));
   }
 
   @Test
