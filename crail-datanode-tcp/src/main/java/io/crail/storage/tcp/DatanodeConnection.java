@@ -11,6 +11,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.WriteBufferWaterMark;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -155,7 +156,21 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public void exceptionCaught(ChannelHandlerContext ignored, Throwable cause) {
-    close(cause.getMessage() == null ? cause.toString() : cause.getMessage());
+    String why = cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    if (cause instanceof IOException && !(cause instanceof CrailException)) {
+      // The network's word that the client has gone, as clients do: they exit, or are killed.
+      ended(why);
+    } else {
+      close(why);
+    }
+  }
+
+  private void ended(String why) {
+    if (!closed) {
+      closed = true;
+      server.ended(peer, why);
+      context.close();
+    }
   }
 
   /** Looks at the deadlines. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
+import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.Configuration;
@@ -45,7 +46,7 @@ import org.slf4j.LoggerFactory;
  * The server part of the TCP tier: regions in mapped files or anonymous memory, and event loops
  * that each own a disjoint set of connections. Started and closed by one thread.
  */
-final class TcpStorageServer implements StorageServer {
+class TcpStorageServer implements StorageServer {
   private static final Logger LOG = LoggerFactory.getLogger(TcpStorageServer.class);
   private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
   private static final long LONGEST_SWEEP_MILLIS = 500;
@@ -157,7 +158,10 @@ final class TcpStorageServer implements StorageServer {
             .awaitUninterruptibly();
     if (!bound.isSuccess()) {
       throw new IOException(
-          "the datanode cannot listen on " + address + ": " + bound.cause().getMessage(),
+          "the datanode cannot listen on "
+              + Addresses.text(address)
+              + ": "
+              + bound.cause().getMessage(),
           bound.cause());
     }
     listener = bound.channel();
@@ -221,7 +225,15 @@ final class TcpStorageServer implements StorageServer {
     return stallTimeoutNanos;
   }
 
-  /** A connection was closed for a reason worth a line. */
+  /** A client has gone without a farewell, which is nothing to warn of. */
+  void ended(String peer, String why) {
+    LOG.debug("the data connection of {} has ended: {}", peer, why);
+  }
+
+  /**
+   * A connection was closed for a reason worth a line: what its client has sent, or has not. Not
+   * final, so that a test hears of it.
+   */
   void dropped(String peer, String why) {
     droppedLog.warn("closed the data connection of " + peer + ": " + why);
   }

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +37,8 @@ class DatanodeConnectionTest {
   private final long seed = Long.getLong("crail.seed", System.nanoTime());
   private final Random random = new Random(seed);
   private final UUID uuid = UUID.randomUUID();
+  private final List<String> warnings = new CopyOnWriteArrayList<>();
+  private final List<String> ends = new CopyOnWriteArrayList<>();
   private TcpStorageServer server;
 
   @BeforeEach
@@ -52,7 +55,19 @@ class DatanodeConnectionTest {
                 .set(TcpStorageKeys.MEMORY, TcpStorageKeys.Memory.ANONYMOUS)
                 .set(TcpStorageKeys.STORAGE_LIMIT, REGION)
                 .set(TcpStorageKeys.ALLOCATION_SIZE, REGION)
-                .build());
+                .build()) {
+          @Override
+          void ended(String peer, String why) {
+            super.ended(peer, why);
+            ends.add(why);
+          }
+
+          @Override
+          void dropped(String peer, String why) {
+            super.dropped(peer, why);
+            warnings.add(why);
+          }
+        };
     server.start(uuid);
   }
 
@@ -112,6 +127,29 @@ class DatanodeConnectionTest {
       }
       ping(good, 1);
     }
+  }
+
+  @Test
+  void aClientThatVanishesIsNothingToWarnOf() throws IOException {
+    for (boolean greeted : new boolean[] {true, false}) {
+      RawClient client = connect();
+      if (greeted) {
+        client.greet(uuid);
+      }
+      client.reset();
+    }
+    long end = System.nanoTime() + PATIENCE_NANOS;
+    while (ends.size() < 2) {
+      assertTrue(System.nanoTime() - end < 0, () -> "ends " + ends + ", warnings " + warnings);
+      Thread.onSpinWait();
+    }
+    assertEquals(List.of(), warnings);
+    try (RawClient client = connect().greet(uuid)) {
+      client.send(RawClient.frame(77, 1, 0));
+      assertTrue(client.isClosedWithin(CLOSE_MILLIS));
+    }
+    assertEquals(1, warnings.size(), warnings.toString());
+    assertEquals(2, ends.size(), ends.toString());
   }
 
   private static String bytes(ByteBuffer buffer) {

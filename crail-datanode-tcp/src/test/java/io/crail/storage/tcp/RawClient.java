@@ -113,6 +113,12 @@ final class RawClient implements AutoCloseable {
     }
   }
 
+  /** Ends the connection as the kernel does for a program that is killed with data unread. */
+  void reset() throws IOException {
+    socket.setSoLinger(true, 0);
+    socket.close();
+  }
+
   @Override
   public void close() throws IOException {
     socket.close();
