@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage;
 
+import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.ClientLoop;
@@ -115,6 +116,11 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     return address;
   }
 
+  /** The same as it stands in messages. */
+  protected final String addressText() {
+    return Addresses.text(address);
+  }
+
   /** What waits. */
   protected final TransferQueue<T> queue() {
     return queue;
@@ -225,17 +231,17 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
 
   /** What ends a transfer that is too late or early for this endpoint. */
   protected final CrailException closedError() {
-    return ErrorCode.CLOSED.exception("endpoint of " + address);
+    return ErrorCode.CLOSED.exception("endpoint of " + addressText());
   }
 
   /** What ends a transfer that has waited until its deadline. */
   protected final CrailException overdueError() {
     String why = lastError.isEmpty() ? "" : " (" + lastError + ")";
-    return ErrorCode.TIMED_OUT.exception("waited for datanode " + address + why);
+    return ErrorCode.TIMED_OUT.exception("waited for datanode " + addressText() + why);
   }
 
   private CrailException unavailable() {
-    return ErrorCode.UNAVAILABLE.exception("datanode " + address + ": " + lastError);
+    return ErrorCode.UNAVAILABLE.exception("datanode " + addressText() + ": " + lastError);
   }
 
   // What users of the endpoint do.
@@ -293,7 +299,8 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     }
     if (queue.size() >= MAX_QUEUED) {
       transfer.end(
-          ErrorCode.LIMIT_EXCEEDED.exception(queue.size() + " transfers wait for " + address));
+          ErrorCode.LIMIT_EXCEEDED.exception(
+              queue.size() + " transfers wait for " + addressText()));
       return;
     }
     activate();

@@ -92,7 +92,8 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
       // It may have been lent since the datanode was described.
       outdated = true;
       markLost();
-      return ErrorCode.UNAVAILABLE.exception("datanode " + address() + " has no region " + index);
+      return ErrorCode.UNAVAILABLE.exception(
+          "datanode " + addressText() + " has no region " + index);
     }
     return ErrorCode.OUT_OF_RANGE.exception(
         transfer.length()
@@ -101,7 +102,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
             + " of region "
             + index
             + " of datanode "
-            + address()
+            + addressText()
             + ", which has "
             + regionLengths[index]);
   }
@@ -256,9 +257,9 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
       attempt = null;
       ErrorCode refusal = RdmaHello.answer(peerData);
       if (refusal == ErrorCode.DATA_LOST) {
-        refused(refusal.exception("datanode " + address() + " was restarted"));
+        refused(refusal.exception("datanode " + addressText() + " was restarted"));
       } else if (refusal == ErrorCode.PROTOCOL) {
-        refused(refusal.exception("datanode " + address() + " is of another version"));
+        refused(refusal.exception("datanode " + addressText() + " is of another version"));
       } else {
         notConnected(refusal == null ? cause : "refused: " + refusal.text());
       }
@@ -291,7 +292,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
               "region "
                   + refused.transfer().extent().region()
                   + " of datanode "
-                  + address()
+                  + addressText()
                   + ": "
                   + refusal));
     }
