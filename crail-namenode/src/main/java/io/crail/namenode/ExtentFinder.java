@@ -30,13 +30,17 @@ final class ExtentFinder {
   }
 
   /**
-   * Serves the requests {@code from} (inclusive) to {@code to} (exclusive).
+   * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), as many as answers fit.
    *
    * @throws CrailException with {@link ErrorCode#PROTOCOL} for a request that is none
    */
   void serve(RequestBatch batch, int from, int to, ResponseWriter responses) throws CrailException {
     ByteBuffer in = batch.buffer();
     for (int i = from; i < to; i++) {
+      if (responses.isFull()) {
+        batch.giveBackFrom(i);
+        return;
+      }
       int body = batch.bodyOffset(i);
       FindExtents.Request.LAYOUT.check(in, body, batch.bodyLength(i));
       try {

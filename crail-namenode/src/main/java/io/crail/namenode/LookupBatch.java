@@ -56,7 +56,7 @@ final class LookupBatch {
   }
 
   /**
-   * Serves the requests {@code from} (inclusive) to {@code to} (exclusive).
+   * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), as many as answers fit.
    *
    * @throws CrailException with {@link ErrorCode#PROTOCOL} for a request that is none
    */
@@ -69,6 +69,10 @@ final class LookupBatch {
       resolve(batch.buffer(), count);
       touchSpace(count);
       for (int i = 0; i < count; i++) {
+        if (responses.isFull()) {
+          batch.giveBackFrom(first + i);
+          return;
+        }
         respond(batch, first + i, i, responses);
       }
     }

@@ -276,6 +276,7 @@ final class NameNode {
     tree.ids()
         .walk(
             0,
+            Long.MAX_VALUE,
             node -> {
               NodeSpace space = node.space();
               if (space != null && space.small() != null) {

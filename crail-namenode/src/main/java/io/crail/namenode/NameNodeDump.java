@@ -12,6 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * Writes a namenode as text, for people who look for a fault. The first pages tell of operations,
@@ -22,30 +24,57 @@ final class NameNodeDump {
   // Cursors from here on are positions in the table of ids, below it numbers of datanodes.
   private static final long NODES = 1L << 60;
 
-  private final NameNode namenode;
+  /** A page looks at so many places of the table at the most, for most may be empty. */
+  private static final int MOST_SLOTS = 1 << 16;
 
-  NameNodeDump(NameNode namenode) {
+  private final NameNode namenode;
+  private final Supplier<Map<String, Long>> transportFigures;
+
+  NameNodeDump(NameNode namenode, Supplier<Map<String, Long>> transportFigures) {
     this.namenode = namenode;
+    this.transportFigures = transportFigures;
+  }
+
+  /** The lines of a page, each encoded once. */
+  private static final class Page {
+    private final byte[] bytes = new byte[Dump.MAX_TEXT];
+    private int length;
+
+    /** Adds a line; false when it does not fit. */
+    boolean add(String line) {
+      byte[] encoded = line.getBytes(StandardCharsets.UTF_8);
+      if (encoded.length > bytes.length - length) {
+        return false;
+      }
+      System.arraycopy(encoded, 0, bytes, length, encoded.length);
+      length += encoded.length;
+      return true;
+    }
+
+    Utf8 text() {
+      return Utf8.copyOf(bytes, 0, length);
+    }
   }
 
   /** A page of whole lines. */
   Dump.Response page(long cursor, OperationServer server) {
-    StringBuilder text = new StringBuilder();
+    Page page = new Page();
     long next = cursor;
     if (cursor <= 0) {
-      summary(text, server);
+      page.add(summary(server));
       next = 1;
     }
     if (next < NODES) {
-      next = datanodes(text, next);
+      next = datanodes(page, next);
     }
     if (next >= NODES) {
-      next = nodes(text, next - NODES);
+      next = nodes(page, next - NODES);
     }
-    return new Dump.Response(next, Utf8.of(text.toString()));
+    return new Dump.Response(next, page.text());
   }
 
-  private void summary(StringBuilder text, OperationServer server) {
+  private String summary(OperationServer server) {
+    StringBuilder text = new StringBuilder();
     NameNodeOptions options = namenode.options();
     text.append("namenode ").append(options.index()).append(" of ").append(options.count());
     text.append(", cluster ").append(Printable.line(options.cluster()));
@@ -64,9 +93,15 @@ final class NameNodeDump {
       text.append(" waiting ").append(usage.waitingBytes());
       text.append(" largest ").append(usage.largestFreeExtentBytes()).append('\n');
     }
+    transportFigures
+        .get()
+        .forEach(
+            (figure, value) ->
+                text.append("transport ").append(figure).append(' ').append(value).append('\n'));
+    return text.toString();
   }
 
-  private long datanodes(StringBuilder text, long cursor) {
+  private long datanodes(Page page, long cursor) {
     List<DatanodeSpace> datanodes = namenode.store().datanodes();
     for (int i = (int) Math.min(cursor - 1, datanodes.size()); i < datanodes.size(); i++) {
       DatanodeSpace datanode = datanodes.get(i);
@@ -82,38 +117,16 @@ final class NameNodeDump {
               + " waiting "
               + accounts.waiting()
               + '\n';
-      if (isFull(text, line)) {
+      if (!page.add(line)) {
         return i + 1;
       }
-      text.append(line);
     }
     return NODES;
   }
 
-  private long nodes(StringBuilder text, long cursor) {
-    long stopped =
-        namenode
-            .tree()
-            .ids()
-            .walk(
-                cursor,
-                node -> {
-                  String line = describe(node);
-                  if (isFull(text, line)) {
-                    return false;
-                  }
-                  text.append(line);
-                  return true;
-                });
+  private long nodes(Page page, long cursor) {
+    long stopped = namenode.tree().ids().walk(cursor, MOST_SLOTS, node -> page.add(describe(node)));
     return stopped < 0 ? -1 : stopped + NODES;
-  }
-
-  private static boolean isFull(StringBuilder text, String line) {
-    // Measured in bytes only near the end; a character has at most three.
-    return (text.length() + line.length()) * 3L > Dump.MAX_TEXT
-        && text.toString().getBytes(StandardCharsets.UTF_8).length
-                + line.getBytes(StandardCharsets.UTF_8).length
-            > Dump.MAX_TEXT;
   }
 
   private static String describe(Node node) {

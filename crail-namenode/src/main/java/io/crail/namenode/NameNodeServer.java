@@ -9,6 +9,8 @@ import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,12 +62,20 @@ public final class NameNodeServer implements AutoCloseable {
     String name = "crail-namenode-" + index;
     NameNode namenode =
         new NameNode(NameNodeOptions.of(conf, index, count), clock, new SecureRandom());
+    // The dump shows what the endpoint counts, so it gets the endpoint once there is one.
+    AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();
     Transport.ServerEndpoint endpoint =
-        transport.listen(name, bind, NameNodeService.create(namenode));
+        transport.listen(
+            name, bind, NameNodeService.create(namenode, () -> figures(listening.get())));
+    listening.set(endpoint);
     NameNodeServer server = new NameNodeServer(namenode, endpoint, name);
     server.timer.start();
     LOG.info("namenode {} of {} serves on {}", index, count, Addresses.text(server.address()));
     return server;
+  }
+
+  private static Map<String, Long> figures(Transport.ServerEndpoint endpoint) {
+    return endpoint == null ? Map.of() : endpoint.statistics();
   }
 
   /** The address it serves on, with the real port. */

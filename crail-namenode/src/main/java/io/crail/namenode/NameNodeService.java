@@ -14,16 +14,22 @@ import io.crail.protocol.Rename;
 import io.crail.protocol.SetAttributes;
 import io.crail.protocol.SetSize;
 import io.crail.rpc.Session;
+import java.util.Map;
+import java.util.function.Supplier;
 
 /** Binds each operation of the table to what the {@link NameNode} does. Stateless. */
 final class NameNodeService {
   private NameNodeService() {}
 
-  /** The service of a namenode. */
-  static OperationServer create(NameNode namenode) {
+  /**
+   * The service of a namenode.
+   *
+   * @param transportFigures what the server that it is given to counts
+   */
+  static OperationServer create(NameNode namenode, Supplier<Map<String, Long>> transportFigures) {
     BlockStore store = namenode.store();
     ExtentFinder extents = new ExtentFinder(namenode.tree());
-    NameNodeDump dump = new NameNodeDump(namenode);
+    NameNodeDump dump = new NameNodeDump(namenode, transportFigures);
     // The dump shows the server's own counters, so it gets the server once there is one.
     OperationServer[] server = new OperationServer[1];
     server[0] =
@@ -59,9 +65,11 @@ final class NameNodeService {
             .handle(
                 NameNodeOperations.ACQUIRE_LEASE,
                 (request, session) -> namenode.acquire(request, clientId(session)))
-            .handle(NameNodeOperations.RENEW_LEASES, (request, session) -> namenode.renew(request))
-            .handle(NameNodeOperations.LIST_NODES, (request, session) -> namenode.list(request))
-            .handle(NameNodeOperations.LOCATIONS, (request, session) -> namenode.locations(request))
+            .handleLong(
+                NameNodeOperations.RENEW_LEASES, (request, session) -> namenode.renew(request))
+            .handleLong(NameNodeOperations.LIST_NODES, (request, session) -> namenode.list(request))
+            .handleLong(
+                NameNodeOperations.LOCATIONS, (request, session) -> namenode.locations(request))
             .handle(
                 NameNodeOperations.REGISTER_DATANODE,
                 (request, session) -> {
@@ -69,7 +77,7 @@ final class NameNodeService {
                   Admission.check(request);
                   return new RegisterDatanode.Response(store.register(request));
                 })
-            .handle(
+            .handleLong(
                 NameNodeOperations.REGISTER_REGION,
                 (request, session) -> {
                   Admission.requireDatanode(attachment(session));
@@ -82,19 +90,19 @@ final class NameNodeService {
                   return store.keepAlive(request.datanode());
                 })
             .handle(NameNodeOperations.REMOVE_DATANODE, (request, session) -> store.remove(request))
-            .handle(
+            .handleLong(
                 NameNodeOperations.DESCRIBE_DATANODE, (request, session) -> store.describe(request))
-            .handle(
+            .handleLong(
                 NameNodeOperations.LIST_DATANODES,
                 (request, session) ->
                     new ListDatanodes.Response(store.list(request.after(), ListDatanodes.MAX_IDS)))
-            .handle(NameNodeOperations.USAGE, (request, session) -> namenode.usage())
+            .handleLong(NameNodeOperations.USAGE, (request, session) -> namenode.usage())
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
-            .handle(
+            .handleLong(
                 NameNodeOperations.DUMP,
                 (request, session) -> dump.page(request.cursor(), server[0]))
-            .handle(
+            .handleLong(
                 NameNodeOperations.NAMES,
                 (request, session) -> namenode.users().from(request.first()))
             .handle(

@@ -178,16 +178,19 @@ abstract class NodeTable {
    * Walks over the nodes, beginning at a cursor; 0 is the beginning. A node that is there from
    * beginning to end is visited, once, unless its segment grows meanwhile.
    *
+   * @param mostSlots after so many places, of nodes or empty, the walk stops as well
    * @return where to go on, or -1 at the end
    */
-  final long walk(long cursor, Visitor visitor) {
+  final long walk(long cursor, long mostSlots, Visitor visitor) {
+    long left = mostSlots;
     // A cursor comes from the network: whatever it is, it is no index that can hurt.
     int from = Math.max((int) cursor, 0);
     for (int i = (int) (cursor >>> 32); i < segments.length; i++, from = 0) {
       Node[] slots = segments[i].slots;
       for (int index = from; index < slots.length; index++) {
         Node node = at(slots, index);
-        if (node != null && node != Node.TOMBSTONE && !visitor.visit(node)) {
+        boolean stays = left-- > 0;
+        if (!stays || (node != null && node != Node.TOMBSTONE && !visitor.visit(node))) {
           return (long) i << 32 | index;
         }
       }

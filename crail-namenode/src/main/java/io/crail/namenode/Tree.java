@@ -40,7 +40,7 @@ import java.util.random.RandomGenerator;
  */
 final class Tree {
   // Children that a page looks at, so that unlisted ones cannot make it long.
-  private static final int MAX_VISITED = 16_384;
+  private static final int MAX_VISITED = 4_096;
   private static final int MAX_SPACE_ROUNDS = 64;
   // Nodes that a removal takes apart itself, so that small subtrees leave nothing behind.
   private static final int DISMANTLED_AT_ONCE = 256;

@@ -24,6 +24,7 @@ import io.crail.protocol.Rename;
 import io.crail.protocol.SetSize;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 
 /** A namenode with a manual clock, and what tests do with it in few words. */
@@ -54,7 +55,7 @@ final class TestStore {
     }
     this.clock = clock;
     this.namenode = new NameNode(NameNodeOptions.of(builder.build(), index, count), clock, random);
-    this.server = NameNodeService.create(namenode);
+    this.server = NameNodeService.create(namenode, Map::of);
     this.wire = Wire.connect(server, CLIENT);
     this.datanodeWire = Wire.connect(server, Hello.ROLE_DATANODE, CLIENT + 1);
   }

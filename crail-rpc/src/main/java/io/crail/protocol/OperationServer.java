@@ -39,7 +39,8 @@ public final class OperationServer implements Service {
   @FunctionalInterface
   public interface BatchHandler {
     /**
-     * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), each with one answer.
+     * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), each with one answer;
+     * or gives the last ones back, see {@link RequestBatch#giveBackFrom}.
      *
      * @throws CrailException when the peer breaks the protocol; its connection is closed
      */
@@ -97,9 +98,8 @@ public final class OperationServer implements Service {
 
   @Override
   public void serve(RequestBatch batch, ResponseWriter responses) throws CrailException {
-    int count = batch.count();
     int from = 0;
-    while (from < count) {
+    while (from < batch.count()) {
       int opcode = batch.opcode(from);
       BatchHandler handler = opcode < handlers.length ? handlers[opcode] : null;
       if (handler == null) {
@@ -111,12 +111,13 @@ public final class OperationServer implements Service {
       }
       int to = from + 1;
       // The handshake decides about what follows, so it is served alone.
-      while (to < count && batch.opcode(to) == opcode && opcode != handshake) {
+      while (to < batch.count() && batch.opcode(to) == opcode && opcode != handshake) {
         to++;
       }
       handler.handle(batch, from, to, responses);
-      counts[opcode].add(to - from);
-      from = to;
+      int served = Math.min(to, batch.count());
+      counts[opcode].add(served - from);
+      from = served;
     }
   }
 
@@ -147,6 +148,28 @@ public final class OperationServer implements Service {
           operation,
           (batch, from, to, responses) -> {
             for (int i = from; i < to; i++) {
+              if (responses.isFull()) {
+                batch.giveBackFrom(i);
+                return;
+              }
+              serveOne(operation, handler, batch, i, responses);
+            }
+          });
+    }
+
+    /**
+     * Adds the handler of an operation that may take long: some ten microseconds or more, but never
+     * as much as a millisecond. Before each request others have their turn.
+     */
+    public <Q, R> Builder handleLong(Operation<Q, R> operation, Handler<Q, R> handler) {
+      return handleBatch(
+          operation,
+          (batch, from, to, responses) -> {
+            for (int i = from; i < to; i++) {
+              if (responses.isFull() || !responses.hasTurn()) {
+                batch.giveBackFrom(i);
+                return;
+              }
               serveOne(operation, handler, batch, i, responses);
             }
           });
@@ -159,6 +182,10 @@ public final class OperationServer implements Service {
           operation,
           (batch, from, to, responses) -> {
             for (int i = from; i < to; i++) {
+              if (responses.isFull()) {
+                batch.giveBackFrom(i);
+                return;
+              }
               if (!serveShort(operation, shortcut, batch, i, responses)) {
                 serveOne(operation, handler, batch, i, responses);
               }

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 
 /**
  * The requests that arrived in one read (or one poll of a completion queue), in their order. A
- * handler sees many of them at once, so that it can overlap their cache misses. Reused by its
- * connection; valid only during {@link Service#serve}. Not thread-safe.
+ * handler sees many of them at once, so that it can overlap their cache misses. Reused by those who
+ * make it; valid only during {@link Service#serve}. Not thread-safe.
  */
 public final class RequestBatch {
   /** The most requests in a batch; a read that holds more is served in several batches. */
@@ -23,9 +23,12 @@ public final class RequestBatch {
   private final long[] correlationIds = new long[CAPACITY];
   private final int[] bodyOffsets = new int[CAPACITY];
   private final int[] bodyLengths = new int[CAPACITY];
-  private final Session session;
+  private Session session;
   private ByteBuffer buffer;
   private int count;
+
+  /** Creates a batch that many connections use in turn, each after a {@link #reset}. */
+  public RequestBatch() {}
 
   /** Creates the batch of one connection. */
   public RequestBatch(Session session) {
@@ -36,6 +39,24 @@ public final class RequestBatch {
   public void reset(ByteBuffer newBuffer) {
     this.buffer = newBuffer;
     this.count = 0;
+  }
+
+  /** Empties the batch for requests of a connection. */
+  public void reset(Session newSession, ByteBuffer newBuffer) {
+    this.session = newSession;
+    reset(newBuffer);
+  }
+
+  /**
+   * Gives the requests from {@code index} on back: they have no answer yet, and are offered again
+   * in another batch. What a service may do when it is told that answers do not leave, or that
+   * others have waited long enough.
+   */
+  public void giveBackFrom(int index) {
+    if (index < 0 || index > count) {
+      throw new IndexOutOfBoundsException("request " + index + " of " + count);
+    }
+    count = index;
   }
 
   /** Adds the checked frame at {@code offset}. */

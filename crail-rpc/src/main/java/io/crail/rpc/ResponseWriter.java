@@ -19,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 public abstract class ResponseWriter {
   private ByteBuffer buffer;
   private int position;
+  private boolean full;
 
   /** Creates a writer without a buffer; the first {@link #begin} asks for one. */
   protected ResponseWriter() {}
@@ -37,8 +38,10 @@ public abstract class ResponseWriter {
   public final int begin(int maxBodyLength) {
     int needed = Frame.HEADER_LENGTH + maxBodyLength;
     if (buffer == null || buffer.capacity() - position < needed) {
-      buffer = nextBuffer(position, needed);
-      position = 0;
+      int written = position;
+      // Before the call: if there is no other buffer, the old one is not this writer's any more.
+      detach();
+      buffer = nextBuffer(written, needed);
     }
     return position + Frame.HEADER_LENGTH;
   }
@@ -64,6 +67,28 @@ public abstract class ResponseWriter {
     position += length;
   }
 
+  /**
+   * True when the answers do not leave and hold as much memory as they may: what else is asked for
+   * should be given back. Costs nothing, so it may be looked at before each request.
+   */
+  public final boolean isFull() {
+    return full;
+  }
+
+  /**
+   * Asked before a request that may take long, some ten microseconds or more: false when others
+   * have waited long enough, or when nobody waits for the answer any more. The request and those
+   * behind it should then be given back. Reads the clock.
+   */
+  public boolean hasTurn() {
+    return true;
+  }
+
+  /** Sets what {@link #isFull} tells. */
+  protected final void setFull(boolean isFull) {
+    full = isFull;
+  }
+
   /** Bytes written to the current buffer since it was given. */
   protected final int written() {
     return position;
@@ -76,7 +101,7 @@ public abstract class ResponseWriter {
   }
 
   /**
-   * Gives a fresh buffer and takes charge of the old one.
+   * Gives a fresh buffer and takes charge of the old one, also when it fails.
    *
    * @param written bytes in the old buffer, 0 when there is none
    * @param needed least capacity of the new one

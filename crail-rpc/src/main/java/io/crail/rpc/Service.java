@@ -9,8 +9,9 @@ import io.crail.common.error.CrailException;
  */
 public interface Service {
   /**
-   * Serves all requests of a batch, each with exactly one response, to completion and without
-   * blocking.
+   * Serves the requests of a batch in their order, each with exactly one response, to completion
+   * and without blocking. It may give the last ones back when it is told that it should: see {@link
+   * ResponseWriter#isFull}, {@link ResponseWriter#hasTurn} and {@link RequestBatch#giveBackFrom}.
    *
    * @throws CrailException when the peer breaks the protocol; its connection is then closed and
    *     everybody else is served on

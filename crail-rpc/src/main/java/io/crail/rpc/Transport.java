@@ -3,6 +3,7 @@ package io.crail.rpc;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.Map;
 
 /** A network that carries frames. It knows opcodes and bytes, never an operation. Thread-safe. */
 public interface Transport extends AutoCloseable {
@@ -30,6 +31,14 @@ public interface Transport extends AutoCloseable {
   interface ServerEndpoint extends AutoCloseable {
     /** The address it serves on, with the real port. */
     InetSocketAddress address();
+
+    /**
+     * What it counts, by names: connections, the memory that it holds for peers, why connections
+     * were ended. Empty where it counts nothing.
+     */
+    default Map<String, Long> statistics() {
+      return Map.of();
+    }
 
     /** Stops listening, closes all connections and ends its threads. */
     @Override

@@ -2,39 +2,47 @@
 package io.crail.rpc.netty;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 
-/** A piece of output memory. Used only by the thread of its loop. */
+/**
+ * A piece of memory that a connection writes into or receives into. It has one owner at each
+ * moment: its pool, or whoever has taken it there and gives it back once. Used only by the thread
+ * of its loop.
+ */
 final class Chunk {
-  /** Bytes of a chunk, enough for two of the longest frames. */
-  static final int CAPACITY = 128 * 1024;
+  private final ByteBuf buffer;
+  private final ByteBuffer view;
+  private boolean idle;
 
-  private final ByteBuf buffer = UnpooledByteBufAllocator.DEFAULT.directBuffer(CAPACITY, CAPACITY);
-  private final ByteBuffer view = buffer.nioBuffer(0, CAPACITY).order(ByteOrder.LITTLE_ENDIAN);
+  /** Bytes of whole frames that are to leave, from the beginning. */
+  int written;
 
-  private Chunk() {}
+  private Chunk(ByteBufAllocator memory, int capacity) {
+    this.buffer = memory.directBuffer(capacity, capacity);
+    this.view = buffer.nioBuffer(0, capacity).order(ByteOrder.LITTLE_ENDIAN);
+  }
 
   /** The memory, little-endian; only absolute access. */
   ByteBuffer view() {
     return view;
   }
 
-  /** The first bytes as Netty writes them, with a reference of their own. */
-  ByteBuf toSend(int bytes) {
-    return buffer.setIndex(0, bytes).retain();
+  /** The memory as Netty reads and writes it. */
+  ByteBuf buffer() {
+    return buffer;
   }
 
-  /** True when nobody but the owner refers to the memory, so all of it was sent. */
-  boolean isSent() {
+  /** The written bytes as Netty sends them, with a reference of their own. */
+  ByteBuf toSend() {
+    return buffer.setIndex(0, written).retain();
+  }
+
+  /** True when nobody but the owner refers to the memory, so that a channel is done with it. */
+  boolean isUnshared() {
     return buffer.refCnt() == 1;
-  }
-
-  /** Gives the owner's reference back. */
-  void release() {
-    buffer.release();
   }
 
   /**
@@ -42,27 +50,57 @@ final class Chunk {
    * chunk that was used last, still in the cache, is used next.
    */
   static final class Pool {
-    private static final int MAX_IDLE = 64;
-
-    private final ArrayDeque<Chunk> idle = new ArrayDeque<>(MAX_IDLE);
+    private final ByteBufAllocator memory;
+    private final int capacity;
+    private final int mostIdle;
+    private final ArrayDeque<Chunk> idle = new ArrayDeque<>();
     private boolean closed;
 
-    Chunk acquire() {
-      Chunk chunk = idle.pollLast();
-      return chunk == null ? new Chunk() : chunk;
+    /**
+     * Creates a pool without chunks.
+     *
+     * @param capacity bytes of a chunk
+     * @param mostIdle chunks that are kept
+     */
+    Pool(ByteBufAllocator memory, int capacity, int mostIdle) {
+      this.memory = memory;
+      this.capacity = capacity;
+      this.mostIdle = mostIdle;
     }
 
+    /**
+     * Takes a chunk.
+     *
+     * @throws OutOfMemoryError when there is no memory for another one
+     */
+    Chunk acquire() {
+      Chunk last = idle.pollLast();
+      Chunk chunk = last == null ? new Chunk(memory, capacity) : last;
+      chunk.idle = false;
+      chunk.written = 0;
+      return chunk;
+    }
+
+    /** Takes a chunk back; a channel may still refer to it. */
     void release(Chunk chunk) {
-      if (closed || idle.size() == MAX_IDLE || !chunk.isSent()) {
-        chunk.release();
+      if (chunk.idle) {
+        throw new AssertionError("a chunk was given back twice");
+      }
+      chunk.idle = true;
+      if (closed || idle.size() == mostIdle || !chunk.isUnshared()) {
+        chunk.buffer.release();
       } else {
         idle.addLast(chunk);
       }
     }
 
+    int capacity() {
+      return capacity;
+    }
+
     void close() {
       closed = true;
-      idle.forEach(Chunk::release);
+      idle.forEach(chunk -> chunk.buffer.release());
       idle.clear();
     }
   }

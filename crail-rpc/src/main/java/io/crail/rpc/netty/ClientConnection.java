@@ -6,6 +6,7 @@ import io.crail.rpc.Connection;
 import io.crail.rpc.Frame;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.ReferenceCountUtil;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
@@ -14,22 +15,23 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
   private final InetSocketAddress address;
   private final Handler handler;
   private final long outputLimit;
-  private final ReceiveBuffer input = new ReceiveBuffer(Frame.MAX_LENGTH);
+  private final ReceiveBuffer input;
   private final Output output;
 
   private ChannelHandlerContext context;
-  private Chunk chunk;
-  private int position;
+  private ByteBuffer view;
   private boolean refused;
   private boolean active;
   private boolean closed;
   private String cause = "closed by the peer";
 
-  ClientConnection(InetSocketAddress address, Handler handler, Chunk.Pool pool, long outputLimit) {
+  ClientConnection(
+      InetSocketAddress address, Handler handler, LoopMemory memory, long outputLimit) {
     this.address = address;
     this.handler = handler;
     this.outputLimit = outputLimit;
-    this.output = new Output(pool, this::drained);
+    this.input = new ReceiveBuffer(memory.inputs());
+    this.output = new Output(memory.outputs(), this::drained);
   }
 
   /** The buffer to receive into, for the channel's configuration. */
@@ -39,44 +41,41 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
 
   @Override
   public int reserve(int frameLength) {
-    if (closed || output.pendingBytes() >= outputLimit) {
+    if (closed || isFull(frameLength)) {
       refused = true;
       return -1;
     }
-    if (chunk != null && Chunk.CAPACITY - position < frameLength) {
-      send();
+    try {
+      view = output.room(frameLength);
+    } catch (OutOfMemoryError e) {
+      // The calls wait for another connection, or for their deadlines.
+      close("no memory for requests: " + e.getMessage());
+      return -1;
     }
-    if (chunk == null) {
-      chunk = output.acquire();
-      position = 0;
-    }
-    return position;
+    return output.written();
+  }
+
+  /** True when a frame has to wait until the socket has taken others. */
+  private boolean isFull(int frameLength) {
+    return output.isBusy()
+        && output.room() < frameLength
+        && output.heldBytes() + LoopMemory.OUTPUT_CAPACITY > outputLimit;
   }
 
   @Override
   public ByteBuffer output() {
-    return chunk.view();
+    return view;
   }
 
   @Override
   public void commit(int frameLength) {
-    position += frameLength;
+    output.written(output.written() + frameLength);
   }
 
   @Override
   public void flush() {
     // A chunk that cannot leave yet goes on being filled.
-    if (position > 0 && !output.isBusy()) {
-      send();
-    }
-  }
-
-  private void send() {
-    Chunk full = chunk;
-    int bytes = position;
-    chunk = null;
-    position = 0;
-    output.send(full, bytes);
+    output.flush();
   }
 
   @Override
@@ -95,7 +94,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
 
   private void drained() {
     flush();
-    if (refused && !closed && output.pendingBytes() < outputLimit) {
+    if (refused && !closed) {
       refused = false;
       handler.writable();
     }
@@ -115,6 +114,10 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
 
   @Override
   public void channelRead(ChannelHandlerContext ignored, Object message) {
+    if (closed) {
+      ReferenceCountUtil.release(message);
+      return;
+    }
     input.received(message);
     ByteBuffer bytes = input.view();
     int end = input.length();
@@ -135,6 +138,11 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
   }
 
   @Override
+  public void channelReadComplete(ChannelHandlerContext ignored) {
+    input.giveBackIfEmpty();
+  }
+
+  @Override
   public void channelInactive(ChannelHandlerContext ignored) {
     closed = true;
     if (active) {
@@ -145,12 +153,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
   @Override
   public void handlerRemoved(ChannelHandlerContext ignored) {
     closed = true;
-    if (chunk != null) {
-      chunk.release();
-      chunk = null;
-    }
     output.close();
-    input.release();
+    input.close();
   }
 
   @Override

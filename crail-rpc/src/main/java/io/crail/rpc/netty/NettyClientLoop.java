@@ -23,13 +23,14 @@ public final class NettyClientLoop extends ClientLoop {
   private final NettyTransport transport;
   private final BriefPolling polling;
   private final DrivenEventLoop eventLoop;
-  private final Chunk.Pool pool = new Chunk.Pool();
+  private final LoopMemory memory;
   private final Task runEventLoopTasks;
   private final Map<Integer, IoRegistration> watched = new HashMap<>();
 
   NettyClientLoop(NettyTransport transport, String name, boolean spin) {
     super(name, Clock.SYSTEM, transport.callersDrive(), spin, true);
     this.transport = transport;
+    this.memory = new LoopMemory(transport.memory());
     this.polling = transport.newPolling(false);
     this.eventLoop =
         new DrivenEventLoop(
@@ -79,7 +80,7 @@ public final class NettyClientLoop extends ClientLoop {
           @Override
           protected void initChannel(Channel channel) {
             ClientConnection connection =
-                new ClientConnection(address, handler, pool, transport.outputLimit());
+                new ClientConnection(address, handler, memory, transport.outputLimit());
             channel.config().setRecvByteBufAllocator(connection.input());
             channel.pipeline().addLast(connection);
           }
@@ -145,7 +146,7 @@ public final class NettyClientLoop extends ClientLoop {
   @Override
   protected void destroy() {
     eventLoop.destroy();
-    pool.close();
+    memory.close();
   }
 
   private void tasksAdded() {

@@ -131,6 +131,18 @@ public final class NettyKeys implements ConfigKeys {
                   + " read, or no more are sent.")
           .between(64 << 10, 1 << 30);
 
+  /** The most bytes that a server holds for all peers. */
+  public static final ConfigKey<Long> HELD_LIMIT =
+      ConfigKey.of(
+              "crail.tcp.heldlimit",
+              ConfigType.BYTES,
+              "0",
+              "Bytes of memory that a namenode or a datanode may hold for all peers together, who do"
+                  + " not take their answers or do not end their requests; 0 means half of what its"
+                  + " JVM may use outside the heap. The less is left, the less one connection gets;"
+                  + " from half of it on, who makes no progress for 2 s is closed.")
+          .between(0, 1L << 40);
+
   /** The kernel's send buffer. */
   public static final ConfigKey<Long> SEND_BUFFER =
       ConfigKey.of(
@@ -167,6 +179,7 @@ public final class NettyKeys implements ConfigKeys {
         HANDSHAKE_TIMEOUT,
         STALL_TIMEOUT,
         OUTPUT_LIMIT,
+        HELD_LIMIT,
         SEND_BUFFER,
         RECEIVE_BUFFER);
   }

@@ -21,12 +21,15 @@ import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
+import java.util.EnumMap;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -38,6 +41,9 @@ final class NettyServer implements Transport.ServerEndpoint {
   private static final Pattern SYSTEM_CALL =
       Pattern.compile("\\w+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: (.*)");
   private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
+
+  /** How long a peer may make no progress while memory is short. */
+  static final long PRESSED_TIMEOUT_NANOS = 2_000_000_000L;
 
   private final String name;
   private final Service service;
@@ -52,6 +58,7 @@ final class NettyServer implements Transport.ServerEndpoint {
   private final ChannelGroup channels =
       new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true);
   private final AtomicInteger connections = new AtomicInteger();
+  private final Map<Ending, LongAdder> endings = new EnumMap<>(Ending.class);
   private final AtomicBoolean closed = new AtomicBoolean();
   private Channel listener;
 
@@ -60,7 +67,7 @@ final class NettyServer implements Transport.ServerEndpoint {
       Service service,
       Clock clock,
       EventLoopGroup group,
-      Map<Executor, BriefPolling> pollings,
+      Map<Executor, ServerLoop> loops,
       Configuration values) {
     this.name = name;
     this.service = service;
@@ -71,7 +78,10 @@ final class NettyServer implements Transport.ServerEndpoint {
     this.outputLimit = values.get(NettyKeys.OUTPUT_LIMIT);
     this.handshakeTimeoutNanos = values.get(NettyKeys.HANDSHAKE_TIMEOUT).toNanos();
     this.stallTimeoutNanos = values.get(NettyKeys.STALL_TIMEOUT).toNanos();
-    group.forEach(executor -> loops.put(executor, new ServerLoop(pollings.get(executor))));
+    group.forEach(executor -> this.loops.put(executor, loops.get(executor)));
+    for (Ending ending : Ending.values()) {
+      endings.put(ending, new LongAdder());
+    }
   }
 
   /** Binds and begins to serve. */
@@ -112,7 +122,7 @@ final class NettyServer implements Transport.ServerEndpoint {
       await("its listener", listener.close());
     }
     await("its connections", channels.close());
-    loops.forEach((executor, loop) -> executor.execute(loop.pool()::close));
+    loops.forEach((executor, loop) -> executor.execute(loop.memory()::close));
     await("its threads", group.shutdownGracefully(0, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS));
   }
 
@@ -149,8 +159,28 @@ final class NettyServer implements Transport.ServerEndpoint {
   }
 
   /** A connection was closed for a reason worth a line. */
-  void dropped(String peer, String why) {
-    droppedLog.warn(name + ": closed the connection of " + peer + ": " + why);
+  void dropped(String peer, Ending why, String detail) {
+    endings.get(why).increment();
+    droppedLog.warn(
+        name
+            + ": closed the connection of "
+            + peer
+            + ": "
+            + why.text()
+            + (detail.isEmpty() ? "" : ": " + detail)
+            + " ("
+            + why.label()
+            + ")");
+  }
+
+  @Override
+  public Map<String, Long> statistics() {
+    Map<String, Long> figures = new LinkedHashMap<>();
+    figures.put("connections", (long) connections.get());
+    figures.put("held-bytes", loops.values().stream().mapToLong(ServerLoop::held).sum());
+    figures.put("peak-held-bytes", loops.values().stream().mapToLong(ServerLoop::peakHeld).sum());
+    endings.forEach((why, count) -> figures.put("ended-" + why.label(), count.sum()));
+    return figures;
   }
 
   /** The service has a bug. */
@@ -174,19 +204,11 @@ final class NettyServer implements Transport.ServerEndpoint {
   private void accepted(Channel channel) {
     if (connections.incrementAndGet() > connectionLimit) {
       connections.decrementAndGet();
-      dropped(peer(channel), "there are " + connectionLimit + " already");
+      dropped(peer(channel), Ending.CONNECTION_LIMIT, connectionLimit + "");
       channel.close();
       return;
     }
-    ServerConnection connection;
-    try {
-      connection = new ServerConnection(this, loops.get(channel.eventLoop()));
-    } catch (OutOfMemoryError e) {
-      connections.decrementAndGet();
-      dropped(peer(channel), "no memory for its buffers: " + text(e));
-      channel.close();
-      return;
-    }
+    ServerConnection connection = new ServerConnection(this, loops.get(channel.eventLoop()));
     channel.config().setRecvByteBufAllocator(connection.input());
     channel.pipeline().addLast(connection);
     channels.add(channel);

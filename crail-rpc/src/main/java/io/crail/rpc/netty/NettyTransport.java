@@ -10,6 +10,8 @@ import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -20,6 +22,7 @@ import io.netty.channel.SelectStrategy;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.netty.util.concurrent.ThreadAwareExecutor;
+import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.IdentityHashMap;
@@ -41,7 +44,11 @@ public final class NettyTransport implements Transport {
   private static final WriteBufferWaterMark NO_WATER_MARK =
       new WriteBufferWaterMark(Integer.MAX_VALUE - 1, Integer.MAX_VALUE);
 
+  /** What the connections of a loop may hold at least, which is some chunks. */
+  private static final long LEAST_HELD = 2 << 20;
+
   private final Configuration configuration;
+  private final ByteBufAllocator memory;
   private final IoBackend backend;
   private final ThreadPoolExecutor resolver;
 
@@ -52,7 +59,13 @@ public final class NettyTransport implements Transport {
    *     wait as asked for
    */
   public NettyTransport(Configuration configuration) {
+    this(configuration, UnpooledByteBufAllocator.DEFAULT);
+  }
+
+  /** Creates a transport that takes its memory from an allocator, which a test may have fail. */
+  NettyTransport(Configuration configuration, ByteBufAllocator memory) {
     this.configuration = configuration;
+    this.memory = memory;
     this.backend = IoBackend.of(configuration.get(NettyKeys.IO));
     if (isServerSpinning() && !backend.maySpin()) {
       throw new ConfigException(
@@ -84,18 +97,22 @@ public final class NettyTransport implements Transport {
       throw new IOException("cannot listen on " + Addresses.text(address) + ": unknown host");
     }
     int cores = configuration.get(NettyKeys.CORES);
-    Map<Executor, BriefPolling> pollings = new IdentityHashMap<>();
+    int count = cores == 0 ? Runtime.getRuntime().availableProcessors() : cores;
+    long mostHeld = Math.max(heldLimit() / count, LEAST_HELD);
+    Map<Executor, ServerLoop> loops = new IdentityHashMap<>();
     EventLoopGroup group =
         newEventLoops(
             name,
-            cores == 0 ? Runtime.getRuntime().availableProcessors() : cores,
+            count,
             executor -> {
               BriefPolling polling = newPolling(false);
-              pollings.put(executor, polling);
-              return newHandler(executor, polling);
+              ServerLoop loop =
+                  new ServerLoop(
+                      Clock.SYSTEM, newHandler(executor, polling), polling, memory, mostHeld);
+              loops.put(executor, loop);
+              return loop;
             });
-    NettyServer server =
-        new NettyServer(name, service, Clock.SYSTEM, group, pollings, configuration);
+    NettyServer server = new NettyServer(name, service, Clock.SYSTEM, group, loops, configuration);
     try {
       server.listen(newServerBootstrap(group), resolved);
     } catch (IOException | RuntimeException e) {
@@ -227,5 +244,15 @@ public final class NettyTransport implements Transport {
 
   long outputLimit() {
     return configuration.get(NettyKeys.OUTPUT_LIMIT);
+  }
+
+  ByteBufAllocator memory() {
+    return memory;
+  }
+
+  /** The most bytes that a server holds for all of its peers together. */
+  public long heldLimit() {
+    long limit = configuration.get(NettyKeys.HELD_LIMIT);
+    return limit == 0 ? PlatformDependent.estimateMaxDirectMemory() / 2 : limit;
   }
 }

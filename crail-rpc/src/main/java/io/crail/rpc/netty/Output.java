@@ -4,23 +4,24 @@ package io.crail.rpc.netty;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
- * The output of a connection. While the socket takes everything, a chunk is free again as soon as
- * it was written. A socket that is full holds the output back here until it has taken all that was
- * handed to it, so a slow peer costs a bounded number of chunks, however small the writes. Used
- * only by the connection's thread.
+ * The output of a connection, and the one owner of its chunks: of the one that is filled, and of
+ * those that the socket has not taken. While the socket takes everything, a chunk is free again as
+ * soon as it was written. A socket that is full holds the output back here until it has taken all
+ * that was handed to it, so a slow peer costs a bounded number of chunks, however small the writes.
+ * Used only by the connection's thread.
  */
 final class Output {
-  private record Piece(Chunk chunk, int bytes) {}
-
   private final Chunk.Pool pool;
   private final Runnable drained;
-  private final ArrayDeque<Piece> sending = new ArrayDeque<>(0);
-  private final ArrayDeque<Piece> waiting = new ArrayDeque<>(0);
+  private final ArrayDeque<Chunk> sending = new ArrayDeque<>(0);
+  private final ArrayDeque<Chunk> waiting = new ArrayDeque<>(0);
   private ChannelHandlerContext context;
-  private long pendingBytes;
+  private Chunk filling;
+  private long takenBytes;
   private boolean closed;
 
   /**
@@ -37,18 +38,20 @@ final class Output {
     this.context = newContext;
   }
 
-  Chunk acquire() {
-    return pool.acquire();
-  }
-
   /** True while the socket has not taken what was handed to it. */
   boolean isBusy() {
     return !sending.isEmpty();
   }
 
-  /** Bytes handed to {@link #send} that the socket has not taken. */
-  long pendingBytes() {
-    return pendingBytes;
+  /** Bytes of the memory that this holds. */
+  long heldBytes() {
+    int chunks = sending.size() + waiting.size() + (filling == null ? 0 : 1);
+    return (long) chunks * pool.capacity();
+  }
+
+  /** Bytes that fit behind the written ones without another chunk. */
+  int room() {
+    return filling == null ? 0 : pool.capacity() - filling.written;
   }
 
   /** A number that changes while the peer takes bytes; 0 when nothing waits. */
@@ -57,33 +60,87 @@ final class Output {
     return buffer == null ? 0 : buffer.totalPendingWriteBytes() - buffer.currentProgress();
   }
 
-  /** Sends the first bytes of a chunk and takes charge of it. */
-  void send(Chunk chunk, int bytes) {
-    if (closed || bytes == 0) {
-      pool.release(chunk);
-      return;
+  /** A number that grows while the peer takes bytes. */
+  long takenBytes() {
+    ChannelOutboundBuffer buffer = isBusy() ? context.channel().unsafe().outboundBuffer() : null;
+    return takenBytes + (buffer == null ? 0 : buffer.currentProgress());
+  }
+
+  /**
+   * The chunk that is written into, with room for so many bytes behind those that were written.
+   *
+   * @throws OutOfMemoryError when there is no memory for another chunk; what was written is on its
+   *     way all the same
+   */
+  ByteBuffer room(int bytes) {
+    return room() < bytes ? next() : filling.view();
+  }
+
+  /**
+   * An empty chunk to write into, after the one before it was handed over.
+   *
+   * @throws OutOfMemoryError as {@link #room(int)} does
+   */
+  ByteBuffer next() {
+    if (filling != null) {
+      handOver();
     }
-    if (isBusy()) {
-      pendingBytes += bytes;
-      waiting.addLast(new Piece(chunk, bytes));
-      return;
+    filling = pool.acquire();
+    return filling.view();
+  }
+
+  /** Bytes that were written into the present chunk. */
+  int written() {
+    return filling == null ? 0 : filling.written;
+  }
+
+  /** All bytes of the present chunk up to here are whole frames. */
+  void written(int upTo) {
+    if (filling != null) {
+      filling.written = upTo;
     }
-    context.writeAndFlush(chunk.toSend(bytes), context.voidPromise());
-    if (chunk.isSent() || closed) {
+  }
+
+  /** Sends what was written; while the socket is full it stays, and more may be written. */
+  void flush() {
+    if (filling != null && !isBusy()) {
+      handOver();
+    }
+  }
+
+  private void handOver() {
+    Chunk chunk = filling;
+    filling = null;
+    if (closed || chunk.written == 0) {
       pool.release(chunk);
+    } else if (isBusy()) {
+      waiting.addLast(chunk);
     } else {
-      pendingBytes += bytes;
-      sending.addLast(new Piece(chunk, bytes));
-      tellWhenTaken();
+      // Here before it is written, so that it has an owner whatever comes of that.
+      sending.addLast(chunk);
+      context.writeAndFlush(chunk.toSend(), context.voidPromise());
+      if (closed) {
+        return;
+      }
+      if (chunk.isUnshared()) {
+        takenBytes += chunk.written;
+        pool.release(sending.pollLast());
+      } else {
+        tellWhenTaken();
+      }
     }
   }
 
   /** Forgets what has not been sent and gives all memory back. */
   void close() {
     closed = true;
+    if (filling != null) {
+      Chunk chunk = filling;
+      filling = null;
+      pool.release(chunk);
+    }
     releaseAll(sending);
     releaseAll(waiting);
-    pendingBytes = 0;
   }
 
   private void tellWhenTaken() {
@@ -97,13 +154,12 @@ final class Output {
     if (closed) {
       return;
     }
+    sending.forEach(chunk -> takenBytes += chunk.written);
     releaseAll(sending);
-    pendingBytes = 0;
     while (!waiting.isEmpty()) {
-      Piece piece = waiting.pollFirst();
-      pendingBytes += piece.bytes();
-      sending.addLast(piece);
-      context.write(piece.chunk().toSend(piece.bytes()), context.voidPromise());
+      Chunk chunk = waiting.pollFirst();
+      sending.addLast(chunk);
+      context.write(chunk.toSend(), context.voidPromise());
     }
     if (!sending.isEmpty()) {
       tellWhenTaken();
@@ -113,9 +169,9 @@ final class Output {
     }
   }
 
-  private void releaseAll(ArrayDeque<Piece> pieces) {
-    while (!pieces.isEmpty()) {
-      pool.release(pieces.pollFirst().chunk());
+  private void releaseAll(ArrayDeque<Chunk> chunks) {
+    while (!chunks.isEmpty()) {
+      pool.release(chunks.pollFirst());
     }
   }
 }

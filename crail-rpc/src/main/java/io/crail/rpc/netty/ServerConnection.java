@@ -8,25 +8,37 @@ import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.ReferenceCountUtil;
 import java.nio.ByteBuffer;
 
 /**
  * A server's end of a connection: the whole frames of a read go to the service, {@link
  * RequestBatch#TOGETHER} at a time, whose responses leave with one write. A peer that does not take
- * its responses is not served until it does.
+ * its responses is not served until it does; one that asks for much is served in turn with others.
  */
 final class ServerConnection extends ChannelInboundHandlerAdapter {
+  /** After so many bytes of requests a connection looks whether others come first. */
+  private static final int BATCH_BYTES = 16 * 1024;
+
+  private enum State {
+    /** What comes is served. */
+    SERVING,
+    /** Requests wait for their turn. */
+    QUEUED,
+    /** Requests wait until the peer takes answers. */
+    BLOCKED
+  }
 
   private final NettyServer server;
   private final ServerLoop loop;
-  private final ReceiveBuffer input = new ReceiveBuffer(Frame.MAX_LENGTH);
+  private final ReceiveBuffer input;
   private final Output output;
   private final Responses responses = new Responses();
 
   private ChannelHandlerContext context;
   private Session session;
-  private RequestBatch batch;
-  private boolean paused;
+  private State state = State.SERVING;
+  private boolean serving;
   private boolean closed;
   private long servedBytes;
   private long sweptBytes;
@@ -34,11 +46,14 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
   private long openedNanos;
   private long untakenBytes;
   private long untakenSinceNanos;
+  private long heldBytes;
+  private long progress;
 
   ServerConnection(NettyServer server, ServerLoop loop) {
     this.server = server;
     this.loop = loop;
-    this.output = new Output(loop.pool(), this::drained);
+    this.input = new ReceiveBuffer(loop.memory().inputs());
+    this.output = new Output(loop.memory().outputs(), this::drained);
   }
 
   /** The buffer to receive into, for the channel's configuration. */
@@ -55,22 +70,31 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void channelActive(ChannelHandlerContext ignored) {
     session = new Session(NettyServer.peer(context.channel()));
-    batch = new RequestBatch(session);
     openedNanos = server.clock().nanoTime();
     loop.add(this);
   }
 
   @Override
   public void channelRead(ChannelHandlerContext ignored, Object message) {
+    if (closed) {
+      ReferenceCountUtil.release(message);
+      return;
+    }
     input.received(message);
-    if (!paused && !closed) {
+    if (state == State.SERVING) {
       serve();
     }
   }
 
   @Override
+  public void channelReadComplete(ChannelHandlerContext ignored) {
+    input.giveBackIfEmpty();
+    countHeld();
+  }
+
+  @Override
   public void channelInactive(ChannelHandlerContext ignored) {
-    closed = true;
+    letGo();
     if (session != null) {
       loop.remove(this);
       try {
@@ -83,92 +107,152 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void handlerRemoved(ChannelHandlerContext ignored) {
-    closed = true;
-    responses.abandon();
-    output.close();
-    input.release();
+    letGo();
     server.connectionClosed();
   }
 
   @Override
   public void exceptionCaught(ChannelHandlerContext ignored, Throwable cause) {
-    close(NettyServer.text(cause));
+    close(
+        cause instanceof OutOfMemoryError ? Ending.NO_MEMORY : Ending.NETWORK,
+        NettyServer.text(cause));
   }
 
   /** Looks at the deadlines. */
   void sweep(long nowNanos) {
     if (servedBytes == 0 && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
-      close("no handshake in time");
+      close(Ending.NO_HANDSHAKE, "");
       return;
     }
+    long patience =
+        loop.isPressed() && heldBytes > 0
+            ? Math.min(server.stallTimeoutNanos(), NettyServer.PRESSED_TIMEOUT_NANOS)
+            : server.stallTimeoutNanos();
     // The frame at the front is the same one as long as nothing is served.
-    if (input.length() == 0 || paused || servedBytes != sweptBytes) {
+    if (input.length() == 0 || state != State.SERVING || servedBytes != sweptBytes) {
       sweptBytes = servedBytes;
       partialSinceNanos = nowNanos;
-    } else if (nowNanos - partialSinceNanos >= server.stallTimeoutNanos()) {
-      close("does not end a request that it has begun");
+    } else if (nowNanos - partialSinceNanos >= patience) {
+      close(Ending.UNENDED_REQUEST, "");
       return;
     }
     long untaken = output.untakenBytes();
     if (untaken == 0 || untaken != untakenBytes) {
       untakenBytes = untaken;
       untakenSinceNanos = nowNanos;
-    } else if (nowNanos - untakenSinceNanos >= server.stallTimeoutNanos()) {
-      close("takes no answers");
+    } else if (nowNanos - untakenSinceNanos >= patience) {
+      close(Ending.TAKES_NO_ANSWERS, "");
     }
   }
 
-  private void close(String why) {
+  /** True when requests were served, or answers taken, since this was last asked. */
+  boolean hasProgressed() {
+    long now = servedBytes + output.takenBytes();
+    boolean progressed = now != progress;
+    progress = now;
+    return progressed;
+  }
+
+  /** The loop needs the memory that this holds. */
+  void endForMemory() {
+    close(Ending.HOLDS_MEMORY, heldBytes + " bytes");
+  }
+
+  private void close(Ending why, String detail) {
     if (!closed) {
-      closed = true;
-      server.dropped(session == null ? "a new connection" : session.peer(), why);
+      server.dropped(session == null ? "a new connection" : session.peer(), why, detail);
+      letGo();
       context.close();
     }
+  }
+
+  /** Gives all memory back, unless it is just being served from; nothing is sent any more. */
+  private void letGo() {
+    closed = true;
+    if (serving) {
+      return;
+    }
+    responses.forget();
+    output.close();
+    input.close();
+    countHeld();
+  }
+
+  /** Tells the loop what is held for the peer. */
+  private void countHeld() {
+    if (serving) {
+      // Nobody else is served meanwhile, and most of it leaves.
+      return;
+    }
+    long now = input.heldBytes() + (output.isBusy() ? output.heldBytes() : 0);
+    long change = now - heldBytes;
+    if (change != 0) {
+      heldBytes = now;
+      loop.hold(this, now, change);
+    }
+  }
+
+  /** True when another chunk of output would be more than this may hold. */
+  private boolean isFull() {
+    return output.isBusy()
+        && output.room() < Frame.MAX_LENGTH
+        && output.heldBytes() + LoopMemory.OUTPUT_CAPACITY
+            > Math.min(server.outputLimit(), loop.mostHeldByOne());
   }
 
   /** Serves the whole frames that have arrived. */
   private void serve() {
     int served = 0;
+    serving = true;
     try {
       served = serveFrames();
     } catch (CrailException e) {
-      close(e.getMessage());
+      close(Ending.PROTOCOL, e.getMessage());
+    } catch (OutOfMemoryError e) {
+      close(Ending.NO_MEMORY, NettyServer.text(e));
     } catch (RuntimeException | AssertionError e) {
       server.failed(session.peer(), e);
-      close("its request failed");
+      close(Ending.FAILED, "");
     }
     if (!closed) {
       input.drop(served);
       responses.flush();
     }
+    serving = false;
+    if (closed) {
+      letGo();
+    }
   }
 
   private int serveFrames() throws CrailException {
     ByteBuffer bytes = input.view();
+    RequestBatch batch = loop.batch();
     int end = input.length();
     int offset = 0;
     int requests = 0;
-    batch.reset(bytes);
     int length = Frame.check(bytes, 0, end, Frame.KIND_REQUEST, Frame.MAX_LENGTH);
-    while (length >= 0) {
-      batch.add(offset, length);
-      requests++;
-      offset += length;
-      if (batch.count() == RequestBatch.TOGETHER) {
-        server.service().serve(batch, responses);
-        responses.flush();
-        batch.reset(bytes);
-        if (output.pendingBytes() > server.outputLimit()) {
-          pause();
-          break;
-        }
+    while (length >= 0 && state == State.SERVING && !closed) {
+      int begin = offset;
+      batch.reset(session, bytes);
+      while (length >= 0 && batch.count() < RequestBatch.TOGETHER && offset - begin < BATCH_BYTES) {
+        batch.add(offset, length);
+        offset += length;
+        length = Frame.check(bytes, offset, end - offset, Frame.KIND_REQUEST, Frame.MAX_LENGTH);
       }
-      length = Frame.check(bytes, offset, end - offset, Frame.KIND_REQUEST, Frame.MAX_LENGTH);
-    }
-    if (batch.count() > 0) {
+      int offered = batch.count();
+      responses.look();
       server.service().serve(batch, responses);
-      if (output.pendingBytes() > server.outputLimit()) {
-        pause();
+      int served = batch.count();
+      requests += served;
+      if (served == RequestBatch.TOGETHER) {
+        responses.flush();
+      }
+      if (served < offered) {
+        offset = batch.bodyOffset(served) - Frame.HEADER_LENGTH;
+        length = 0;
+      }
+      if (length >= 0 && !closed) {
+        mayGoOn(served < offered);
       }
     }
     loop.served(requests);
@@ -176,63 +260,83 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
     return offset;
   }
 
-  private void pause() {
-    paused = true;
-    context.channel().config().setAutoRead(false);
+  /** More requests have come: whether they are served now. */
+  private void mayGoOn(boolean gaveBack) {
+    if (isFull()) {
+      state = State.BLOCKED;
+      context.channel().config().setAutoRead(false);
+    } else if (!context.channel().isActive()) {
+      // Nobody waits for the answers any more.
+      letGo();
+    } else if (gaveBack || loop.isTurnOver()) {
+      context.channel().config().setAutoRead(false);
+      queue();
+    }
+  }
+
+  private void queue() {
+    state = State.QUEUED;
+    loop.queue(this, context.executor());
   }
 
   private void drained() {
     responses.flush();
-    if (paused && output.pendingBytes() <= server.outputLimit()) {
+    if (state == State.BLOCKED && !isFull()) {
       // Not here: this may be the middle of a write.
-      context.executor().execute(this::resume);
+      queue();
     }
+    countHeld();
   }
 
-  private void resume() {
-    if (closed || !paused) {
+  /** It is this connection's turn. */
+  void resume() {
+    if (closed) {
       return;
     }
-    paused = false;
+    state = State.SERVING;
     serve();
-    if (!closed && !paused) {
+    if (!closed && state == State.SERVING) {
       context.channel().config().setAutoRead(true);
     }
+    input.giveBackIfEmpty();
+    countHeld();
   }
 
   /** Writes responses into chunks, which leave when they are full or the read is served. */
   private final class Responses extends ResponseWriter {
-    private Chunk chunk;
-
     @Override
     protected ByteBuffer nextBuffer(int written, int needed) {
-      if (needed > Chunk.CAPACITY) {
+      if (needed > LoopMemory.OUTPUT_CAPACITY) {
         throw new IllegalArgumentException("a response of " + needed + " bytes");
       }
-      if (chunk != null) {
-        output.send(chunk, written);
+      if (written > 0) {
+        output.written(written);
       }
-      chunk = output.acquire();
-      return chunk.view();
+      ByteBuffer next = output.next();
+      look();
+      return next;
+    }
+
+    @Override
+    public boolean hasTurn() {
+      return !closed && context.channel().isActive() && loop.hasTurn();
+    }
+
+    /** Looks whether answers leave. */
+    void look() {
+      setFull(closed || ServerConnection.this.isFull());
     }
 
     void flush() {
-      // A chunk that cannot leave yet goes on being filled.
-      if (chunk != null && !output.isBusy()) {
-        Chunk full = chunk;
-        int bytes = written();
-        chunk = null;
+      output.written(written());
+      output.flush();
+      if (output.written() == 0) {
         detach();
-        output.send(full, bytes);
       }
     }
 
-    void abandon() {
-      if (chunk != null) {
-        chunk.release();
-        chunk = null;
-        detach();
-      }
+    void forget() {
+      detach();
     }
   }
 }

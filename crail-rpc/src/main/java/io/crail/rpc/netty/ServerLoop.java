@@ -1,20 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.netty;
 
+import io.crail.common.Clock;
+import io.crail.rpc.RequestBatch;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.IoHandle;
+import io.netty.channel.IoHandler;
+import io.netty.channel.IoHandlerContext;
+import io.netty.channel.IoRegistration;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.concurrent.TimeUnit;
 
-/** What a server keeps with one event loop. Used only by the loop's thread. */
-final class ServerLoop {
-  private final Chunk.Pool pool = new Chunk.Pool();
-  private final ArrayList<ServerConnection> connections = new ArrayList<>();
+/**
+ * What a server keeps with one event loop: its connections, their memory, and whose turn it is.
+ *
+ * <p>A turn of the loop is one look at all sockets. Within it every connection is served some
+ * requests; when the turn has lasted {@link #SLICE_NANOS}, and before requests that take long, a
+ * connection goes to the end of a queue, of which each turn serves a slice. So who asks for much
+ * waits for the others who do, and who asks for little waits for a slice.
+ *
+ * <p>Memory that is held for peers, who do not take their answers or do not end their requests, is
+ * bounded for all connections of the loop together. The less is left, the less more one connection
+ * gets, so there is some for the next one, however many hold theirs. Should it be used up all the
+ * same, those end that have made no progress for longest. What a connection needs while its peer
+ * takes everything does not count, for it has given that back before the next one is served.
+ *
+ * <p>Used only by the loop's thread, but for the figures.
+ */
+final class ServerLoop implements IoHandler {
+  /** How long connections are served before the sockets are looked at again. */
+  static final long SLICE_NANOS = 500_000;
+
+  /** A connection may hold one part in so many of what the others leave. */
+  private static final int SHARE = 4;
+
+  private final Clock clock;
+  private final IoHandler sockets;
   private final BriefPolling polling;
+  private final LoopMemory memory;
+  private final long mostHeld;
+  private final RequestBatch batch = new RequestBatch();
+  private final ArrayList<ServerConnection> connections = new ArrayList<>();
 
-  ServerLoop(BriefPolling polling) {
+  // Connections with requests that wait for their turn.
+  private final ArrayDeque<ServerConnection> queue = new ArrayDeque<>();
+  private boolean servingQueue;
+  private boolean queueScheduled;
+  private int turn;
+  private int begunTurn;
+  private long turnBeganNanos;
+
+  // Connections that hold memory, in the order in which they were last seen to make progress.
+  private final LinkedHashSet<ServerConnection> holders = new LinkedHashSet<>();
+  private volatile long held;
+  private volatile long peakHeld;
+
+  /**
+   * Creates what belongs to an event loop.
+   *
+   * @param sockets what drives its sockets
+   * @param mostHeld the most bytes that its connections hold for their peers
+   */
+  ServerLoop(
+      Clock clock,
+      IoHandler sockets,
+      BriefPolling polling,
+      ByteBufAllocator memory,
+      long mostHeld) {
+    this.clock = clock;
+    this.sockets = sockets;
     this.polling = polling;
+    this.memory = new LoopMemory(memory);
+    this.mostHeld = mostHeld;
   }
 
-  Chunk.Pool pool() {
-    return pool;
+  LoopMemory memory() {
+    return memory;
+  }
+
+  /** The batch of whoever is served now. */
+  RequestBatch batch() {
+    return batch;
   }
 
   /** Takes note of the number of requests that came at once. */
@@ -36,5 +105,150 @@ final class ServerLoop {
     for (int i = connections.size() - 1; i >= 0; i--) {
       connections.get(i).sweep(nowNanos);
     }
+  }
+
+  // Turns.
+
+  /** True when this turn has lasted so long that others come first. Reads the clock. */
+  boolean isTurnOver() {
+    long now = clock.nanoTime();
+    if (turn != begunTurn) {
+      begunTurn = turn;
+      turnBeganNanos = now;
+    }
+    return now - turnBeganNanos > SLICE_NANOS;
+  }
+
+  /** True when a request that takes long may be served now, because nobody waits for that. */
+  boolean hasTurn() {
+    return (servingQueue || queue.isEmpty()) && !isTurnOver();
+  }
+
+  /** Has a connection served again when those that wait already have been. */
+  void queue(ServerConnection connection, EventExecutor executor) {
+    queue.addLast(connection);
+    schedule(executor);
+  }
+
+  private void schedule(EventExecutor executor) {
+    if (!queueScheduled) {
+      queueScheduled = true;
+      // A task that is executed may run before the sockets are looked at; one that is scheduled
+      // not.
+      executor.schedule(() -> serveQueue(executor), 0, TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private void serveQueue(EventExecutor executor) {
+    queueScheduled = false;
+    servingQueue = true;
+    // A slice of its own: the sockets may have used up that of the turn.
+    begunTurn = turn;
+    turnBeganNanos = clock.nanoTime();
+    try {
+      do {
+        queue.pollFirst().resume();
+      } while (!queue.isEmpty() && !isTurnOver());
+    } finally {
+      servingQueue = false;
+      if (!queue.isEmpty()) {
+        schedule(executor);
+      }
+    }
+  }
+
+  // Memory.
+
+  /** The most bytes that a connection may hold now. */
+  long mostHeldByOne() {
+    return (mostHeld - held) / SHARE;
+  }
+
+  /** True when so much is held that nobody should keep it for long without progress. */
+  boolean isPressed() {
+    return held > mostHeld / 2;
+  }
+
+  /**
+   * Counts what a connection holds.
+   *
+   * @param bytes what it holds now
+   * @param change by how much that is more than before
+   */
+  void hold(ServerConnection connection, long bytes, long change) {
+    held += change;
+    if (bytes == 0) {
+      holders.remove(connection);
+    } else {
+      holders.add(connection);
+    }
+    if (held > peakHeld) {
+      peakHeld = held;
+    }
+    if (held > mostHeld && change > 0) {
+      endIdlest();
+    }
+  }
+
+  /** Ends connections until there is memory, first those that have made no progress for longest. */
+  private void endIdlest() {
+    int chances = holders.size();
+    while (held > mostHeld && !holders.isEmpty()) {
+      ServerConnection first = holders.iterator().next();
+      if (first.hasProgressed() && chances-- > 0) {
+        holders.remove(first);
+        holders.add(first);
+      } else {
+        first.endForMemory();
+      }
+    }
+  }
+
+  /** Bytes that connections hold for their peers. For any thread. */
+  long held() {
+    return held;
+  }
+
+  /** The most that ever was held. For any thread. */
+  long peakHeld() {
+    return peakHeld;
+  }
+
+  // The event loop's sockets; each run of them begins a turn.
+
+  @Override
+  public int run(IoHandlerContext context) {
+    turn++;
+    return sockets.run(context);
+  }
+
+  @Override
+  public void initialize() {
+    sockets.initialize();
+  }
+
+  @Override
+  public void prepareToDestroy() {
+    sockets.prepareToDestroy();
+  }
+
+  @Override
+  public void destroy() {
+    sockets.destroy();
+  }
+
+  @Override
+  public IoRegistration register(IoHandle handle) throws Exception {
+    return sockets.register(handle);
+  }
+
+  @Override
+  public void wakeup() {
+    sockets.wakeup();
+  }
+
+  @Override
+  public boolean isCompatible(Class<? extends IoHandle> type) {
+    return sockets.isCompatible(type);
   }
 }
