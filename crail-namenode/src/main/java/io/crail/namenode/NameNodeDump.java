@@ -24,6 +24,9 @@ final class NameNodeDump {
   // Cursors from here on are positions in the table of ids, below it numbers of datanodes.
   private static final long NODES = 1L << 60;
 
+  /** A page has so many nodes at the most; others wait while it is written. */
+  private static final int MOST_NODES = 256;
+
   /** A page looks at so many places of the table at the most, for most may be empty. */
   private static final int MOST_SLOTS = 1 << 16;
 
@@ -39,6 +42,7 @@ final class NameNodeDump {
   private static final class Page {
     private final byte[] bytes = new byte[Dump.MAX_TEXT];
     private int length;
+    private int nodes;
 
     /** Adds a line; false when it does not fit. */
     boolean add(String line) {
@@ -49,6 +53,10 @@ final class NameNodeDump {
       System.arraycopy(encoded, 0, bytes, length, encoded.length);
       length += encoded.length;
       return true;
+    }
+
+    boolean add(Node node) {
+      return nodes++ < MOST_NODES && add(describe(node));
     }
 
     Utf8 text() {
@@ -125,7 +133,7 @@ final class NameNodeDump {
   }
 
   private long nodes(Page page, long cursor) {
-    long stopped = namenode.tree().ids().walk(cursor, MOST_SLOTS, node -> page.add(describe(node)));
+    long stopped = namenode.tree().ids().walk(cursor, MOST_SLOTS, page::add);
     return stopped < 0 ? -1 : stopped + NODES;
   }
 

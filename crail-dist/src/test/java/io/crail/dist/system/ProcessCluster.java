@@ -58,6 +58,15 @@ final class ProcessCluster implements AutoCloseable {
         new ProcessCluster("127.0.0.1", Map.of()), namenodes, datanodes, Path.of("..", "conf"));
   }
 
+  /** Starts a namenode without datanodes that logs, with options for its JVM. */
+  static ProcessCluster startSmall(String options, Map<String, String> settings)
+      throws Exception {
+    ProcessCluster cluster = new ProcessCluster("127.0.0.1", settings);
+    Files.writeString(
+        cluster.directory.resolve("crail-env.sh"), "CRAIL_NAMENODE_OPTS=\"" + options + "\"\n");
+    return start(cluster, 1, 0, Path.of("..", "conf"));
+  }
+
   /** Starts a cluster on a loopback address. */
   static ProcessCluster start(
       String host, int namenodes, int datanodes, Map<String, String> settings) throws Exception {

@@ -50,7 +50,7 @@ final class NettyServer implements Transport.ServerEndpoint {
   private final Clock clock;
   private final EventLoopGroup group;
   private final Map<EventExecutor, ServerLoop> loops = new IdentityHashMap<>();
-  private final RateLimitedLog droppedLog;
+  private final Map<Ending, RateLimitedLog> droppedLogs = new EnumMap<>(Ending.class);
   private final int connectionLimit;
   private final long outputLimit;
   private final long handshakeTimeoutNanos;
@@ -73,7 +73,6 @@ final class NettyServer implements Transport.ServerEndpoint {
     this.service = service;
     this.clock = clock;
     this.group = group;
-    this.droppedLog = new RateLimitedLog(LOG, clock);
     this.connectionLimit = values.get(NettyKeys.CONNECTION_LIMIT);
     this.outputLimit = values.get(NettyKeys.OUTPUT_LIMIT);
     this.handshakeTimeoutNanos = values.get(NettyKeys.HANDSHAKE_TIMEOUT).toNanos();
@@ -81,6 +80,7 @@ final class NettyServer implements Transport.ServerEndpoint {
     group.forEach(executor -> this.loops.put(executor, loops.get(executor)));
     for (Ending ending : Ending.values()) {
       endings.put(ending, new LongAdder());
+      droppedLogs.put(ending, new RateLimitedLog(LOG, clock));
     }
   }
 
@@ -161,16 +161,18 @@ final class NettyServer implements Transport.ServerEndpoint {
   /** A connection was closed for a reason worth a line. */
   void dropped(String peer, Ending why, String detail) {
     endings.get(why).increment();
-    droppedLog.warn(
-        name
-            + ": closed the connection of "
-            + peer
-            + ": "
-            + why.text()
-            + (detail.isEmpty() ? "" : ": " + detail)
-            + " ("
-            + why.label()
-            + ")");
+    String reason = why.text() + (detail.isEmpty() ? "" : ": " + detail);
+    droppedLogs
+        .get(why)
+        .warn(
+            name
+                + ": closed the connection of "
+                + peer
+                + ": "
+                + reason
+                + " ("
+                + why.label()
+                + ")");
   }
 
   @Override

@@ -35,6 +35,11 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
     return length;
   }
 
+  /** True when a read into this is worth it. */
+  boolean hasRoom() {
+    return pool.capacity() - length >= pool.capacity() / 4;
+  }
+
   /** Bytes of the memory that this holds. */
   int heldBytes() {
     return chunk == null ? 0 : pool.capacity();

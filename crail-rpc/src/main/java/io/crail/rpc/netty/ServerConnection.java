@@ -83,6 +83,8 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
     input.received(message);
     if (state == State.SERVING) {
       serve();
+    } else {
+      context.channel().config().setAutoRead(false);
     }
   }
 
@@ -217,6 +219,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
     if (!closed) {
       input.drop(served);
       responses.flush();
+      if (state == State.QUEUED && !input.hasRoom()) {
+        context.channel().config().setAutoRead(false);
+      }
     }
     serving = false;
     if (closed) {
@@ -269,7 +274,6 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
       // Nobody waits for the answers any more.
       letGo();
     } else if (gaveBack || loop.isTurnOver()) {
-      context.channel().config().setAutoRead(false);
       queue();
     }
   }
@@ -295,7 +299,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
     }
     state = State.SERVING;
     serve();
-    if (!closed && state == State.SERVING) {
+    if (!closed && state == State.SERVING && !context.channel().config().isAutoRead()) {
       context.channel().config().setAutoRead(true);
     }
     input.giveBackIfEmpty();

@@ -18,9 +18,12 @@ import java.util.concurrent.TimeUnit;
  * What a server keeps with one event loop: its connections, their memory, and whose turn it is.
  *
  * <p>A turn of the loop is one look at all sockets. Within it every connection is served some
- * requests; when the turn has lasted {@link #SLICE_NANOS}, and before requests that take long, a
- * connection goes to the end of a queue, of which each turn serves a slice. So who asks for much
- * waits for the others who do, and who asks for little waits for a slice.
+ * requests. When the turn has lasted {@link #SLICE_NANOS}, or {@link #LONG_SLICE_NANOS} and a
+ * request that takes long is next, a connection with more of them goes to the end of a queue, of
+ * which each turn serves a slice. So who asks for much waits for the others who do, and who asks for
+ * little waits for a slice. After a slice of requests that take long the loop rests from them as
+ * long as it has lasted: a thread that never sleeps would get its processor late where there are
+ * more of them than processors, and with it everybody would wait.
  *
  * <p>Memory that is held for peers, who do not take their answers or do not end their requests, is
  * bounded for all connections of the loop together. The less is left, the less more one connection
@@ -32,7 +35,10 @@ import java.util.concurrent.TimeUnit;
  */
 final class ServerLoop implements IoHandler {
   /** How long connections are served before the sockets are looked at again. */
-  static final long SLICE_NANOS = 500_000;
+  static final long SLICE_NANOS = 1_000_000;
+
+  /** The same for requests that take long. */
+  static final long LONG_SLICE_NANOS = 500_000;
 
   /** A connection may hold one part in so many of what the others leave. */
   private static final int SHARE = 4;
@@ -49,6 +55,7 @@ final class ServerLoop implements IoHandler {
   private final ArrayDeque<ServerConnection> queue = new ArrayDeque<>();
   private boolean servingQueue;
   private boolean queueScheduled;
+  private boolean servedLong;
   private int turn;
   private int begunTurn;
   private long turnBeganNanos;
@@ -111,57 +118,64 @@ final class ServerLoop implements IoHandler {
 
   /** True when this turn has lasted so long that others come first. Reads the clock. */
   boolean isTurnOver() {
+    return turnNanos() > SLICE_NANOS;
+  }
+
+  /** True when a request that takes long may be served now. Reads the clock. */
+  boolean hasTurn() {
+    boolean hasTurn = (servingQueue || queue.isEmpty()) && turnNanos() < LONG_SLICE_NANOS;
+    servedLong |= hasTurn;
+    return hasTurn;
+  }
+
+  private long turnNanos() {
     long now = clock.nanoTime();
     if (turn != begunTurn) {
       begunTurn = turn;
       turnBeganNanos = now;
     }
-    return now - turnBeganNanos > SLICE_NANOS;
-  }
-
-  /** True when a request that takes long may be served now, because nobody waits for that. */
-  boolean hasTurn() {
-    return (servingQueue || queue.isEmpty()) && !isTurnOver();
+    return now - turnBeganNanos;
   }
 
   /** Has a connection served again when those that wait already have been. */
   void queue(ServerConnection connection, EventExecutor executor) {
     queue.addLast(connection);
-    schedule(executor);
-  }
-
-  private void schedule(EventExecutor executor) {
     if (!queueScheduled) {
-      queueScheduled = true;
-      // A task that is executed may run before the sockets are looked at; one that is scheduled
-      // not.
-      executor.schedule(() -> serveQueue(executor), 0, TimeUnit.NANOSECONDS);
+      schedule(executor, 0);
     }
   }
 
+  private void schedule(EventExecutor executor, long delayNanos) {
+    queueScheduled = true;
+    // A task that is executed may run before the sockets are looked at; one that is scheduled not.
+    executor.schedule(() -> serveQueue(executor), delayNanos, TimeUnit.NANOSECONDS);
+  }
+
   private void serveQueue(EventExecutor executor) {
-    queueScheduled = false;
     servingQueue = true;
+    servedLong = false;
     // A slice of its own: the sockets may have used up that of the turn.
     begunTurn = turn;
     turnBeganNanos = clock.nanoTime();
     try {
       do {
         queue.pollFirst().resume();
-      } while (!queue.isEmpty() && !isTurnOver());
+      } while (!queue.isEmpty() && turnNanos() < LONG_SLICE_NANOS);
     } finally {
       servingQueue = false;
+      queueScheduled = false;
       if (!queue.isEmpty()) {
-        schedule(executor);
+        schedule(executor, servedLong ? turnNanos() : 0);
       }
     }
   }
 
   // Memory.
 
-  /** The most bytes that a connection may hold now. */
+  /** The most bytes that a connection which holds some already may hold now. */
   long mostHeldByOne() {
-    return (mostHeld - held) / SHARE;
+    // The last quarter is for those that hold nothing yet.
+    return (mostHeld - mostHeld / 4 - held) / SHARE;
   }
 
   /** True when so much is held that nobody should keep it for long without progress. */

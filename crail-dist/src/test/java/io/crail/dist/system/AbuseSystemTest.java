@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.conf.CrailConfiguration;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/**
+ * Clients that flood a namenode, or never read, or never end a request. The verdict is an honest
+ * client's, whose lookups must go on as if they were not there.
+ */
+@Timeout(value = 300, unit = TimeUnit.SECONDS)
+class AbuseSystemTest {
+  private static final int FILES = 5_000;
+  private static final long MIB = 1 << 20;
+
+  /** A small namenode: what others hold of it, it soon misses. */
+  private static final String HEAP = "-Xmx256m";
+
+  /** Of the same namenode's direct memory, half. */
+  private static final long HELD_LIMIT = 128 * MIB;
+
+  /** Heap, direct memory and what a JVM needs beside them. */
+  private static final long MOST_RESIDENT_BYTES = 256 * MIB + HELD_LIMIT + 256 * MIB;
+
+  /** For a machine on which others run as well; the long tests are for one on which none do. */
+  private static final long SHORT_P99_NANOS = 200_000_000;
+
+  private static final long LONG_P99_NANOS = 20_000_000;
+
+  private ProcessCluster cluster;
+
+  @AfterEach
+  void stop() throws Exception {
+    if (cluster != null) {
+      cluster.close();
+    }
+  }
+
+  private void start(Map<String, String> settings) throws Exception {
+    cluster = ProcessCluster.startSmall(HEAP, settings);
+    CrailStore store = open();
+    try {
+      ArrayDeque<Upcoming<CrailNode>> creating = new ArrayDeque<>();
+      for (int i = 0; i < FILES; i++) {
+        creating.add(
+            store.create(
+                path(i),
+                CrailNodeType.DATAFILE,
+                CrailStorageClass.DEFAULT,
+                CrailLocationClass.DEFAULT,
+                true));
+        if (creating.size() > 100) {
+          creating.poll().get(60, TimeUnit.SECONDS);
+        }
+      }
+      for (Upcoming<CrailNode> last : creating) {
+        last.get(60, TimeUnit.SECONDS);
+      }
+    } finally {
+      store.close();
+    }
+  }
+
+  private CrailStore open() throws Exception {
+    return CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+  }
+
+  private static String path(int number) {
+    return "/a-file-with-a-name-of-some-length-" + number;
+  }
+
+  @Test
+  void manyOfAllKinds() throws Exception {
+    start(Map.of("crail.tcp.stalltimeout", "1s"));
+    attack(
+        5,
+        SHORT_P99_NANOS,
+        "SILENT=40",
+        "DUMPS=20",
+        "TRICKLE=20",
+        "LOOKUPS=6",
+        "HALF=50",
+        "IDLE=500");
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
+  void manyOfAllKindsForAMinute() throws Exception {
+    start(Map.of());
+    attack(Integer.getInteger("crail.test.seconds", 60), LONG_P99_NANOS, "SILENT=400", "DUMPS=400");
+  }
+
+  private void attack(int seconds, long mostP99Nanos, String... attackers) throws Exception {
+    CrailStore store = open();
+    try {
+      long[] quiet = lookups(store, 1);
+      print("alone", quiet);
+      List<String> arguments = new ArrayList<>();
+      arguments.add(cluster.namenodeAddress(0).getAddress().getHostAddress());
+      arguments.add(String.valueOf(cluster.namenodeAddress(0).getPort()));
+      arguments.addAll(List.of(attackers));
+      long[] attacked;
+      try (CrailProcess program =
+          CrailProcess.program(AbuseProgram.class, arguments.toArray(new String[0]))) {
+        program.await("attacking", ProcessCluster.PATIENCE);
+        attacked = lookups(store, seconds);
+        awaitEndOfSilent();
+        print(String.join(" ", attackers), attacked);
+        program.kill();
+      }
+      long gone = System.nanoTime();
+      awaitQuiet(gone);
+      long[] after = lookups(store, 1);
+      print("afterwards", after);
+      assertTrue(
+          percentile(attacked, 0.99) < mostP99Nanos,
+          "lookups take " + percentile(attacked, 0.99) / 1000 + " us");
+    } finally {
+      store.close();
+    }
+    assertTrue(cluster.namenode(0).isAlive());
+    assertTrue(
+        cluster.namenode(0).stderr().contains("(takes-no-answers)"), cluster.namenode(0).stderr());
+  }
+
+  /** Who does not read loses its connection while the others still attack. */
+  private void awaitEndOfSilent() throws Exception {
+    try (NamenodeWire wire = new NamenodeWire(cluster.namenodeAddress(0))) {
+      Await.until(
+          "connections that take no answers are ended",
+          ProcessCluster.PATIENCE,
+          () -> wire.figures().get("ended-takes-no-answers") > 0);
+    }
+  }
+
+  /** What the attack has left is gone at once, and nothing was used beyond the limits. */
+  private void awaitQuiet(long goneNanos) throws Exception {
+    try (NamenodeWire wire = new NamenodeWire(cluster.namenodeAddress(0))) {
+      Await.until(
+          "memory and connections are given back",
+          ProcessCluster.PATIENCE,
+          () -> {
+            Map<String, Long> figures = wire.figures();
+            return figures.get("held-bytes") == 0 && figures.get("connections") <= 4;
+          });
+      long tookMillis = (System.nanoTime() - goneNanos) / 1_000_000;
+      Map<String, Long> figures = wire.figures();
+      System.out.println("quiet after " + tookMillis + " ms: " + figures);
+      assertTrue(tookMillis < 2_000 + 5_000, "quiet after " + tookMillis + " ms");
+      assertTrue(figures.get("peak-held-bytes") <= HELD_LIMIT + 2 * MIB, figures.toString());
+      assertEquals(0, figures.get("ended-no-memory"), figures.toString());
+    }
+    String status = Files.readString(Path.of("/proc/" + cluster.namenode(0).pid() + "/status"));
+    long resident =
+        status
+            .lines()
+            .filter(line -> line.startsWith("VmHWM:"))
+            .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
+            .findFirst()
+            .orElseThrow();
+    System.out.println("at most " + resident / MIB + " MiB resident");
+    assertTrue(resident < MOST_RESIDENT_BYTES, resident + " bytes resident");
+  }
+
+  /** Looks names up for some seconds; how long each took, sorted. */
+  private static long[] lookups(CrailStore store, int seconds) throws Exception {
+    Random random = new Random(1);
+    long[] nanos = new long[seconds * 100_000];
+    int count = 0;
+    long end = System.nanoTime() + seconds * 1_000_000_000L;
+    while (System.nanoTime() - end < 0 && count < nanos.length) {
+      long begin = System.nanoTime();
+      CrailNode node = store.lookup(path(random.nextInt(FILES))).get(60, TimeUnit.SECONDS);
+      nanos[count++] = System.nanoTime() - begin;
+      assertNotNull(node);
+    }
+    nanos = Arrays.copyOf(nanos, count);
+    Arrays.sort(nanos);
+    return nanos;
+  }
+
+  private static long percentile(long[] sorted, double part) {
+    return sorted[(int) Math.min(sorted.length - 1, sorted.length * part)];
+  }
+
+  private static void print(String when, long[] sorted) {
+    System.out.printf(
+        "%s: %d lookups, p50 %.2f ms, p99 %.2f ms, p99.9 %.2f ms, longest %.2f ms%n",
+        when,
+        sorted.length,
+        percentile(sorted, 0.5) / 1e6,
+        percentile(sorted, 0.99) / 1e6,
+        percentile(sorted, 0.999) / 1e6,
+        sorted[sorted.length - 1] / 1e6);
+  }
+}
