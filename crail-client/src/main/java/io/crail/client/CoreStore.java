@@ -261,7 +261,7 @@ public final class CoreStore extends CrailStore {
             (namenode, hello) -> leases.greeted(namenode, hello));
     Endpoints endpoints =
         new Endpoints(
-            configuration, transport, loop, namenodes, identity.clientId(), tiers, mappingWarnings);
+            configuration, transport, loop, namenodes, tiers, mappingWarnings, identity.clientId());
     return new LoopContext(
         loop,
         namenodes,

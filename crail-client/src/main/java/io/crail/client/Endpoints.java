@@ -54,10 +54,10 @@ final class Endpoints implements ClientLoop.Sweepable {
   private final Transport transport;
   private final ClientLoop loop;
   private final NameNodeClient namenodes;
-  private final long client;
   private final Function<String, StorageTier> tiers;
   private final boolean mapped;
   private final MappingWarnings warnings;
+  private final long clientId;
   private final Map<Integer, Known> ready = new ConcurrentHashMap<>();
 
   // In the loop.
@@ -72,23 +72,24 @@ final class Endpoints implements ClientLoop.Sweepable {
    *
    * @param tiers gives the tier of a name
    * @param warnings those of the store
+   * @param clientId identity of the store, as told to namenodes
    */
   Endpoints(
       Configuration configuration,
       Transport transport,
       ClientLoop loop,
       NameNodeClient namenodes,
-      long client,
       Function<String, StorageTier> tiers,
-      MappingWarnings warnings) {
+      MappingWarnings warnings,
+      long clientId) {
     this.configuration = configuration;
     this.transport = transport;
     this.loop = loop;
     this.namenodes = namenodes;
-    this.client = client;
     this.tiers = tiers;
     this.mapped = configuration.get(StorageKeys.LOCAL_MAP);
     this.warnings = warnings;
+    this.clientId = clientId;
   }
 
   /** A datanode and the way to it, or null when it has not been made yet. */
@@ -261,7 +262,7 @@ final class Endpoints implements ClientLoop.Sweepable {
       try {
         Optional<MappedEndpoint> local =
             MappedEndpoint.open(
-                description, client, loop.clock(), reason -> aroundMapping(description, reason));
+                description, clientId, loop.clock(), reason -> aroundMapping(description, reason));
         if (local.isPresent()) {
           return local.get();
         }
@@ -288,7 +289,7 @@ final class Endpoints implements ClientLoop.Sweepable {
       client =
           tiers
               .apply(description.tier())
-              .createClient(new StorageClient.Context(configuration, transport, loop));
+              .createClient(new StorageClient.Context(configuration, transport, loop, clientId));
       clients.put(description.tier(), client);
     }
     return client.connect(description);

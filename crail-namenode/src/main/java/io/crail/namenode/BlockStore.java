@@ -233,13 +233,12 @@ final class BlockStore {
   /**
    * Takes back an extent of a node.
    *
-   * @param leased whether somebody holds the node's write lease, or it ended without a farewell, so
-   *     that writes may be on their way
    * @param leaseEndNanos when that lease ends or ended; ignored without one
-   * @param writer the holder of that lease, if it can still say that no write is on its way; else
-   *     null
+   * @param writer the holder of that lease; null without one
+   * @param maySay whether it can still say that no write is on its way
    */
-  void release(Allocation extent, boolean leased, long leaseEndNanos, Quarantine.Writer writer) {
+  void release(Allocation extent, long leaseEndNanos, Quarantine.Writer writer, boolean maySay) {
+    boolean leased = writer != null;
     DatanodeSpace datanode = extent.region().datanode();
     boolean lost = datanode.state() == DatanodeSpace.State.DEAD;
     if (lost || (datanode.checksGeneration() && !leased && !extent.isSealed())) {
@@ -255,7 +254,20 @@ final class BlockStore {
       ready = leaseEndNanos;
     }
     datanode.await(extent);
-    quarantine.add(extent, ready + options.freeMarginNanos(), endsEarly ? writer : null);
+    boolean heard = endsEarly || !datanode.checksGeneration();
+    quarantine.add(
+        extent, ready + options.freeMarginNanos(), heard ? writer : null, maySay, endsEarly);
+  }
+
+  /**
+   * Notes that the writer of an extent that goes on being a node's has lost its lease without a
+   * word: where nobody refuses what it writes later, it is cut off.
+   */
+  void cutOff(Allocation extent, long client) {
+    DatanodeSpace datanode = extent.region().datanode();
+    if (!datanode.checksGeneration()) {
+      datanode.cutOffs().order(client, clock.nanoTime());
+    }
   }
 
   /**
@@ -268,7 +280,8 @@ final class BlockStore {
 
   /**
    * Takes an extent for a node that is still to come, of the node's class and on its host, where
-   * there is plenty. It rests, so it is free again behind the end of a lease if no node takes it.
+   * there is plenty. It rests, so it is free again behind the end of a lease if no node takes it,
+   * and its writer is known not to write there.
    *
    * @param client who is to write; null when it is not known
    * @param length bytes, a power of two up to the block size
@@ -293,7 +306,7 @@ final class BlockStore {
             new Allocation(
                 place.region(), place.regionOffset(), 0, place.generation(), place.length());
         long endNanos = now + options.leaseNanos();
-        quarantine.add(extent, endNanos + options.freeMarginNanos(), grant);
+        quarantine.add(extent, endNanos + options.freeMarginNanos(), grant, true, true);
         return extent;
       }
     }
@@ -308,8 +321,8 @@ final class BlockStore {
   }
 
   /** Takes back an extent of {@link #takeGranted} that no node has: it rests as long as ever. */
-  void releaseGranted(Allocation extent) {
-    release(extent, true, clock.nanoTime() + options.leaseNanos(), null);
+  void releaseGranted(Allocation extent, Quarantine.Writer writer) {
+    release(extent, clock.nanoTime() + options.leaseNanos(), writer, false);
   }
 
   /**
@@ -471,7 +484,19 @@ final class BlockStore {
     }
   }
 
-  /** Notes a sign of life. */
+  /**
+   * Notes that a datanode has cut off clients: what waited for that can be given away.
+   *
+   * @param number which list of them; any other one than that of its last answer means nothing
+   */
+  synchronized void haveCutOff(int id, long number) {
+    DatanodeSpace datanode = byId.get(id);
+    if (datanode != null) {
+      quarantine.areSafe(datanode.cutOffs().done(number));
+    }
+  }
+
+  /** Notes a sign of life, and answers whom the datanode is to cut off. */
   synchronized KeepAlive.Response keepAlive(int id) throws CrailException {
     DatanodeSpace datanode = byId.get(id);
     if (datanode == null
@@ -482,6 +507,7 @@ final class BlockStore {
     if (reportedOffline.remove(id) != null) {
       datanodeLog.info(datanode + " is back");
     }
+    CutOffs.Page page = datanode.cutOffs().page();
     boolean drained = datanode.state() == DatanodeSpace.State.DRAINING && datanode.isEmpty();
     if (drained && !datanode.isStopped()) {
       // Known a little longer, so that it is told again should this answer get lost.
@@ -489,7 +515,11 @@ final class BlockStore {
       datanodeLog.info(datanode + " may end");
     }
     return new KeepAlive.Response(
-        datanode.isStopped(), datanode.freeBlocks(), datanode.totalBlocks());
+        datanode.isStopped(),
+        datanode.freeBlocks(),
+        datanode.totalBlocks(),
+        page.number(),
+        page.clients());
   }
 
   /** Gives a datanode no new data from now on. */
@@ -601,19 +631,38 @@ final class BlockStore {
       } else if (!online && datanode.state() == DatanodeSpace.State.DRAINING) {
         // It is told to end, should it come back, for nobody waits for its data any more.
         datanode.markStopped();
-        datanode.die();
+        die(datanode);
         datanodeLog.warn(
             datanode + " fell silent while it was being removed; what it held is lost");
       } else if (!datanode.isOnline(now, options.forgottenNanos()) && datanode.dieIfEmpty()) {
         // Another one registered, if it comes back; else every restart would leave a ghost.
+        quarantine.areSafe(datanode.cutOffs().die());
         forgotten.add(datanode);
         datanodeLog.info(datanode + " is forgotten");
       } else if (!online && reportedOffline.put(datanode.id(), true) == null) {
         datanodeLog.warn(datanode + " is offline");
       }
+      reportOverdue(datanode, now);
     }
     if (!forgotten.isEmpty()) {
       forget(forgotten);
+    }
+  }
+
+  private void reportOverdue(DatanodeSpace datanode, long now) {
+    CutOffs.Overdue overdue = datanode.cutOffs().overdue(now - options.presentNanos());
+    if (overdue != null) {
+      datanodeLog.warn(
+          datanode
+              + " has not cut off client "
+              + Long.toHexString(overdue.client())
+              + " for "
+              + (now - overdue.sinceNanos()) / 1_000_000
+              + " ms; "
+              + overdue.bytes()
+              + " bytes wait for that of "
+              + overdue.clients()
+              + " clients");
     }
   }
 
@@ -705,8 +754,14 @@ final class BlockStore {
         request.host() + ":" + request.port() + " is the address of " + predecessor);
   }
 
-  private void bury(DatanodeSpace datanode, String why) {
+  /** Declares what it holds lost; nobody has to be cut off from that. */
+  private void die(DatanodeSpace datanode) {
     datanode.die();
+    quarantine.areSafe(datanode.cutOffs().die());
+  }
+
+  private void bury(DatanodeSpace datanode, String why) {
+    die(datanode);
     contested.remove(datanode.id());
     byUuid.remove(uuid(datanode), datanode);
     reportedOffline.remove(datanode.id());

@@ -68,6 +68,7 @@ final class DatanodeSpace {
   private int firstFreeRegion;
   // By the order plus one of the largest free piece.
   private final SplitBlock[] splitBlocks;
+  private final CutOffs cutOffs = new CutOffs();
 
   private volatile State state = State.ACTIVE;
   private volatile boolean stopped;
@@ -168,9 +169,17 @@ final class DatanodeSpace {
     }
   }
 
-  /** Declares it dead if it holds nothing, so that nobody takes space from it any more. */
+  /** Whom it is to cut off before space is given to others. */
+  CutOffs cutOffs() {
+    return cutOffs;
+  }
+
+  /**
+   * Declares it dead if it holds nothing but what waits for its own word, so that nobody takes
+   * space from it any more.
+   */
   synchronized boolean dieIfEmpty() {
-    if (used == 0 && waiting == 0) {
+    if (used == 0 && waiting == cutOffs.bytes()) {
       state = State.DEAD;
     }
     return state == State.DEAD;
@@ -372,10 +381,9 @@ final class DatanodeSpace {
     used += allocation.allocatedLength();
   }
 
-  /** Gives an extent back that was lent. */
-  synchronized void giveLent(Allocation allocation) {
+  /** Notes that an extent that was lent is only waiting. */
+  synchronized void lentNoMore(Allocation allocation) {
     lent -= allocation.allocatedLength();
-    giveAwaited(allocation);
   }
 
   /** Gives an extent back that was waiting. */

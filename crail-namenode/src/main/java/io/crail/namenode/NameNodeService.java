@@ -87,6 +87,7 @@ final class NameNodeService {
                 NameNodeOperations.KEEP_ALIVE,
                 (request, session) -> {
                   Admission.requireDatanode(attachment(session));
+                  store.haveCutOff(request.datanode(), request.cutOff());
                   return store.keepAlive(request.datanode());
                 })
             .handle(NameNodeOperations.REMOVE_DATANODE, (request, session) -> store.remove(request))

@@ -165,7 +165,7 @@ final class NodeWriter {
       }
     } catch (CrailException e) {
       // Whoever has it may write to it until then, as before.
-      store.releaseGranted(extent);
+      store.releaseGranted(extent, new Quarantine.Writer(node.id(), request.token(), clientId));
       throw e;
     }
   }
@@ -175,7 +175,7 @@ final class NodeWriter {
    *
    * @param id names it, and no node
    * @param token whose it is
-   * @param clientId who is to write there
+   * @param clientId who may write to it
    * @return null when there is none to spare
    */
   Extent grant(Node node, long id, long token, long clientId, int bytes) {
@@ -185,7 +185,8 @@ final class NodeWriter {
     int length = Extent.lengthFor(bytes, store.blockSize());
     Allocation extent =
         store.grant(
-            new Quarantine.Grant(id, token, node.storageClass(), node.isStrict(), node.host()),
+            new Quarantine.Grant(
+                id, token, clientId, node.storageClass(), node.isStrict(), node.host()),
             leases.of(clientId),
             length);
     return extent == null ? null : extent.extent();
@@ -474,7 +475,7 @@ final class NodeWriter {
     } else {
       node.space(AllocationList.replacing(space, index, others));
     }
-    store.release(present, true, lease.endNanos(), null);
+    store.release(present, lease.endNanos(), writer(lease), false);
     return true;
   }
 
@@ -561,7 +562,7 @@ final class NodeWriter {
     node.touch(clock.currentTimeMillis());
     giveBackSmall(old);
     if (old != null && lease.mayBeWriting()) {
-      release(old, 0, true, lease.endNanos(), null);
+      release(old, lease, false);
     } else {
       giveBackExtents(old);
     }
@@ -614,13 +615,15 @@ final class NodeWriter {
         return;
       }
       long now = clock.nanoTime();
-      cutOff(node, extent -> store.release(extent, true, now, null));
+      Quarantine.Writer writer = writer(lease);
+      cutOff(node, extent -> store.release(extent, now, writer, false));
       NodeSpace space = node.space();
       if (space != null && space.small() == null && node.size() < space.end()) {
         // The old writer's late writes may still hit this extent, whenever they come: the next
         // writer goes on in space of another generation, and these bytes lie where nobody looks.
         Allocation last = space.at(space.count() - 1);
         node.space(AllocationList.withLast(space, last.sealedAt(node.size())));
+        store.cutOff(last, writer.client());
       }
       node.lease(null);
     }
@@ -633,13 +636,7 @@ final class NodeWriter {
       NodeSpace space = node.space();
       if (space != null) {
         // The node keeps it: who found the node before sees what was there, not an empty one.
-        boolean mayEnd = lease != null && lease.isHeld();
-        release(
-            space,
-            0,
-            lease != null,
-            lease == null ? 0 : lease.endNanos(),
-            mayEnd ? new Quarantine.Writer(node.id(), lease.token()) : null);
+        release(space, lease, lease != null && lease.isHeld());
       }
       giveBackSmall(space);
       if (lease != null) {
@@ -710,11 +707,21 @@ final class NodeWriter {
     }
   }
 
-  private void release(
-      NodeSpace space, int from, boolean leased, long leaseEndNanos, Quarantine.Writer writer) {
-    for (int i = space.count() - 1; i >= from; i--) {
-      store.release(space.at(i), leased, leaseEndNanos, writer);
+  /**
+   * Takes extents that were written, or may be, under a lease; null for none.
+   *
+   * @param maySay whether its holder can still say that it writes no more
+   */
+  private void release(NodeSpace space, WriteLease lease, boolean maySay) {
+    Quarantine.Writer writer = lease == null ? null : writer(lease);
+    long leaseEndNanos = lease == null ? 0 : lease.endNanos();
+    for (int i = space.count() - 1; i >= 0; i--) {
+      store.release(space.at(i), leaseEndNanos, writer, maySay);
     }
+  }
+
+  private static Quarantine.Writer writer(WriteLease lease) {
+    return new Quarantine.Writer(lease.node().id(), lease.token(), lease.client().clientId());
   }
 
   private void requireLease(Node node, long token) throws CrailException {

@@ -1,30 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
  * Extents that belong to no node and that somebody may still access, each with the time from which
  * it may be given away: a heap, for waits are of different lengths and none is to hold another up.
  * What rests only since the writer of a node that is gone might still write is let go as soon as
- * that writer says that it does not. Holds at most the store's capacity in smallest extents.
+ * that writer says that it does not. Where it says nothing, and its datanode checks no generations,
+ * the datanode has to cut it off before. Holds at most the store's capacity in smallest extents.
  * Thread-safe.
  */
 final class Quarantine {
   private static final int FIRST_CAPACITY = 64;
 
-  /** A writer that had its lease when its node went. Guarded by the quarantine. */
+  /** A writer whose lease had not ended with its word when it lost space. */
   static class Writer {
     private final long node;
     private final long token;
-    // Its extents that rest, linked.
+    private final long client;
+    // Its extents that rest, linked. Guarded by the quarantine.
     private Rest first;
 
-    Writer(long node, long token) {
+    Writer(long node, long token, long client) {
       this.node = node;
       this.token = token;
+      this.client = client;
+    }
+
+    long client() {
+      return client;
     }
   }
 
@@ -42,8 +51,8 @@ final class Quarantine {
      * @param strict whether it takes space of no other
      * @param host where its space should be, as a number of {@link HostNames}
      */
-    Grant(long id, long token, int storageClass, boolean strict, int host) {
-      super(id, token);
+    Grant(long id, long token, long client, int storageClass, boolean strict, int host) {
+      super(id, token, client);
       this.storageClass = storageClass;
       this.strict = strict;
       this.host = host;
@@ -68,34 +77,44 @@ final class Quarantine {
   private static final class Rest {
     private final Allocation extent;
     private final long readyNanos;
-    private final Writer writer;
+    private final boolean endsEarly;
+    // Who may write to it; null once it has said that it does not.
+    private Writer writer;
+    private boolean linked;
     private int index;
     private Rest previous;
     private Rest next;
 
-    Rest(Allocation extent, long readyNanos, Writer writer) {
+    Rest(Allocation extent, long readyNanos, Writer writer, boolean endsEarly) {
       this.extent = extent;
       this.readyNanos = readyNanos;
       this.writer = writer;
+      this.endsEarly = endsEarly;
     }
   }
 
   private final Map<Long, Writer> writers = new HashMap<>();
+  // Whose writers were cut off.
+  private final ArrayDeque<Allocation> safe = new ArrayDeque<>();
   private Rest[] heap = new Rest[FIRST_CAPACITY];
   private int count;
 
   /**
    * Takes an extent whose datanode counts it as waiting.
    *
-   * @param writer who can let it go earlier; null for nobody
+   * @param writer who may write to it; null for nobody, or where the datanode would refuse that
+   * @param maySay whether that writer can still say that it does not
+   * @param endsEarly whether the extent is free when it has said so, and need not rest for others
    */
-  synchronized void add(Allocation extent, long readyAtNanos, Writer writer) {
+  synchronized void add(
+      Allocation extent, long readyAtNanos, Writer writer, boolean maySay, boolean endsEarly) {
     if (count == heap.length) {
       heap = Arrays.copyOf(heap, count * 2);
     }
-    Rest rest = new Rest(extent, readyAtNanos, writer);
+    Rest rest = new Rest(extent, readyAtNanos, writer, endsEarly);
     up(count++, rest);
-    if (writer != null) {
+    if (writer != null && maySay) {
+      rest.linked = true;
       rest.next = writer.first;
       if (writer.first == null) {
         writers.put(writer.node, writer);
@@ -113,28 +132,56 @@ final class Quarantine {
    * @return how many there were
    */
   int reclaim(long nowNanos, int most) {
-    for (int reclaimed = 0; reclaimed < most; reclaimed++) {
+    int reclaimed = 0;
+    for (int looked = 0; looked < most; looked++) {
+      Allocation extent = pollSafe();
+      if (extent != null) {
+        extent.region().datanode().giveAwaited(extent);
+        reclaimed++;
+        continue;
+      }
       Rest rest = poll(nowNanos);
       if (rest == null) {
-        return reclaimed;
+        break;
       }
-      giveBack(rest);
+      reclaimed += timeHasCome(rest, nowNanos) ? 1 : 0;
     }
-    return most;
+    return reclaimed;
   }
 
-  /** Gives back what rests for the sake of a writer that will not write any more. */
-  void letGo(long node, long token) {
-    for (Rest rest = poll(node, token); rest != null; rest = poll(node, token)) {
-      giveBack(rest);
-    }
-  }
-
-  private static void giveBack(Rest rest) {
+  /** Gives an extent back, unless somebody has to be cut off before. */
+  private static boolean timeHasCome(Rest rest, long nowNanos) {
     DatanodeSpace datanode = rest.extent.region().datanode();
     if (rest.writer instanceof Grant) {
-      datanode.giveLent(rest.extent);
-    } else {
+      datanode.lentNoMore(rest.extent);
+    }
+    if (!datanode.checksGeneration()
+        && datanode.cutOffs().keep(rest.extent, rest.writer, nowNanos)) {
+      return false;
+    }
+    datanode.giveAwaited(rest.extent);
+    return true;
+  }
+
+  /** Takes extents that waited for nothing but that their writers were cut off. */
+  synchronized void areSafe(List<Allocation> extents) {
+    safe.addAll(extents);
+  }
+
+  private synchronized Allocation pollSafe() {
+    return safe.poll();
+  }
+
+  /**
+   * Gives back what rests for the sake of a writer that will not write any more; what rests for
+   * others, too, goes on resting, and nobody has to be cut off for it.
+   */
+  void letGo(long node, long token) {
+    for (Rest rest = poll(node, token); rest != null; rest = poll(node, token)) {
+      DatanodeSpace datanode = rest.extent.region().datanode();
+      if (rest.writer instanceof Grant) {
+        datanode.lentNoMore(rest.extent);
+      }
       datanode.giveAwaited(rest.extent);
     }
   }
@@ -174,7 +221,10 @@ final class Quarantine {
       Allocation extent = heap[i].extent;
       bytes += extent.region().datanode() == datanode ? extent.allocatedLength() : 0;
     }
-    return bytes;
+    for (Allocation extent : safe) {
+      bytes += extent.region().datanode() == datanode ? extent.allocatedLength() : 0;
+    }
+    return bytes + datanode.cutOffs().bytes();
   }
 
   /** Bytes that a datanode has lent; for tests. */
@@ -199,7 +249,16 @@ final class Quarantine {
 
   private synchronized Rest poll(long node, long token) {
     Writer writer = writers.get(node);
-    return writer == null || writer.token != token ? null : remove(writer.first);
+    if (writer == null || writer.token != token) {
+      return null;
+    }
+    Rest rest = writer.first;
+    while (rest != null && !rest.endsEarly) {
+      unlink(rest);
+      rest.writer = null;
+      rest = writer.first;
+    }
+    return rest == null ? null : remove(rest);
   }
 
   private Rest remove(Rest rest) {
@@ -216,7 +275,7 @@ final class Quarantine {
     if (count == 0 && heap.length > FIRST_CAPACITY) {
       heap = new Rest[FIRST_CAPACITY];
     }
-    if (rest.writer != null) {
+    if (rest.linked) {
       unlink(rest);
     }
     return rest;
@@ -224,6 +283,7 @@ final class Quarantine {
 
   private void unlink(Rest rest) {
     Writer writer = rest.writer;
+    rest.linked = false;
     if (rest.next != null) {
       rest.next.previous = rest.previous;
     }

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 /** Datanodes: registration, signs of life, removal and replacement. */
 class DatanodeTest {
   private static KeepAlive.Response keepAlive(TestStore store, int id) throws Exception {
-    return store.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id));
+    return store.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, 0));
   }
 
   private static DescribeDatanode.Response describe(TestStore store, int id) throws Exception {
@@ -385,7 +385,7 @@ class DatanodeTest {
     refused(
         ErrorCode.INVALID_ARGUMENT,
         "only a datanode",
-        () -> store.wire.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id)));
+        () -> store.wire.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, 0)));
     assertEquals(List.of(id), ids(store));
     assertEquals(BLOCK, store.usage(0).capacityBytes());
   }

@@ -34,7 +34,7 @@ class QuarantineTest {
     Allocation extent =
         new Allocation(place.region(), place.regionOffset(), 0, place.generation(), place.length());
     datanode.await(extent);
-    quarantine.add(extent, readyAtNanos, writer);
+    quarantine.add(extent, readyAtNanos, writer, writer != null, writer != null);
   }
 
   @Test
@@ -61,7 +61,7 @@ class QuarantineTest {
       int dice = random.nextInt(20);
       if (dice < 12 && model.size() < EXTENTS) {
         Model next = new Model(now + random.nextInt(1000), nextNode++);
-        rest(next.readyAtNanos, new Quarantine.Writer(next.node, 7));
+        rest(next.readyAtNanos, new Quarantine.Writer(next.node, 7, 1));
         model.add(next);
       } else if (dice < 18 && !model.isEmpty()) {
         Model gone = model.remove(random.nextInt(model.size()));

@@ -142,7 +142,7 @@ class RepeatedRequestTest {
         NameNodeOperations.REGISTER_REGION,
         (store, datanode) ->
             new RegisterRegion.Request(datanode, 1, 4L * TestStore.BLOCK, 0, 0, 0));
-    add(NameNodeOperations.KEEP_ALIVE, (store, datanode) -> new KeepAlive.Request(datanode));
+    add(NameNodeOperations.KEEP_ALIVE, (store, datanode) -> new KeepAlive.Request(datanode, 0));
     add(
         NameNodeOperations.REMOVE_DATANODE,
         (store, datanode) -> new RemoveDatanode.Request(1001, Utf8.of("host")));

@@ -10,6 +10,7 @@ import io.crail.protocol.Extend;
 import io.crail.protocol.Extent;
 import io.crail.protocol.FindExtents;
 import io.crail.protocol.Hello;
+import io.crail.protocol.KeepAlive;
 import io.crail.protocol.ListNodes;
 import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
@@ -209,11 +210,12 @@ final class TestStore {
     }
   }
 
-  /** Keeps a datanode alive while time passes. */
+  /** Keeps datanodes alive while time passes, which cut off clients as they are told. */
   void passAlive(long millis, int... datanodes) throws CrailException {
     for (long passed = 0; passed < millis; passed += 100) {
       for (int datanode : datanodes) {
-        namenode.store().keepAlive(datanode);
+        KeepAlive.Response answer = namenode.store().keepAlive(datanode);
+        namenode.store().haveCutOff(datanode, answer.cutOff());
       }
       pass(Math.min(100, millis - passed));
     }

@@ -73,7 +73,9 @@ final class Messages {
         list.add(
             element == Integer.class
                 ? (Object) (int) values.number(4)
-                : make((Class<?>) element, layoutOf((Class<?>) element)));
+                : element == Long.class
+                    ? (Object) values.number(8)
+                    : make((Class<?>) element, layoutOf((Class<?>) element)));
       }
       return list;
     }

@@ -4,8 +4,9 @@ package io.crail.storage;
 import io.crail.protocol.Region;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
-/** What ends the access of those who had a region, before it is lent to another namenode. */
+/** What ends the access of those who may have no more of it, before others get what they had. */
 @FunctionalInterface
 public interface Fencer {
   /**
@@ -25,6 +26,20 @@ public interface Fencer {
    * @throws IOException when the region can be lent no more
    */
   Fence fence(int region) throws IOException;
+
+  /**
+   * Ends all that some clients have begun, in whatever thread: when the answer is true, nothing of
+   * it changes a byte any more, though its client were stopped in the middle of it and went on
+   * later. What they begin from now on is allowed. Waits for no client, and may be asked for again.
+   *
+   * <p>A tier that checks the generation with each write needs none of it.
+   *
+   * @param clients the ids by which they are known to namenodes
+   * @return says whether that is so; asked, by the thread that called this, until it is
+   */
+  default BooleanSupplier cutOff(List<Long> clients) {
+    return () -> true;
+  }
 
   /**
    * What is behind a fence.

@@ -142,12 +142,16 @@ final class LocalWriters implements AutoCloseable {
 
   /** Takes those who have come, and notices those who have gone; never waits. */
   void poll(long nowNanos) {
+    select();
+    lookForSilence(nowNanos);
+  }
+
+  private void select() {
     try {
       selector.selectNow(this::ready);
     } catch (IOException e) {
       LOG.warn("cannot see which processes of this host write", e);
     }
-    lookForSilence(nowNanos);
   }
 
   private void ready(SelectionKey key) {
@@ -229,6 +233,8 @@ final class LocalWriters implements AutoCloseable {
    * @return true when none of them is in the middle of a write
    */
   boolean revoke(long client) {
+    // Also of who has come since the last look.
+    select();
     boolean idle = true;
     for (SelectionKey key : selector.keys()) {
       if (key.attachment() instanceof Writer writer

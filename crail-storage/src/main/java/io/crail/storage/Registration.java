@@ -19,6 +19,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +35,9 @@ import org.slf4j.LoggerFactory;
  * still write there. What is sent again because its answer was lost is not fenced again, for the
  * namenode may have given the region's space away by then.
  *
+ * <p>A namenode that is about to give space to others from somebody who was to say that he writes
+ * no more, and has not, names him in its answers; the next sign of life says that he is cut off.
+ *
  * <p>Owns no thread and reads no clock: {@link #step} does what is due. Used by one thread.
  */
 public final class Registration {
@@ -42,6 +46,9 @@ public final class Registration {
 
   /** The longest pause after a failure. */
   static final long LAST_BACK_OFF_NANOS = 2_000_000_000;
+
+  /** The pause between two looks whether clients are cut off. */
+  static final long CUT_OFF_NANOS = 20_000_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(Registration.class);
 
@@ -117,6 +124,9 @@ public final class Registration {
       if (link.pending == null && link.state != State.REMOVED && link.dueNanos - next < 0) {
         next = link.dueNanos;
       }
+      if (link.cuttingOff != null && nowNanos + CUT_OFF_NANOS - next < 0) {
+        next = nowNanos + CUT_OFF_NANOS;
+      }
     }
     return next;
   }
@@ -174,6 +184,10 @@ public final class Registration {
     private long backOffNanos = FIRST_BACK_OFF_NANOS;
     private boolean due = true;
     private ErrorCode reported = ErrorCode.OK;
+    // The list of clients that the datanode was told last, and that it has done last.
+    private long toldCutOff;
+    private long doneCutOff;
+    private BooleanSupplier cuttingOff;
 
     Link(int index) {
       this.index = index;
@@ -192,6 +206,12 @@ public final class Registration {
         pending = null;
         take(ended, now);
       }
+      if (cuttingOff != null && cuttingOff.getAsBoolean()) {
+        cuttingOff = null;
+        doneCutOff = toldCutOff;
+        // Space waits for it.
+        due |= state == State.REGISTERED;
+      }
       if (state != State.REMOVED && refusal == null && (due || now - dueNanos >= 0)) {
         due = false;
         pending = send();
@@ -206,7 +226,7 @@ public final class Registration {
         case LENDING:
           return submit(NameNodeOperations.REGISTER_REGION, registerRegion());
         default:
-          return submit(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode));
+          return submit(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, doneCutOff));
       }
     }
 
@@ -296,6 +316,10 @@ public final class Registration {
         case UNKNOWN:
           datanode = ((RegisterDatanode.Response) call.response()).datanode();
           lent = 0;
+          // Of another namenode, or of this one, which tells again what was not confirmed.
+          toldCutOff = 0;
+          doneCutOff = 0;
+          cuttingOff = null;
           shutOut();
           state = State.LENDING;
           due = true;
@@ -305,11 +329,13 @@ public final class Registration {
           due = true;
           break;
         default:
-          if (((KeepAlive.Response) call.response()).stop()) {
+          KeepAlive.Response answer = (KeepAlive.Response) call.response();
+          if (answer.stop()) {
             LOG.info("namenode {} has removed this datanode", address());
             state = State.REMOVED;
             return;
           }
+          cutOff(answer);
           break;
       }
       if (state == State.LENDING && lent == regions.size()) {
@@ -327,6 +353,14 @@ public final class Registration {
       if (state == State.REGISTERED) {
         reported = ErrorCode.OK;
         dueNanos = now + keepAliveNanos;
+      }
+    }
+
+    /** Begins to cut off whom an answer names, unless that is begun or done. */
+    private void cutOff(KeepAlive.Response answer) {
+      if (answer.cutOff() != 0 && answer.cutOff() != toldCutOff) {
+        toldCutOff = answer.cutOff();
+        cuttingOff = fencer.cutOff(answer.clients());
       }
     }
 

@@ -13,8 +13,10 @@ public interface StorageClient extends AutoCloseable {
    * @param configuration the store's configuration
    * @param transport the store's transport
    * @param loop the loop that its connections belong to
+   * @param clientId who the store is, also to namenodes
    */
-  record Context(Configuration configuration, Transport transport, ClientLoop loop) {}
+  record Context(
+      Configuration configuration, Transport transport, ClientLoop loop, long clientId) {}
 
   /** Creates the endpoint of a datanode, without waiting for a connection. */
   StorageEndpoint connect(DatanodeDescription datanode);

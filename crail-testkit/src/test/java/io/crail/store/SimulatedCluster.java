@@ -222,6 +222,19 @@ final class SimulatedCluster implements AutoCloseable {
   }
 
   /**
+   * Waits until no space rests, while a store lives. The namenode's own thread sees what has rested
+   * long enough, in real time; the datanode, in virtual time, whom it has to cut off for that.
+   */
+  void awaitNothingWaits(CrailStore store) throws Exception {
+    TestCluster.await(
+        "no space rests",
+        () -> {
+          drive(store, STEP);
+          return usage().waitingBytes() == 0;
+        });
+  }
+
+  /**
    * Opens a file to append once its lease is free. The namenode's own thread has to notice that,
    * and it may need more than one look: this waits in real time, while virtual time stands still.
    */

@@ -20,6 +20,7 @@ import io.crail.common.error.StaleNodeException;
 import io.crail.protocol.RenewLeases;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.Timeout;
 class SimulatedOneSidedTest {
   private static final Duration LEASE = Duration.ofSeconds(10);
   private static final Duration MARGIN = Duration.ofSeconds(2);
+  private static final Duration KEEP_ALIVE = Duration.ofSeconds(2);
   private static final Duration STEP = Duration.ofMillis(500);
   private static final Duration FAST = Duration.ofNanos(10_000);
   private static final int MIB = 1 << 20;
@@ -81,6 +83,145 @@ class SimulatedOneSidedTest {
         .asKeyValue();
   }
 
+  /** A writer that stands still from when it has looked at its lease until it is let go. */
+  private Future<CrailResult> standStill(CrailOutputStream output, CrailBuffer buffer)
+      throws Exception {
+    cluster.tier().stall(true);
+    Future<CrailResult> write = output.write(buffer);
+    cluster.network().runFor(STEP);
+    cluster.tier().stall(false);
+    return write;
+  }
+
+  /** Takes all space that is free, and checks that nobody else writes there. */
+  private List<CrailFile> fill(List<byte[]> contents) throws Exception {
+    List<CrailFile> files = new ArrayList<>();
+    long free = cluster.usage().freeBytes();
+    for (long taken = 0; taken + MIB <= free; taken += MIB) {
+      contents.add(Bytes.random(random, MIB));
+      files.add(Bytes.write(next, "/fill" + files.size(), contents.get(files.size())));
+    }
+    return files;
+  }
+
+  private static void assertUntouched(List<CrailFile> files, List<byte[]> contents)
+      throws Exception {
+    for (int i = 0; i < files.size(); i++) {
+      assertArrayEquals(contents.get(i), Bytes.read(files.get(i)), files.get(i).getPath());
+    }
+  }
+
+  @Test
+  void aWriterThatSleptThroughItsLeaseWritesNowhere() throws Exception {
+    CrailOutputStream output = Bytes.createFile(writer, "/taken").getDirectOutputStream(MIB);
+    final Future<CrailResult> late = standStill(output, Bytes.buffer(new byte[MIB]));
+    // It renews nothing, and hears nothing.
+    cluster.network().partition("writer", SimulatedCluster.NAMENODE);
+    remover.delete("/taken", false).get();
+    cluster.network().runFor(LEASE.multipliedBy(2).plus(MARGIN).plus(KEEP_ALIVE).plus(STEP));
+    cluster.awaitNothingWaits(next);
+    assertTrue(cluster.tier().cutOffs() > 0, "nobody was cut off");
+    List<byte[]> contents = new ArrayList<>();
+    List<CrailFile> files = fill(contents);
+    cluster.tier().releaseStalled();
+    cluster.network().runFor(STEP);
+    assertUntouched(files, contents);
+    assertThrows(ExecutionException.class, late::get);
+  }
+
+  @Test
+  void aWriterWhoseLeaseRanOutDoesNotTouchWhatItsFileOnceHad() throws Exception {
+    CrailFile file = Bytes.createFile(writer, "/taken");
+    CrailOutputStream output = file.getDirectOutputStream(MIB);
+    output.write(Bytes.buffer(new byte[1000])).get();
+    output.sync().get();
+    final Future<CrailResult> late = standStill(output, Bytes.buffer(new byte[MIB]));
+    cluster.network().partition("writer", SimulatedCluster.NAMENODE);
+    cluster.network().runFor(LEASE.multipliedBy(2));
+    // The next writer goes on behind the seal; then the file goes, and all it ever had.
+    CrailOutputStream more = SimulatedCluster.takeOver(remover.lookup("/taken").get().asFile());
+    more.write(Bytes.buffer(new byte[10])).get();
+    more.close();
+    remover.delete("/taken", false).get();
+    cluster.network().runFor(LEASE.plus(MARGIN).plus(KEEP_ALIVE.multipliedBy(2)));
+    cluster.awaitNothingWaits(next);
+    List<byte[]> contents = new ArrayList<>();
+    List<CrailFile> files = fill(contents);
+    cluster.tier().releaseStalled();
+    cluster.network().runFor(STEP);
+    assertUntouched(files, contents);
+    assertThrows(ExecutionException.class, late::get);
+  }
+
+  @Test
+  void spaceWaitsAsLongAsADatanodeHasNotCutItsWriterOff() throws Exception {
+    CrailOutputStream output = Bytes.createFile(writer, "/taken").getDirectOutputStream(MIB);
+    final Future<CrailResult> late = standStill(output, Bytes.buffer(new byte[MIB]));
+    cluster.network().partition("writer", SimulatedCluster.NAMENODE);
+    cluster.tier().cutOffsWait(true);
+    remover.delete("/taken", false).get();
+    cluster.network().runFor(LEASE.multipliedBy(20));
+    TestCluster.await("the namenode has looked", () -> cluster.usage().waitingBytes() == MIB);
+    List<byte[]> contents = new ArrayList<>();
+    List<CrailFile> files = fill(contents);
+    assertEquals(MIB, cluster.usage().waitingBytes());
+    // Lands in space that is still nobody's.
+    cluster.tier().releaseStalled();
+    cluster.network().runFor(STEP);
+    assertUntouched(files, contents);
+    cluster.tier().cutOffsWait(false);
+    cluster.network().runFor(KEEP_ALIVE);
+    cluster.awaitNothingWaits(next);
+    assertTrue(late.isDone());
+  }
+
+  @Test
+  void anOrderOrItsConfirmationMayBeLost() throws Exception {
+    CrailOutputStream output = Bytes.createFile(writer, "/taken").getDirectOutputStream(MIB);
+    final Future<CrailResult> late = standStill(output, Bytes.buffer(new byte[MIB]));
+    cluster.network().partition("writer", SimulatedCluster.NAMENODE);
+    remover.delete("/taken", false).get();
+    cluster.network().runFor(LEASE.plus(MARGIN));
+    // Now and then nothing of the datanode arrives, or nothing at it.
+    cluster.network().breakConnections(0.3);
+    cluster.network().runFor(LEASE.multipliedBy(3));
+    cluster.network().breakConnections(0);
+    cluster.network().runFor(KEEP_ALIVE.multipliedBy(3));
+    cluster.awaitNothingWaits(next);
+    List<byte[]> contents = new ArrayList<>();
+    List<CrailFile> files = fill(contents);
+    cluster.tier().releaseStalled();
+    cluster.network().runFor(STEP);
+    assertUntouched(files, contents);
+    assertThrows(ExecutionException.class, late::get);
+  }
+
+  @Test
+  void whoIsCutOffWhileHeWritesElsewhereGoesOn() throws Exception {
+    CrailOutputStream kept = Bytes.createFile(writer, "/kept").getDirectOutputStream(0);
+    byte[] bytes = Bytes.random(random, MIB);
+    CrailOutputStream output = Bytes.createFile(writer, "/taken").getDirectOutputStream(MIB);
+    output.write(Bytes.buffer(new byte[10])).get();
+    // It never says that it has heard of the end of its file: as a program that is busy elsewhere.
+    remover.delete("/taken", false).get();
+    Duration slow = LEASE.dividedBy(4);
+    cluster.tier().latency(slow, slow);
+    long end = cluster.nanoTime() + LEASE.multipliedBy(3).toNanos();
+    while (cluster.nanoTime() - end < 0) {
+      // One under way at each moment.
+      kept.write(Bytes.buffer(bytes)).get();
+    }
+    cluster.tier().latency(FAST, FAST);
+    kept.close();
+    cluster.awaitNothingWaits(next);
+    assertTrue(cluster.tier().cutOffs() > 0, "nobody was cut off");
+    byte[] all = Bytes.read(next.lookup("/kept").get().asFile());
+    for (int from = 0; from < all.length; from += MIB) {
+      assertArrayEquals(bytes, Arrays.copyOfRange(all, from, from + MIB));
+    }
+    assertThrows(StaleNodeException.class, output::close);
+  }
+
   @Test
   void whatAWriterDidNotUseIsFreeWhenItCloses() throws Exception {
     // More than half of the store was announced: twice would not fit if it rested.
@@ -115,7 +256,7 @@ class SimulatedOneSidedTest {
       stopped = stopped || !writes(output);
     }
     cluster.network().latency(FAST, FAST);
-    TestCluster.await("no space rests", () -> cluster.usage().waitingBytes() == 0);
+    cluster.awaitNothingWaits(writer);
     byte[] bytes = Bytes.random(random, MIB);
     CrailFile young = Bytes.write(next, "/young", bytes);
     stopped = stopped || !writes(output);
@@ -223,7 +364,7 @@ class SimulatedOneSidedTest {
     remover.delete("/old", false).get();
     cluster.tier().latency(FAST, FAST);
     cluster.network().runFor(LEASE.plus(MARGIN).plus(STEP));
-    TestCluster.await("no space rests", () -> cluster.usage().waitingBytes() == 0);
+    cluster.awaitNothingWaits(next);
     Bytes.write(remover, "/young", Bytes.random(random, MIB));
     ExecutionException failed = assertThrows(ExecutionException.class, read::get);
     assertInstanceOf(StaleNodeException.class, failed.getCause());

@@ -81,7 +81,7 @@ public class TransferBenchmark {
     server.start(uuid);
     transport = TransportProvider.open(configuration);
     loop = transport.newClientLoop("bench");
-    client = tier.createClient(new StorageClient.Context(configuration, transport, loop));
+    client = tier.createClient(new StorageClient.Context(configuration, transport, loop, 1));
     DatanodeDescription datanode = describe(uuid);
     endpoint =
         mapped

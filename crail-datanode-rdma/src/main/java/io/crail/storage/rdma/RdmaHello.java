@@ -12,14 +12,15 @@ import java.util.UUID;
 /**
  * What both sides tell each other while they connect, as private data of the connection manager:
  * the client says which datanode process it expects, so that a restarted one, whose regions are
- * empty and whose keys may fit by chance, is never taken for it.
+ * empty and whose keys may fit by chance, is never taken for it; and who it is, so that the
+ * datanode can cut it off when a namenode wants that.
  */
 public final class RdmaHello {
   /** The first bytes of a message: "CRDR" in little-endian order. */
   public static final int MAGIC = 0x52445243;
 
   /** The protocol version. */
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
   private RdmaHello() {}
 
@@ -29,20 +30,23 @@ public final class RdmaHello {
    * @param magic always RdmaHello.MAGIC
    * @param version protocol version of the client
    * @param uuid identity of the expected datanode process
+   * @param clientId who the client is, also to namenodes
    */
-  public record Request(int magic, int version, UUID uuid) {
+  public record Request(int magic, int version, UUID uuid, long clientId) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("RdmaHello.Request")
             .i32("magic", "always RdmaHello.MAGIC")
             .i32("version", "protocol version of the client")
             .i64("uuidHigh", "identity of the expected datanode process, upper half")
-            .i64("uuidLow", "identity of the expected datanode process, lower half");
+            .i64("uuidLow", "identity of the expected datanode process, lower half")
+            .i64("clientId", "who the client is, also to namenodes");
 
     private static final int MAGIC_OFFSET = LAYOUT.offset("magic");
     private static final int VERSION_OFFSET = LAYOUT.offset("version");
     private static final int UUID_HIGH = LAYOUT.offset("uuidHigh");
     private static final int UUID_LOW = LAYOUT.offset("uuidLow");
+    private static final int CLIENT_ID = LAYOUT.offset("clientId");
 
     /** The codec. */
     public static final Codec<Request> CODEC =
@@ -53,6 +57,7 @@ public final class RdmaHello {
             out.putInt(offset + VERSION_OFFSET, message.version);
             out.putLong(offset + UUID_HIGH, message.uuid.getMostSignificantBits());
             out.putLong(offset + UUID_LOW, message.uuid.getLeastSignificantBits());
+            out.putLong(offset + CLIENT_ID, message.clientId);
           }
 
           @Override
@@ -60,7 +65,8 @@ public final class RdmaHello {
             return new Request(
                 in.getInt(offset + MAGIC_OFFSET),
                 in.getInt(offset + VERSION_OFFSET),
-                new UUID(in.getLong(offset + UUID_HIGH), in.getLong(offset + UUID_LOW)));
+                new UUID(in.getLong(offset + UUID_HIGH), in.getLong(offset + UUID_LOW)),
+                in.getLong(offset + CLIENT_ID));
           }
         };
   }
@@ -105,8 +111,8 @@ public final class RdmaHello {
   }
 
   /** The client's private data. */
-  static ByteBuffer request(UUID uuid) {
-    return encode(Request.CODEC, new Request(MAGIC, VERSION, uuid));
+  static ByteBuffer request(UUID uuid, long clientId) {
+    return encode(Request.CODEC, new Request(MAGIC, VERSION, uuid, clientId));
   }
 
   /** The datanode's private data. */
@@ -135,6 +141,15 @@ public final class RdmaHello {
     } catch (CrailException e) {
       return e.code();
     }
+  }
+
+  /**
+   * Who a client is.
+   *
+   * @param privateData of a request that {@link #check} has found good
+   */
+  static long clientId(ByteBuffer privateData) throws CrailException {
+    return decode(Request.CODEC, privateData).clientId;
   }
 
   /**

@@ -28,6 +28,7 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
   private static final int INLINE_BYTES = 64;
 
   private final ClientLoop loop;
+  private final long clientId;
   private final RdmaSettings settings;
   private final int depth;
   private final int copyLimit;
@@ -43,10 +44,12 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
   /**
    * Creates the client part, without looking for a device.
    *
+   * @param clientId who the store is, also to namenodes
    * @throws ConfigException when values do not go together
    */
-  RdmaStorageClient(ClientLoop loop, Configuration configuration) {
+  RdmaStorageClient(ClientLoop loop, Configuration configuration, long clientId) {
     this.loop = loop;
+    this.clientId = clientId;
     this.settings = RdmaSettings.of(configuration);
     this.depth = configuration.get(RdmaStorageKeys.QUEUE_DEPTH);
     this.copyLimit = configuration.get(RdmaStorageKeys.COPY_LIMIT);
@@ -82,6 +85,10 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
 
   ClientLoop loop() {
     return loop;
+  }
+
+  long clientId() {
+    return clientId;
   }
 
   int depth() {

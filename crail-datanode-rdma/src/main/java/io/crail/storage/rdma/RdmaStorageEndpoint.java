@@ -140,7 +140,14 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
   @Override
   protected void sendQueued() {
     long now = loop().clock().nanoTime();
+    RdmaConnection looked = connection;
     while (isReady() && !queue().isEmpty() && connection.hasRoom()) {
+      if (connection != looked) {
+        // Who was cut off goes on with what he may still do: a look from before the datanode took
+        // this connection says nothing about that.
+        looked = connection;
+        now = loop().clock().nanoTime();
+      }
       RdmaTransfer next = queue().first();
       if (next.isOverdue(now)) {
         queue().pollFirst();
@@ -211,7 +218,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
         address(),
         loop().clock().nanoTime() + client.connectTimeoutNanos(),
         client.options(),
-        RdmaHello.request(uuid),
+        RdmaHello.request(uuid, client.clientId()),
         attempt);
   }
 

@@ -45,6 +45,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -224,10 +226,11 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
       return;
     }
     try {
+      long clientId = RdmaHello.clientId(request.privateData());
       request.accept(
           queues,
           CONNECTION,
-          ClientConnection::new,
+          pair -> new ClientConnection(pair, clientId),
           RdmaHello.response(ErrorCode.OK),
           listener::execute);
     } catch (IOException e) {
@@ -299,11 +302,13 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   /** A client that is connected. Used by the listener's thread. */
   private final class ClientConnection implements QueuePair.Handler {
     private final QueuePair pair;
+    private final long clientId;
     private boolean asked;
     private int turnsUnanswered;
 
-    ClientConnection(QueuePair pair) {
+    ClientConnection(QueuePair pair, long clientId) {
       this.pair = pair;
+      this.clientId = clientId;
       connections.add(this);
     }
 
@@ -408,6 +413,47 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
     }
   }
 
+  /**
+   * Destroys the queue pairs of some clients, those included that their clients do not know to be
+   * there yet: from then on this device refuses what they have posted, whenever it leaves theirs.
+   * Who maps the regions on this host may not copy any more; who is in the middle of that is waited
+   * for, until it has gone on or ended.
+   */
+  @Override
+  public BooleanSupplier cutOff(List<Long> clients) {
+    Set<Long> ids = Set.copyOf(clients);
+    AtomicBoolean ended = new AtomicBoolean();
+    // In the thread that accepts: who connects behind this looks at his leases behind it.
+    listener.execute(
+        () -> {
+          for (ClientConnection each : List.copyOf(connections)) {
+            if (ids.contains(each.clientId)) {
+              LOG.info(
+                  "client {} at {} is cut off, for it has lost a lease without a word",
+                  Long.toHexString(each.clientId),
+                  each.pair.peer());
+              each.pair.close("its client is cut off");
+            }
+          }
+          ended.set(revoke(ids));
+        });
+    return () -> {
+      if (!ended.get()) {
+        listener.execute(() -> ended.set(revoke(ids)));
+      }
+      return ended.get();
+    };
+  }
+
+  private boolean revoke(Set<Long> clients) {
+    RegionDirectory living = directory;
+    boolean idle = true;
+    for (long client : clients) {
+      idle &= living == null || living.revoke(client);
+    }
+    return idle;
+  }
+
   private void takeFromDevice(List<Integer> fenced) {
     for (ClientConnection each : List.copyOf(connections)) {
       each.pair.close("regions " + fenced + " are lent to another namenode");
@@ -462,7 +508,9 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
 
   @Override
   public Optional<Path> directory() {
-    return Optional.ofNullable(directory).map(RegionDirectory::path);
+    return Optional.ofNullable(directory)
+        .filter(RegionDirectory::isMappable)
+        .map(RegionDirectory::path);
   }
 
   @Override

@@ -38,6 +38,6 @@ public final class RdmaStorageTier implements StorageTier {
     if (!availability.usable()) {
       throw ErrorCode.UNSUPPORTED.exception("tier rdma: " + availability.problem());
     }
-    return new RdmaStorageClient(context.loop(), context.configuration());
+    return new RdmaStorageClient(context.loop(), context.configuration(), context.clientId());
   }
 }

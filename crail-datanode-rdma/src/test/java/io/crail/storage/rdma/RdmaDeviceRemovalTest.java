@@ -78,7 +78,7 @@ class RdmaDeviceRemovalTest {
     open.push(loop::close);
     client =
         new RdmaStorageTier()
-            .createClient(new StorageClient.Context(configuration, transport, loop));
+            .createClient(new StorageClient.Context(configuration, transport, loop, 1));
     open.push(client::close);
   }
 

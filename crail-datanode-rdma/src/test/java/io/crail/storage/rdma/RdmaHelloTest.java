@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class RdmaHelloTest {
   private static final UUID OWN = new UUID(0x0102030405060708L, 0x1112131415161718L);
+  private static final long CLIENT = 0x2122232425262728L;
 
   /** As networks deliver it. */
   private static ByteBuffer padded(ByteBuffer data, int length) {
@@ -28,24 +29,31 @@ class RdmaHelloTest {
 
   @Test
   void bytesOnTheWireStay() {
-    assertEquals("435244520100000008070605040302011817161514131211", hex(RdmaHello.request(OWN)));
-    assertEquals("43524452010000001a000000", hex(RdmaHello.response(ErrorCode.DATA_LOST)));
-    assertTrue(RdmaHello.request(OWN).remaining() <= Verbs.MAX_CONNECT_DATA);
+    assertEquals(
+        "4352445202000000080706050403020118171615141312112827262524232221",
+        hex(RdmaHello.request(OWN, CLIENT)));
+    assertEquals("43524452020000001a000000", hex(RdmaHello.response(ErrorCode.DATA_LOST)));
+    assertTrue(RdmaHello.request(OWN, CLIENT).remaining() <= Verbs.MAX_CONNECT_DATA);
     assertTrue(RdmaHello.response(ErrorCode.OK).remaining() <= Verbs.MAX_REJECT_DATA);
   }
 
   @Test
+  void aClientSaysWhoItIs() throws Exception {
+    assertEquals(CLIENT, RdmaHello.clientId(padded(RdmaHello.request(OWN, CLIENT), 56)));
+  }
+
+  @Test
   void onlyTheExpectedDatanodeAccepts() {
-    ByteBuffer request = padded(RdmaHello.request(OWN), 56);
+    ByteBuffer request = padded(RdmaHello.request(OWN, CLIENT), 56);
     assertEquals(ErrorCode.OK, RdmaHello.check(request, OWN));
-    assertEquals(ErrorCode.OK, RdmaHello.check(RdmaHello.request(OWN), OWN));
+    assertEquals(ErrorCode.OK, RdmaHello.check(RdmaHello.request(OWN, CLIENT), OWN));
     assertEquals(ErrorCode.DATA_LOST, RdmaHello.check(request, new UUID(1, 2)));
-    for (int length = 0; length < RdmaHello.request(OWN).remaining(); length++) {
-      ByteBuffer cut = RdmaHello.request(OWN).limit(length);
+    for (int length = 0; length < RdmaHello.request(OWN, CLIENT).remaining(); length++) {
+      ByteBuffer cut = RdmaHello.request(OWN, CLIENT).limit(length);
       assertEquals(ErrorCode.PROTOCOL, RdmaHello.check(cut, OWN));
     }
     assertEquals(ErrorCode.PROTOCOL, RdmaHello.check(ByteBuffer.allocate(56), OWN));
-    ByteBuffer otherVersion = RdmaHello.request(OWN);
+    ByteBuffer otherVersion = RdmaHello.request(OWN, CLIENT);
     otherVersion.put(4, (byte) 9);
     assertEquals(ErrorCode.PROTOCOL, RdmaHello.check(otherVersion, OWN));
   }

@@ -26,7 +26,7 @@ class RdmaStorageEndpointTest {
   private static final int REGION = 1 << 20;
 
   private final StorageEndpoint endpoint =
-      new RdmaStorageClient(null, Configuration.defaults())
+      new RdmaStorageClient(null, Configuration.defaults(), 1)
           .connect(
               new DatanodeDescription(
                   new UUID(1, 2),
@@ -88,7 +88,7 @@ class RdmaStorageEndpointTest {
             .set(RdmaKeys.CLIENT_COMPLETIONS, 64)
             .build();
     String message =
-        assertThrows(ConfigException.class, () -> new RdmaStorageClient(null, configuration))
+        assertThrows(ConfigException.class, () -> new RdmaStorageClient(null, configuration, 1))
             .getMessage();
     assertTrue(message.contains("crail.storage.rdma.queuedepth"), message);
     assertTrue(message.contains("crail.rdma.client.completions"), message);

@@ -69,7 +69,7 @@ class TcpStorageEndpointTest {
   private StorageEndpoint endpoint(Configuration values, InetSocketAddress address)
       throws Exception {
     StorageClient client =
-        new TcpStorageTier().createClient(new StorageClient.Context(values, transport, loop));
+        new TcpStorageTier().createClient(new StorageClient.Context(values, transport, loop, 1));
     StorageEndpoint endpoint =
         client.connect(
             new DatanodeDescription(UUID.randomUUID(), "tcp", address, 0, true, "", Map.of()));

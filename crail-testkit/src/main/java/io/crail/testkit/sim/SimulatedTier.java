@@ -29,7 +29,9 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -68,6 +70,8 @@ public final class SimulatedTier implements StorageTier {
   private volatile boolean mapped;
   private volatile boolean local;
   private volatile boolean oneSided;
+  private volatile boolean cutOffsWait;
+  private final AtomicInteger cutOffs = new AtomicInteger();
 
   /**
    * Creates a tier whose datanodes all lend the same.
@@ -141,16 +145,31 @@ public final class SimulatedTier implements StorageTier {
   /**
    * Sets whether datanodes are memory and nothing else, as where the network reads and writes it by
    * itself: nobody looks at generations, and a write that was issued lands, whenever it arrives and
-   * whatever has become of its client. It arrives within two latencies, and so much later as {@link
-   * #loseAnswers} says; a cluster's margin has to cover that. Before datanodes are started.
+   * whatever has become of its client, unless its connection was ended meanwhile. It arrives within
+   * two latencies, and so much later as {@link #loseAnswers} says; a cluster's margin has to cover
+   * that. Before datanodes are started.
    */
   public void oneSided(boolean isOneSided) {
     oneSided = isOneSided;
   }
 
   /**
+   * Sets whether datanodes are slow to cut clients off: they begin with it, and do not come to an
+   * end.
+   */
+  public void cutOffsWait(boolean wait) {
+    cutOffsWait = wait;
+  }
+
+  /** How often datanodes have cut a client off. */
+  public int cutOffs() {
+    return cutOffs.get();
+  }
+
+  /**
    * Lets transfers that are issued from now on stand still, their deadline notwithstanding, as with
-   * hardware that was given memory and cannot be told to leave it alone.
+   * hardware that was given memory and cannot be told to leave it alone, or with a process that is
+   * stopped between its look at the deadline and the issue.
    *
    * @param stalled false for those that are issued from now on to go again
    */
@@ -201,15 +220,15 @@ public final class SimulatedTier implements StorageTier {
 
   @Override
   public StorageClient createClient(StorageClient.Context context) {
-    return newClient(context.loop());
+    return newClient(context.loop(), context.clientId());
   }
 
-  /** Creates the client part for a loop. */
-  public StorageClient newClient(ClientLoop loop) {
+  /** Creates the client part for a loop of a client. */
+  public StorageClient newClient(ClientLoop loop, long clientId) {
     return new StorageClient() {
       @Override
       public StorageEndpoint connect(DatanodeDescription datanode) {
-        return new Endpoint(loop, datanode);
+        return new Endpoint(loop, clientId, datanode);
       }
 
       @Override
@@ -248,6 +267,8 @@ public final class SimulatedTier implements StorageTier {
     private final List<RegionMemory> regions = new ArrayList<>();
     private volatile UUID uuid;
     private volatile boolean silent;
+    // By client, its connection that is there; every other one was ended.
+    private final Map<Long, Integer> connections = new ConcurrentHashMap<>();
 
     Server(InetSocketAddress address) {
       this.address = address;
@@ -287,6 +308,25 @@ public final class SimulatedTier implements StorageTier {
     }
 
     @Override
+    public BooleanSupplier cutOff(List<Long> clients) {
+      AtomicBoolean begun = new AtomicBoolean();
+      return () -> {
+        if (cutOffsWait) {
+          return false;
+        }
+        if (begun.compareAndSet(false, true)) {
+          clients.forEach(client -> connections.merge(client, 1, Integer::sum));
+          cutOffs.addAndGet(clients.size());
+        }
+        return true;
+      };
+    }
+
+    int connection(long client) {
+      return connections.getOrDefault(client, 0);
+    }
+
+    @Override
     public Optional<Path> directory() {
       return Optional.empty();
     }
@@ -300,13 +340,15 @@ public final class SimulatedTier implements StorageTier {
   /** All state is touched in the loop alone. */
   private final class Endpoint implements StorageEndpoint, ClientLoop.Sweepable {
     private final ClientLoop loop;
+    private final long clientId;
     private final DatanodeDescription datanode;
     private final List<Work> works = new ArrayList<>();
     private boolean registered;
     private boolean closed;
 
-    Endpoint(ClientLoop loop, DatanodeDescription datanode) {
+    Endpoint(ClientLoop loop, long clientId, DatanodeDescription datanode) {
       this.loop = loop;
+      this.clientId = clientId;
       this.datanode = datanode;
     }
 
@@ -354,11 +396,17 @@ public final class SimulatedTier implements StorageTier {
         loop.register(this);
       }
       works.add(work);
+      work.connection = connection();
       if (work.stalls) {
         stalled.add(work);
       } else {
         work.later(latencyNanos());
       }
+    }
+
+    int connection() {
+      Server server = servers.get(key(datanode.address()));
+      return server == null ? 0 : server.connection(clientId);
     }
 
     @Override
@@ -404,6 +452,8 @@ public final class SimulatedTier implements StorageTier {
     private final long generation;
     private final ByteBuffer source;
     private Server server;
+    // The one under which its deadline was looked at.
+    private int connection;
     private boolean begun;
     private boolean ended;
     private boolean over;
@@ -458,10 +508,26 @@ public final class SimulatedTier implements StorageTier {
       if (over) {
         return;
       }
-      if (!begun) {
+      if (oneSided && connection != endpoint.connection()) {
+        beginAgain();
+      } else if (!begun) {
         arrive();
       } else {
         finish();
+      }
+    }
+
+    /** Its connection was ended: it begins again over the next one, if there is time. */
+    private void beginAgain() {
+      if (ended) {
+        leave();
+      } else if (endpoint.loop.clock().nanoTime() - transfer.deadlineNanos() >= 0) {
+        leave();
+        end(ErrorCode.TIMED_OUT.exception("waited for " + endpoint.datanode.address()));
+      } else {
+        begun = false;
+        connection = endpoint.connection();
+        later(latencyNanos());
       }
     }
 

@@ -375,7 +375,7 @@ class DatanodeTest {
     DescribeDatanode.Response known = describeOnly(client, 0);
     assertEquals(InetAddress.getByName("::1"), InetAddress.getByName(known.host().toString()));
     client.close();
-    StorageClient.Context context = new StorageClient.Context(configuration, transport, loop);
+    StorageClient.Context context = new StorageClient.Context(configuration, transport, loop, 1);
     try (StorageClient storage = StorageTier.find("tcp").createClient(context);
         StorageEndpoint endpoint =
             storage.connect(

@@ -37,6 +37,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -53,6 +54,8 @@ class RegistrationTest {
   // By region; what it was raised to.
   private final Map<Integer, Long> fences = new TreeMap<>();
   private final List<List<Integer>> announced = new ArrayList<>();
+  private final List<List<Long>> cutOffs = new ArrayList<>();
+  private boolean cutOffsWait;
   private NameNodeClient client;
 
   @AfterEach
@@ -108,6 +111,12 @@ class RegistrationTest {
     public Fence fence(int region) {
       long generation = fences.merge(region, 100L, Long::sum);
       return new Fence(generation, new Region(region, 1 << 20, 0, generation));
+    }
+
+    @Override
+    public BooleanSupplier cutOff(List<Long> clients) {
+      cutOffs.add(clients);
+      return () -> !cutOffsWait;
     }
   }
 
@@ -298,6 +307,98 @@ class RegistrationTest {
   }
 
   @Test
+  void whoIsNamedIsCutOffAndThatIsSaidAtOnce() throws IOException {
+    start(2, 2);
+    namenodes.forEach(ScriptedNamenode::listen);
+    pass(Duration.ofSeconds(1));
+    ScriptedNamenode namenode = namenodes.get(0);
+    namenode.cutOff = 7;
+    namenode.clients = List.of(11L, 12L);
+    int before = namenode.keepAlives;
+    Duration passed = Duration.ZERO;
+    while (namenode.keepAlives == before && passed.compareTo(KEEP_ALIVE.multipliedBy(2)) < 0) {
+      pass(Duration.ofMillis(10));
+      passed = passed.plusMillis(10);
+    }
+    pass(Duration.ofMillis(50));
+    assertEquals(7, namenode.haveCutOff, "said with the next sign of life, or later");
+    assertEquals(before + 2, namenode.keepAlives);
+    // The same answer again and again.
+    pass(Duration.ofSeconds(30));
+    assertEquals(List.of(List.of(11L, 12L)), cutOffs);
+    assertEquals(0, namenodes.get(1).haveCutOff);
+    namenode.cutOff = 8;
+    namenode.clients = List.of(11L);
+    pass(Duration.ofSeconds(5));
+    assertEquals(8, namenode.haveCutOff);
+    assertEquals(List.of(List.of(11L, 12L), List.of(11L)), cutOffs);
+  }
+
+  @Test
+  void aSlowCutOffIsNotSaidBeforeItIsDoneAndHoldsNothingUp() throws IOException {
+    start(2, 2);
+    namenodes.forEach(ScriptedNamenode::listen);
+    pass(Duration.ofSeconds(1));
+    cutOffsWait = true;
+    namenodes.get(1).cutOff = 3;
+    namenodes.get(1).clients = List.of(5L);
+    int before = namenodes.get(1).keepAlives;
+    pass(Duration.ofSeconds(60));
+    assertEquals(0, namenodes.get(1).haveCutOff);
+    assertEquals(List.of(List.of(5L)), cutOffs);
+    assertTrue(namenodes.get(1).keepAlives - before >= 28, "the datanode seems to be silent");
+    cutOffsWait = false;
+    pass(Duration.ofMillis(100));
+    assertEquals(3, namenodes.get(1).haveCutOff);
+  }
+
+  @Test
+  void lostAnswersAndRequestsCutNobodyOffTwiceOrNever() throws IOException {
+    start(1, 1);
+    ScriptedNamenode namenode = namenodes.get(0);
+    namenode.listen();
+    pass(Duration.ofSeconds(1));
+    network.breakConnections(0.2);
+    for (long number = 1; number <= 10; number++) {
+      namenode.clients = List.of(number);
+      namenode.cutOff = number;
+      namenode.losesAnswers = true;
+      pass(Duration.ofMillis(network.random().nextInt(8000)));
+      namenode.losesAnswers = false;
+      for (int i = 0; i < 600 && namenode.haveCutOff != number; i++) {
+        pass(Duration.ofMillis(100));
+      }
+      assertEquals(number, namenode.haveCutOff);
+      assertEquals(number, cutOffs.size());
+      assertEquals(List.of(number), cutOffs.get((int) number - 1));
+    }
+  }
+
+  @Test
+  void aNamenodeThatForgotTheDatanodeIsToldOfNothingThatWasDoneForIt() throws IOException {
+    start(1, 1);
+    ScriptedNamenode namenode = namenodes.get(0);
+    namenode.listen();
+    pass(Duration.ofSeconds(1));
+    namenode.cutOff = 1;
+    namenode.clients = List.of(5L);
+    pass(Duration.ofSeconds(5));
+    assertEquals(1, namenode.haveCutOff);
+    // The next one counts from the beginning.
+    namenode.cutOff = 0;
+    namenode.clients = List.of();
+    namenode.haveCutOff = -1;
+    namenode.forget();
+    pass(Duration.ofSeconds(10));
+    assertEquals(0, namenode.haveCutOff);
+    namenode.cutOff = 1;
+    namenode.clients = List.of(6L);
+    pass(Duration.ofSeconds(5));
+    assertEquals(1, namenode.haveCutOff);
+    assertEquals(List.of(List.of(5L), List.of(6L)), cutOffs);
+  }
+
+  @Test
   void itEndsWhenAllNamenodesSaySo() throws IOException {
     start(2, 2);
     namenodes.forEach(ScriptedNamenode::listen);
@@ -326,6 +427,11 @@ class RegistrationTest {
     private boolean stop;
     // Whether it answers no region.
     private boolean loses;
+    // Whether it answers no sign of life.
+    private boolean losesAnswers;
+    private long cutOff;
+    private List<Long> clients = List.of();
+    private long haveCutOff;
     private int id;
     private int registrations;
     private int keepAlives;
@@ -410,7 +516,16 @@ class RegistrationTest {
         KeepAlive.Request request = read(batch, i, KeepAlive.Request.CODEC);
         if (isKnown(batch, i, responses, request.datanode())) {
           keepAlives++;
-          answer(batch, i, responses, KeepAlive.Response.CODEC, new KeepAlive.Response(stop, 1, 1));
+          haveCutOff = request.cutOff();
+          if (losesAnswers) {
+            return;
+          }
+          answer(
+              batch,
+              i,
+              responses,
+              KeepAlive.Response.CODEC,
+              new KeepAlive.Response(stop, 1, 1, cutOff, clients));
         }
       }
     }

@@ -204,7 +204,7 @@ final class RdmaChild implements AutoCloseable {
         ClientLoop loop = transport.newClientLoop("child");
         StorageClient client =
             new RdmaStorageTier()
-                .createClient(new StorageClient.Context(configuration, transport, loop));
+                .createClient(new StorageClient.Context(configuration, transport, loop, 1));
         StorageEndpoint endpoint = client.connect(datanode)) {
       for (int bytes : new int[] {length, 1000}) {
         Transfer transfer = new Transfer();

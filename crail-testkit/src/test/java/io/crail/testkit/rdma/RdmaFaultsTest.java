@@ -143,7 +143,7 @@ class RdmaFaultsTest {
       open.push(loop::close);
       client =
           new RdmaStorageTier()
-              .createClient(new StorageClient.Context(configuration, transport, loop));
+              .createClient(new StorageClient.Context(configuration, transport, loop, 1));
       open.push(client::close);
     }
     StorageEndpoint endpoint = client.connect(datanode);

@@ -188,7 +188,7 @@ class RdmaKeysTest {
           ClientLoop loop = transport.newClientLoop("test");
           StorageClient client =
               new RdmaStorageTier()
-                  .createClient(new StorageClient.Context(configuration, transport, loop));
+                  .createClient(new StorageClient.Context(configuration, transport, loop, 1));
           StorageEndpoint endpoint =
               client.connect(
                   new DatanodeDescription(uuid, "rdma", server.address(), 0, false, "", regions))) {

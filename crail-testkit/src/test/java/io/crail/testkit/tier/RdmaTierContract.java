@@ -51,7 +51,7 @@ abstract class RdmaTierContract extends TierContract {
   @Override
   protected StorageClient newClient(ClientLoop clientLoop) throws Exception {
     return new RdmaStorageTier()
-        .createClient(new StorageClient.Context(settings().build(), transport, clientLoop));
+        .createClient(new StorageClient.Context(settings().build(), transport, clientLoop, 1));
   }
 
   @Override

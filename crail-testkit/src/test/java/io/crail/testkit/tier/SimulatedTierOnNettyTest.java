@@ -41,7 +41,7 @@ class SimulatedTierOnNettyTest extends TierContract {
   @Override
   protected StorageClient newClient(ClientLoop clientLoop) throws Exception {
     return tier.createClient(
-        new StorageClient.Context(Configuration.defaults(), transport, clientLoop));
+        new StorageClient.Context(Configuration.defaults(), transport, clientLoop, 1));
   }
 
   @Override

@@ -49,7 +49,7 @@ class SimulatedTierTest extends TierContract {
 
   @Override
   protected StorageClient newClient(ClientLoop clientLoop) {
-    return tier.newClient(clientLoop);
+    return tier.newClient(clientLoop, 1);
   }
 
   @Override

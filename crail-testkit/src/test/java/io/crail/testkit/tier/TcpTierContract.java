@@ -61,7 +61,7 @@ abstract class TcpTierContract extends TierContract {
   @Override
   protected StorageClient newClient(ClientLoop clientLoop) throws Exception {
     return new TcpStorageTier()
-        .createClient(new StorageClient.Context(settings().build(), transport, clientLoop));
+        .createClient(new StorageClient.Context(settings().build(), transport, clientLoop, 1));
   }
 
   /** What Netty needs for each write and read. */
