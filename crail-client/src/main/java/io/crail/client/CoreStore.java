@@ -137,7 +137,8 @@ public final class CoreStore extends CrailStore {
             configuration.get(ClientKeys.SHADOW_REPLICATION));
     LoopContext first = newContext(0);
     contexts.set(0, first);
-    this.leases = new WriteLeases(first, identity.clientId(), creatorLeases, doubtfulCreates);
+    this.leases =
+        new WriteLeases(first, identity.clientId(), creatorLeases, doubtfulCreates, spaceAhead);
     first.loop().submit((ClientLoop.Task) () -> first.loop().register(leases));
     this.timer = withTimer ? new LeaseTimer(leases, clock) : null;
   }
@@ -354,7 +355,7 @@ public final class CoreStore extends CrailStore {
     leasesHeld();
   }
 
-  /** There is a lease that may have to be renewed. */
+  /** There is a lease that may have to be renewed, or space that may have to be given back. */
   void leasesHeld() {
     if (timer != null) {
       timer.wake();

@@ -5,8 +5,8 @@ import io.crail.common.Clock;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The thread that makes a store renew its write leases. It sleeps while no output stream is open,
- * and begins with the first one.
+ * The thread that makes a store renew its write leases, and give back what it has and does not use.
+ * It sleeps while there is nothing of that, and begins with the first.
  */
 final class LeaseTimer implements AutoCloseable {
   private static final long MOST_SLEEP_NANOS = 1_000_000_000L;
@@ -23,7 +23,7 @@ final class LeaseTimer implements AutoCloseable {
     this.clock = clock;
   }
 
-  /** An output stream has been opened. */
+  /** There is something to do. */
   void wake() {
     Thread present = thread;
     if (present == null) {

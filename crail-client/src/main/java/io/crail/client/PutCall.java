@@ -272,7 +272,11 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     @Override
     protected void completed() {
       if (ahead != null && ahead.plan.asks()) {
-        store.spaceAhead().answered(ahead.kind, isFailed() ? null : given());
+        SpaceAhead.Grant given = isFailed() ? null : given();
+        store.spaceAhead().answered(ahead.kind, given);
+        if (given != null) {
+          store.leasesHeld();
+        }
       }
       if (!isWrittenBeside() || ahead.awaited.decrementAndGet() == 0) {
         answered();

@@ -3,9 +3,13 @@ package io.crail.client;
 
 import io.crail.common.Utf8;
 import io.crail.protocol.Extent;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.SetSize;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 
 /**
  * Space for values that are not put yet. A store that puts one value after the other into the same
@@ -14,12 +18,17 @@ import java.util.LinkedHashMap;
  * in place of two. Where it lies elsewhere they leave beside the create, not behind its answer.
  *
  * <p>Space is asked for ahead as soon as a second value of about the same length comes soon enough,
- * so each value that is under way brings the space of one more, and a single one none. What is not
- * used is not given back: the namenode has it again a lease later. Thread-safe.
+ * so each value that is under way brings the space of one more, and a single one none. What nobody
+ * has begun to write to is given back when it is too old to be used: where datanodes check no
+ * generations, this store would be cut off from one before others may have that space. What
+ * somebody may be writing to the namenode has again a lease later. Thread-safe.
  */
 final class SpaceAhead {
   /** Most bytes that are given ahead, or asked for, at a time. */
   static final long MOST_BYTES = 64L << 20;
+
+  /** So many are given back at a time. */
+  private static final int MOST_RETURNED = 64;
 
   /** Tables, and lengths of their values, that are kept in mind. */
   private static final int MOST_KINDS = 64;
@@ -62,6 +71,7 @@ final class SpaceAhead {
   private static final class Sequence {
     final ArrayDeque<Grant> grants = new ArrayDeque<>();
     long lastNanos;
+    long leaseNanos;
   }
 
   // Guarded by "this", and so are the sequences.
@@ -69,6 +79,11 @@ final class SpaceAhead {
 
   /** What will not be used any more, and is not the namenode's again yet. */
   private final ArrayDeque<Grant> unused = new ArrayDeque<>();
+
+  /** What will not be used any more, and nobody has begun to write to. */
+  private final ArrayDeque<Grant> untouched = new ArrayDeque<>();
+
+  private volatile boolean any;
 
   /** Of what is asked for, there to be used, or unused. */
   private long bytes;
@@ -80,9 +95,8 @@ final class SpaceAhead {
    * @param incarnation of the namenode, as it was heard of last
    */
   synchronized Plan plan(Kind kind, long nowNanos, long leaseNanos, long incarnation) {
-    while (!unused.isEmpty() && nowNanos - unused.peek().validUntilNanos >= 0) {
-      bytes -= unused.poll().extent.length();
-    }
+    forgetEnded(unused, nowNanos);
+    forgetEnded(untouched, nowNanos);
     Sequence sequence = sequences.get(kind);
     if (sequence == null) {
       sequence = new Sequence();
@@ -93,6 +107,7 @@ final class SpaceAhead {
     }
     boolean goesOn = nowNanos - sequence.lastNanos < leaseNanos / 2;
     sequence.lastNanos = nowNanos;
+    sequence.leaseNanos = leaseNanos;
     Grant grant = takeUsable(sequence, nowNanos, leaseNanos, incarnation);
     boolean asks = goesOn && bytes + kind.length <= MOST_BYTES;
     if (asks) {
@@ -105,21 +120,31 @@ final class SpaceAhead {
     // The oldest first, so that as few as possible end unused.
     Grant grant = sequence.grants.poll();
     while (grant != null) {
-      // Who begins to write has half a lease left.
-      if (grant.incarnation == incarnation && grant.validUntilNanos - nowNanos >= leaseNanos / 2) {
+      if (grant.incarnation == incarnation && isUsable(grant, nowNanos, leaseNanos)) {
         bytes -= grant.extent.length();
         return grant;
       }
-      unused.add(grant);
+      untouched.add(grant);
       grant = sequence.grants.poll();
     }
     return null;
   }
 
+  /** Who begins to write has half a lease left. */
+  private static boolean isUsable(Grant grant, long nowNanos, long leaseNanos) {
+    return grant.validUntilNanos - nowNanos >= leaseNanos / 2;
+  }
+
+  private void forgetEnded(ArrayDeque<Grant> grants, long nowNanos) {
+    while (!grants.isEmpty() && nowNanos - grants.peek().validUntilNanos >= 0) {
+      bytes -= grants.poll().extent.length();
+    }
+  }
+
   private void forgetEldest() {
     if (sequences.size() > MOST_KINDS) {
       Iterator<Sequence> eldest = sequences.values().iterator();
-      unused.addAll(eldest.next().grants);
+      untouched.addAll(eldest.next().grants);
       eldest.remove();
     }
   }
@@ -134,23 +159,25 @@ final class SpaceAhead {
     if (grant == null) {
       return;
     }
+    any = true;
     bytes += grant.extent.length();
     Sequence sequence = sequences.get(kind);
     if (sequence != null && grant.extent.length() == kind.length) {
       sequence.grants.add(grant);
     } else {
-      unused.add(grant);
+      untouched.add(grant);
     }
   }
 
   /** What was planned to be written to waits for the next value. */
   synchronized void notYet(Kind kind, Grant grant) {
+    any = true;
     bytes += grant.extent.length();
     Sequence sequence = sequences.get(kind);
     if (sequence != null) {
       sequence.grants.addFirst(grant);
     } else {
-      unused.add(grant);
+      untouched.add(grant);
     }
   }
 
@@ -158,6 +185,44 @@ final class SpaceAhead {
   synchronized void unused(Grant grant) {
     bytes += grant.extent.length();
     unused.add(grant);
+  }
+
+  /** True while there may be something to give back. */
+  boolean hasSome() {
+    return any;
+  }
+
+  /** Gives back what is too old to be used, and was not; called now and then. */
+  void tick(LoopContext context, long nowNanos) {
+    if (!any) {
+      return;
+    }
+    for (Grant grant : takeUntouched(nowNanos)) {
+      // Whether it arrives is all the same: if not, it is as it is with what was begun.
+      SetSize.Request end = new SetSize.Request(grant.id, grant.token, 0, SetSize.END);
+      context.namenodes().call(NameNodeOperations.SET_SIZE, end);
+    }
+  }
+
+  /** Takes out what is too old to be used, and nobody has begun to write to. */
+  synchronized List<Grant> takeUntouched(long nowNanos) {
+    boolean some = false;
+    for (Sequence sequence : sequences.values()) {
+      Grant oldest = sequence.grants.peek();
+      while (oldest != null && !isUsable(oldest, nowNanos, sequence.leaseNanos)) {
+        untouched.add(sequence.grants.poll());
+        oldest = sequence.grants.peek();
+      }
+      some |= oldest != null;
+    }
+    List<Grant> taken = new ArrayList<>();
+    while (!untouched.isEmpty() && taken.size() < MOST_RETURNED) {
+      Grant grant = untouched.poll();
+      bytes -= grant.extent.length();
+      taken.add(grant);
+    }
+    any = some || !untouched.isEmpty();
+    return taken;
   }
 
   /** Bytes that are given ahead, or asked for; for tests. */

@@ -45,6 +45,7 @@ final class WriteLeases implements ClientLoop.Sweepable {
   private final long clientId;
   private final CreatorLeases creatorLeases;
   private final DoubtfulCreates doubtfulCreates;
+  private final SpaceAhead spaceAhead;
   private final AtNamenode[] namenodes;
   private final AtomicInteger open = new AtomicInteger();
 
@@ -73,20 +74,22 @@ final class WriteLeases implements ClientLoop.Sweepable {
       LoopContext context,
       long clientId,
       CreatorLeases creatorLeases,
-      DoubtfulCreates doubtfulCreates) {
+      DoubtfulCreates doubtfulCreates,
+      SpaceAhead spaceAhead) {
     this.context = context;
     this.clientId = clientId;
     this.creatorLeases = creatorLeases;
     this.doubtfulCreates = doubtfulCreates;
+    this.spaceAhead = spaceAhead;
     this.namenodes = new AtNamenode[context.namenodes().count()];
     for (int i = 0; i < namenodes.length; i++) {
       namenodes[i] = new AtNamenode();
     }
   }
 
-  /** True while an output stream is open. */
+  /** True while an output stream is open, or space is there for a value that is not put yet. */
   boolean areHeld() {
-    return open.get() > 0;
+    return open.get() > 0 || spaceAhead.hasSome();
   }
 
   /** How long the timer may sleep after a tick. */
@@ -267,6 +270,7 @@ final class WriteLeases implements ClientLoop.Sweepable {
   /** Sends the renewals that are due, and sees to leases that this store may have unknowingly. */
   void tick(long nowNanos) {
     doubtfulCreates.tick(nowNanos);
+    spaceAhead.tick(context, nowNanos);
     if (open.get() == 0) {
       return;
     }

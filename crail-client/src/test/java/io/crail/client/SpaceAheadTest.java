@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
 import io.crail.protocol.Extent;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Which puts get space ahead. */
@@ -137,6 +138,40 @@ class SpaceAheadTest {
     assertEquals(2 * LENGTH, ahead.bytes());
     plan("/v", 3 + LEASE);
     assertEquals(0, ahead.bytes());
+  }
+
+  @Test
+  void whatIsTooOldAndWasNotBegunIsGivenBackOnce() {
+    plan("/t", 0);
+    plan("/t", 1);
+    plan("/t", 2);
+    SpaceAhead.Grant first = grant(1, 1 + LEASE);
+    SpaceAhead.Grant second = grant(2, 2 + LEASE);
+    ahead.answered(kind("/t"), first);
+    ahead.answered(kind("/t"), second);
+    assertTrue(ahead.hasSome());
+    assertEquals(List.of(), ahead.takeUntouched(1 + LEASE / 2));
+    assertTrue(ahead.hasSome());
+    assertEquals(List.of(first), ahead.takeUntouched(2 + LEASE / 2));
+    assertEquals(LENGTH, ahead.bytes());
+    assertEquals(List.of(second), ahead.takeUntouched(3 + LEASE / 2));
+    assertEquals(List.of(), ahead.takeUntouched(LEASE));
+    assertFalse(ahead.hasSome());
+    assertEquals(0, ahead.bytes());
+  }
+
+  @Test
+  void whatSomebodyMayBeWritingToIsNotGivenBack() {
+    plan("/t", 0);
+    plan("/t", 1);
+    SpaceAhead.Grant grant = grant(1, 1 + LEASE);
+    ahead.answered(kind("/t"), grant);
+    assertSame(grant, plan("/t", 2).grant());
+    ahead.unused(grant);
+    ahead.answered(kind("/t"), null);
+    assertEquals(List.of(), ahead.takeUntouched(LEASE));
+    assertFalse(ahead.hasSome());
+    assertEquals(LENGTH, ahead.bytes());
   }
 
   @Test
