@@ -127,8 +127,8 @@ class AbuseSystemTest {
           CrailProcess.program(AbuseProgram.class, arguments.toArray(new String[0]))) {
         program.await("attacking", ProcessCluster.PATIENCE);
         attacked = lookups(store, seconds);
-        awaitEndOfSilent();
         print(String.join(" ", attackers), attacked);
+        awaitEndOfSilent();
         program.kill();
       }
       long gone = System.nanoTime();

@@ -197,7 +197,6 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
   /** True when another chunk of output would be more than this may hold. */
   private boolean isFull() {
     return output.isBusy()
-        && output.room() < Frame.MAX_LENGTH
         && output.heldBytes() + LoopMemory.OUTPUT_CAPACITY
             > Math.min(server.outputLimit(), loop.mostHeldByOne());
   }

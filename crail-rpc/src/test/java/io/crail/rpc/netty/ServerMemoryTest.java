@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.config.Configuration;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Frame;
+import io.crail.rpc.RequestBatch;
+import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.RpcCall;
+import io.crail.rpc.RpcPeer;
+import io.crail.rpc.Service;
+import io.crail.rpc.Session;
+import io.crail.rpc.Transport;
+import io.netty.buffer.AbstractByteBufAllocator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.LeakPresenceDetector;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a server holds for peers who do not read, do not end, go away, or ask for much. */
+@Timeout(value = 300, unit = TimeUnit.SECONDS)
+class ServerMemoryTest {
+  private static final InetSocketAddress ANY =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+  private static final long LONG = 60_000_000_000L;
+  private static final int KIB = 1 << 10;
+  private static final int MIB = 1 << 20;
+
+  /** Answered with as many bytes as its first four say. */
+  private static final int INFLATE = 1;
+
+  /** Takes {@link #BUSY_NANOS} of a processor. */
+  private static final int BUSY = 2;
+
+  private static final long BUSY_NANOS = 200_000;
+
+  @AfterEach
+  void leakNothing() {
+    LeakPresenceDetector.check();
+  }
+
+  /** Memory that runs out once. */
+  private static final class ScantMemory extends AbstractByteBufAllocator {
+    private final UnpooledByteBufAllocator memory = new UnpooledByteBufAllocator(true);
+    private final AtomicInteger left = new AtomicInteger(Integer.MAX_VALUE);
+
+    void failAfter(int allocations) {
+      left.set(allocations);
+    }
+
+    boolean hasFailed() {
+      return left.get() < 0;
+    }
+
+    long usedBytes() {
+      return memory.metric().usedDirectMemory();
+    }
+
+    @Override
+    protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+      if (left.getAndDecrement() == 0) {
+        throw new OutOfMemoryError("as asked for");
+      }
+      return memory.directBuffer(initialCapacity, maxCapacity);
+    }
+
+    @Override
+    protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+      return memory.heapBuffer(initialCapacity, maxCapacity);
+    }
+
+    @Override
+    public boolean isDirectBufferPooled() {
+      return false;
+    }
+  }
+
+  /** Heeds what the transport tells, as the namenode does. */
+  private static final class Inflating implements Service {
+    private final AtomicInteger served = new AtomicInteger();
+    private final AtomicInteger busy = new AtomicInteger();
+    private final AtomicInteger closed = new AtomicInteger();
+    private final List<Integer> busyAtInflate = new ArrayList<>();
+
+    @Override
+    public void serve(RequestBatch batch, ResponseWriter responses) {
+      for (int i = 0; i < batch.count(); i++) {
+        boolean isBusy = batch.opcode(i) == BUSY;
+        if (responses.isFull() || (isBusy && !responses.hasTurn())) {
+          batch.giveBackFrom(i);
+          return;
+        }
+        if (isBusy) {
+          long end = System.nanoTime() + BUSY_NANOS;
+          while (System.nanoTime() - end < 0) {
+            Thread.onSpinWait();
+          }
+          busy.incrementAndGet();
+        } else {
+          busyAtInflate.add(busy.get());
+        }
+        int length = batch.buffer().getInt(batch.bodyOffset(i));
+        int body = responses.begin(length);
+        if (length >= 4) {
+          responses.buffer().putInt(body, served.get());
+        }
+        responses.end(batch.correlationId(i), length);
+        served.incrementAndGet();
+      }
+    }
+
+    @Override
+    public void closed(Session session) {
+      closed.incrementAndGet();
+    }
+  }
+
+  private static final class Call extends RpcCall {
+    Call(RpcPeer peer) {
+      prepare(peer, peer.loop().clock().nanoTime() + LONG);
+    }
+
+    @Override
+    protected int opcode() {
+      return INFLATE;
+    }
+
+    @Override
+    protected boolean isIdempotent() {
+      return true;
+    }
+
+    @Override
+    protected int bodyLength() {
+      return 4;
+    }
+
+    @Override
+    protected void encode(ByteBuffer out, int offset) {
+      out.putInt(offset, 100);
+    }
+
+    @Override
+    protected void decode(ByteBuffer in, int offset, int length) {
+      assertEquals(100, length);
+    }
+  }
+
+  private static Configuration.Builder values(NettyKeys.Io io) {
+    return Configuration.builder()
+        .set(NettyKeys.IO, io)
+        .set(NettyKeys.CORES, 1)
+        .set(NettyKeys.SEND_BUFFER, "64k");
+  }
+
+  private static List<NettyKeys.Io> ios() {
+    return List.of(NettyKeys.Io.AUTO, NettyKeys.Io.NIO);
+  }
+
+  private static byte[] requests(int opcode, int count, int answer) {
+    int length = Frame.HEADER_LENGTH + 4;
+    ByteBuffer all = ByteBuffer.allocate(count * length).order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < count; i++) {
+      Frame.write(all, i * length, length, opcode, Frame.KIND_REQUEST, i);
+      all.putInt(i * length + Frame.HEADER_LENGTH, answer);
+    }
+    return all.array();
+  }
+
+  private static Socket open(Transport.ServerEndpoint server) throws IOException {
+    Socket socket = new Socket();
+    // Small on both sides, so that a few answers fill it.
+    socket.setReceiveBufferSize(64 * KIB);
+    socket.setSoTimeout(60_000);
+    socket.connect(server.address());
+    return socket;
+  }
+
+  /** Reads answers until the end; how many there were. */
+  private static int readAnswers(Socket socket, int most) {
+    int count = 0;
+    try {
+      DataInputStream in = new DataInputStream(socket.getInputStream());
+      byte[] header = new byte[Frame.HEADER_LENGTH];
+      while (count < most) {
+        in.readFully(header);
+        ByteBuffer head = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
+        assertEquals(count, head.getLong(8), "answers in their order, none missing");
+        in.readFully(new byte[head.getInt(0) - Frame.HEADER_LENGTH]);
+        count++;
+      }
+    } catch (IOException e) {
+      // The server has closed it.
+    }
+    return count;
+  }
+
+  private static void until(String what, BooleanSupplier condition) throws Exception {
+    long end = System.nanoTime() + LONG;
+    while (!condition.getAsBoolean()) {
+      assertTrue(System.nanoTime() - end < 0, what);
+      Thread.sleep(1);
+    }
+  }
+
+  private static long figure(Transport.ServerEndpoint server, String name) {
+    return server.statistics().get(name);
+  }
+
+  private static void roundTrip(ClientLoop loop, RpcPeer peer) throws Exception {
+    Call call = new Call(peer);
+    call.submit();
+    assertTrue(loop.await(call, System.nanoTime() + LONG));
+    assertEquals(null, call.failure());
+  }
+
+  @Test
+  void survivesTheLossOfEachAllocationOfAServer() throws Exception {
+    for (NettyKeys.Io io : ios()) {
+      int failures = 0;
+      boolean failed = true;
+      while (failed) {
+        ScantMemory memory = new ScantMemory();
+        memory.failAfter(failures);
+        serveScantly(io, memory);
+        failed = memory.hasFailed() && failures < 1_000;
+        failures++;
+      }
+      assertTrue(failures > 10, io + ": only " + failures + " allocations");
+    }
+  }
+
+  private static void serveScantly(NettyKeys.Io io, ScantMemory memory) throws Exception {
+    int count = 60;
+    try (NettyTransport scant = new NettyTransport(values(io).build(), memory);
+        NettyTransport transport = new NettyTransport(values(io).build());
+        Transport.ServerEndpoint server = scant.listen("test", ANY, new Inflating());
+        ClientLoop loop = transport.newClientLoop("test")) {
+      try (Socket slow = open(server)) {
+        slow.getOutputStream().write(requests(INFLATE, count, 60_000));
+        until(
+            "answers that wait, or an end",
+            () -> figure(server, "held-bytes") > 0 || figure(server, "connections") == 0);
+        int answers = readAnswers(slow, count);
+        assertTrue(answers == count || figure(server, "ended-no-memory") == 1, answers + " answers");
+      }
+      // Whatever has failed, the next one is served.
+      RpcPeer peer = new RpcPeer(loop, server.address(), Call::new, RpcPeer.Options.defaults());
+      roundTrip(loop, peer);
+      until("the end of the slow one", () -> figure(server, "connections") == 1);
+      assertEquals(0, figure(server, "held-bytes"));
+      assertEquals(0, figure(server, "ended-failed"), server.statistics()::toString);
+    }
+    assertEquals(0, memory.usedBytes(), "bytes that were not given back");
+  }
+
+  @Test
+  void survivesTheLossOfEachAllocationOfAClient() throws Exception {
+    for (NettyKeys.Io io : ios()) {
+      int failures = 0;
+      boolean failed = true;
+      while (failed) {
+        ScantMemory memory = new ScantMemory();
+        try (NettyTransport transport = new NettyTransport(values(io).build());
+            NettyTransport scant = new NettyTransport(values(io).build(), memory);
+            Transport.ServerEndpoint server = transport.listen("test", ANY, new Inflating());
+            ClientLoop loop = scant.newClientLoop("test")) {
+          memory.failAfter(failures);
+          RpcPeer peer = new RpcPeer(loop, server.address(), Call::new, RpcPeer.Options.defaults());
+          for (int i = 0; i < 3; i++) {
+            roundTrip(loop, peer);
+          }
+          assertEquals(0, loop.outstanding());
+        }
+        assertEquals(0, memory.usedBytes(), "bytes that were not given back");
+        failed = memory.hasFailed() && failures < 1_000;
+        failures++;
+      }
+      assertTrue(failures >= 2, io + ": only " + failures + " allocations");
+    }
+  }
+
+  @Test
+  void holdsNoMoreThanItsLimitForOneThatDoesNotRead() throws Exception {
+    for (NettyKeys.Io io : ios()) {
+      Inflating service = new Inflating();
+      Configuration configuration = values(io).set(NettyKeys.OUTPUT_LIMIT, "1m").build();
+      try (NettyTransport transport = new NettyTransport(configuration);
+          Transport.ServerEndpoint server = transport.listen("test", ANY, service);
+          Socket silent = open(server)) {
+        int count = 400;
+        silent.getOutputStream().write(requests(INFLATE, count, 60_000));
+        until("a full output", () -> figure(server, "held-bytes") >= MIB / 2);
+        stands(service.served);
+        assertTrue(service.served.get() < count / 2, io + ": served " + service.served);
+        long held = figure(server, "peak-held-bytes");
+        assertTrue(held <= MIB + 64 * KIB, io + ": held " + held);
+        assertEquals(count, readAnswers(silent, count));
+        until("nothing held", () -> figure(server, "held-bytes") == 0);
+      }
+    }
+  }
+
+  /** Waits until a number has not changed for a while. */
+  private static void stands(AtomicInteger number) throws Exception {
+    long[] since = {System.nanoTime(), number.get()};
+    until(
+        "an end of service",
+        () -> {
+          if (number.get() != since[1]) {
+            since[0] = System.nanoTime();
+            since[1] = number.get();
+          }
+          return System.nanoTime() - since[0] > 200_000_000L;
+        });
+  }
+
+  @Test
+  void holdsNoMoreThanItsLimitForAll() throws Exception {
+    for (NettyKeys.Io io : ios()) {
+      Inflating service = new Inflating();
+      Configuration configuration = values(io).set(NettyKeys.HELD_LIMIT, "8m").build();
+      List<Socket> silent = new ArrayList<>();
+      try (NettyTransport transport = new NettyTransport(configuration);
+          Transport.ServerEndpoint server = transport.listen("test", ANY, service);
+          ClientLoop loop = transport.newClientLoop("test")) {
+        RpcPeer peer = new RpcPeer(loop, server.address(), Call::new, RpcPeer.Options.defaults());
+        roundTrip(loop, peer);
+        for (int i = 0; i < 100; i++) {
+          Socket socket = open(server);
+          silent.add(socket);
+          socket.getOutputStream().write(requests(INFLATE, 100, 60_000));
+          roundTrip(loop, peer);
+        }
+        until("an end of the silent", () -> figure(server, "held-bytes") <= 4 * MIB);
+        until("an end for silence", () -> figure(server, "ended-takes-no-answers") > 0);
+        roundTrip(loop, peer);
+        for (Socket socket : silent) {
+          socket.close();
+        }
+        until("the end of all", () -> figure(server, "connections") == 1);
+        Map<String, Long> figures = server.statistics();
+        assertTrue(figures.get("peak-held-bytes") <= 8 * MIB + 512 * KIB, figures::toString);
+        assertTrue(figures.get("ended-holds-memory") > 0, figures::toString);
+        assertTrue(figures.get("ended-takes-no-answers") > 0, figures::toString);
+        assertEquals(0, figures.get("held-bytes"), figures::toString);
+      } finally {
+        for (Socket socket : silent) {
+          socket.close();
+        }
+      }
+    }
+  }
+
+  @Test
+  void holdsNothingForTheIdle() throws Exception {
+    ScantMemory memory = new ScantMemory();
+    List<Socket> idle = new ArrayList<>();
+    try (NettyTransport transport = new NettyTransport(values(NettyKeys.Io.AUTO).build(), memory);
+        Transport.ServerEndpoint server = transport.listen("test", ANY, new Inflating())) {
+      for (int i = 0; i < 200; i++) {
+        Socket socket = open(server);
+        idle.add(socket);
+        socket.getOutputStream().write(requests(INFLATE, 1, 100));
+        assertEquals(1, readAnswers(socket, 1));
+      }
+      assertEquals(0, figure(server, "held-bytes"));
+      assertTrue(memory.usedBytes() <= MIB, memory.usedBytes() + " bytes");
+    } finally {
+      for (Socket socket : idle) {
+        socket.close();
+      }
+    }
+  }
+
+  @Test
+  void looksAtOthersBetweenRequestsThatTakeLong() throws Exception {
+    for (NettyKeys.Io io : ios()) {
+      Inflating service = new Inflating();
+      try (NettyTransport transport = new NettyTransport(values(io).build());
+          Transport.ServerEndpoint server = transport.listen("test", ANY, service);
+          Socket first = open(server);
+          Socket second = open(server);
+          Socket honest = open(server)) {
+        first.getOutputStream().write(requests(BUSY, 2_000, 4));
+        second.getOutputStream().write(requests(BUSY, 2_000, 4));
+        for (int i = 0; i < 40; i++) {
+          honest.getOutputStream().write(requests(INFLATE, 1, 4));
+          assertEquals(1, readAnswers(honest, 1));
+        }
+        assertTrue(service.busy.get() < 4_000, io + ": all were served first");
+        int[] between = new int[39];
+        for (int i = 0; i < between.length; i++) {
+          between[i] = service.busyAtInflate.get(i + 1) - service.busyAtInflate.get(i);
+        }
+        Arrays.sort(between);
+        // A slice is two or three of them; more when this thread gets no processor.
+        assertTrue(between[between.length / 2] <= 10, io + ": " + Arrays.toString(between));
+        assertEquals(2_000, readAnswers(first, 2_000));
+        assertEquals(2_000, readAnswers(second, 2_000));
+      }
+    }
+  }
+
+  @Test
+  void servesNobodyWhoIsGone() throws Exception {
+    for (NettyKeys.Io io : ios()) {
+      Inflating service = new Inflating();
+      try (NettyTransport transport = new NettyTransport(values(io).build());
+          Transport.ServerEndpoint server = transport.listen("test", ANY, service)) {
+        try (Socket leaving = open(server)) {
+          leaving.getOutputStream().write(requests(BUSY, 3_000, 4));
+          until("some service", () -> service.busy.get() > 2);
+          leaving.setSoLinger(true, 0);
+        }
+        until("its end", () -> service.closed.get() == 1);
+        int served = service.busy.get();
+        assertTrue(served < 3_000, io + ": all were served");
+        stands(service.busy);
+        assertTrue(service.busy.get() <= served + 1, io + ": served after the end");
+      }
+    }
+  }
+}
