@@ -55,6 +55,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -90,6 +92,7 @@ public final class CoreStore extends CrailStore {
   private final boolean asksForSpaceAhead;
   private final WriteLeases leases;
   private final LeaseTimer timer;
+  private final Supplier<? extends RandomGenerator> random;
 
   /** Bytes of the key-value that was written last, for the next one may be as long. */
   private volatile long lastValueBytes;
@@ -102,7 +105,10 @@ public final class CoreStore extends CrailStore {
       Clock clock,
       boolean ownsTransport,
       boolean withTimer,
-      Function<String, StorageTier> tiers) {
+      Function<String, StorageTier> tiers,
+      RandomGenerator idSource,
+      Supplier<? extends RandomGenerator> random) {
+    this.random = random;
     this.configuration = configuration;
     this.transport = transport;
     this.clock = clock;
@@ -119,7 +125,7 @@ public final class CoreStore extends CrailStore {
     this.identity =
         new NameNodeClient.Identity(
             Hello.ROLE_CLIENT,
-            new SecureRandom().nextLong(),
+            idSource.nextLong(),
             host,
             configuration.get(ClusterKeys.CLUSTER_NAME),
             ClusterKeys.user(configuration));
@@ -150,7 +156,15 @@ public final class CoreStore extends CrailStore {
   public static CoreStore create(Configuration configuration) {
     Transport transport = TransportProvider.open(configuration);
     try {
-      return new CoreStore(configuration, transport, Clock.SYSTEM, true, true, StorageTier::find);
+      return new CoreStore(
+          configuration,
+          transport,
+          Clock.SYSTEM,
+          true,
+          true,
+          StorageTier::find,
+          new SecureRandom(),
+          ThreadLocalRandom::current);
     } catch (RuntimeException e) {
       transport.close();
       throw e;
@@ -173,7 +187,30 @@ public final class CoreStore extends CrailStore {
       Transport transport,
       Clock clock,
       Function<String, StorageTier> tiers) {
-    return new CoreStore(configuration, transport, clock, false, false, tiers);
+    return new CoreStore(
+        configuration,
+        transport,
+        clock,
+        false,
+        false,
+        tiers,
+        new SecureRandom(),
+        ThreadLocalRandom::current);
+  }
+
+  /**
+   * As {@link #open(Configuration, Transport, Clock, Function)}, with ids and leases from a source
+   * of the caller, which every thread that uses the store draws from: for runs that can be
+   * repeated.
+   */
+  public static CoreStore open(
+      Configuration configuration,
+      Transport transport,
+      Clock clock,
+      Function<String, StorageTier> tiers,
+      RandomGenerator random) {
+    return new CoreStore(
+        configuration, transport, clock, false, false, tiers, random, () -> random);
   }
 
   private static int sliceBytes(Configuration configuration) {
@@ -344,7 +381,7 @@ public final class CoreStore extends CrailStore {
   long newToken() {
     long token = 0;
     while (token == 0) {
-      token = ThreadLocalRandom.current().nextLong();
+      token = random.get().nextLong();
     }
     return token;
   }

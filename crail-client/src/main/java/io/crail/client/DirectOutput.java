@@ -406,6 +406,12 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     end(why, then);
   }
 
+  /** By the node, so that whoever repeats a run meets streams in the same order. */
+  @Override
+  public int hashCode() {
+    return Long.hashCode(id);
+  }
+
   /** The node. */
   long id() {
     return id;

@@ -5,7 +5,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
@@ -19,7 +19,7 @@ final class MultiFileInput extends SlicedInput {
   private final int outstanding;
 
   /** Streams with a slice ahead, or that more will be read from. */
-  private final Set<DirectInput> open = new HashSet<>();
+  private final Set<DirectInput> open = new LinkedHashSet<>();
 
   private DirectInput input;
   private long nextRead;

@@ -185,6 +185,12 @@ final class WriteLeases implements ClientLoop.Sweepable {
       this.validUntilNanos = validUntilNanos;
     }
 
+    /** By the token, so that whoever repeats a run meets the leases in the same order. */
+    @Override
+    public int hashCode() {
+      return Long.hashCode(lease.token());
+    }
+
     /** False when the lease may have run out; it does not become valid again. */
     boolean isValid(long nowNanos) {
       if (loss != null) {

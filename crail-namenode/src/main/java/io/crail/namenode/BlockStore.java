@@ -680,10 +680,12 @@ final class BlockStore {
    * Counts all space again and compares it with the accounts; for tests, while nothing changes.
    *
    * @param used bytes that nodes have, by datanode
+   * @param audit knows the extents of nodes
    */
-  synchronized void verify(Map<DatanodeSpace, Long> used) {
+  synchronized void verify(Map<DatanodeSpace, Long> used, SpaceAudit audit) {
+    quarantine.audit(audit);
     for (DatanodeSpace datanode : byId.values()) {
-      datanode.verify(quarantine.lentOf(datanode));
+      datanode.verify(quarantine.lentOf(datanode), audit);
       DatanodeSpace.Accounts accounts = datanode.accounts(isOnline(datanode));
       long expectedUsed = used.getOrDefault(datanode, 0L);
       long expectedWaiting = quarantine.bytesOf(datanode) + datanode.restingBytes();

@@ -145,6 +145,15 @@ final class CutOffs {
     return take(all);
   }
 
+  /** Notes the extents that wait; for tests. */
+  synchronized void audit(SpaceAudit audit) {
+    List<Order> all = new ArrayList<>(told);
+    all.addAll(next.values());
+    for (Order order : all) {
+      order.extents.forEach(extent -> audit.owned(extent, "client " + order.client));
+    }
+  }
+
   /** Bytes that wait. */
   synchronized long bytes() {
     return bytes;

@@ -510,8 +510,9 @@ final class DatanodeSpace {
    * Counts everything again and compares; for tests.
    *
    * @param expectedLent bytes that are lent
+   * @param audit knows all extents that are not free
    */
-  synchronized void verify(long expectedLent) {
+  synchronized void verify(long expectedLent, SpaceAudit audit) {
     if (lent != expectedLent) {
       throw new AssertionError(
           this + " has lent " + lent + " bytes, but " + expectedLent + " can be found");
@@ -519,10 +520,13 @@ final class DatanodeSpace {
     long total = restingBytes();
     long counted = 0;
     long countedBlocks = 0;
+    cutOffs.audit(audit);
     for (RegionSpace region : regionArray) {
       total += region.region().length();
       counted += region.countFreeBytes(blockSize, Extent.MIN_LENGTH);
       countedBlocks += region.freeBlocks();
+      region.auditFree(blockSize, audit);
+      audit.requireWhole(region);
     }
     if (counted != free || countedBlocks != freeBlocks || free + used + waiting != total) {
       throw new AssertionError(

@@ -103,6 +103,11 @@ final class LeaseTable {
     return count.get();
   }
 
+  /** The number of clients that are remembered for their leases; for tests. */
+  int clients() {
+    return clients.size();
+  }
+
   /** Ends what has run out; one thread at a time. */
   void tick(Expiry expiry) {
     long now = clock.nanoTime();

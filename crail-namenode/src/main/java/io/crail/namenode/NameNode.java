@@ -269,9 +269,13 @@ final class NameNode {
     return store.reclaim() + tree.dismantle(DISMANTLED_FOR_SPACE) > 0;
   }
 
-  /** Counts all nodes and all space again, and compares; for tests, while nothing changes. */
+  /**
+   * Counts all nodes and all space again, compares, and looks for space that has two owners; for
+   * tests, while nothing changes.
+   */
   void verify() {
     Map<DatanodeSpace, Long> used = new HashMap<>();
+    SpaceAudit audit = new SpaceAudit(options.blockSize());
     long[] small = new long[1];
     tree.ids()
         .walk(
@@ -285,10 +289,11 @@ final class NameNode {
               for (int i = 0; space != null && i < space.count(); i++) {
                 Allocation extent = space.at(i);
                 used.merge(extent.region().datanode(), (long) extent.allocatedLength(), Long::sum);
+                audit.owned(extent, node);
               }
               return true;
             });
-    store.verify(used);
+    store.verify(used, audit);
     if (small[0] != smallValues.used()) {
       throw new AssertionError(
           "small values of " + small[0] + " bytes, counted as " + smallValues.used());

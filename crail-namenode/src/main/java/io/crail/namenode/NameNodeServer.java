@@ -5,23 +5,29 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.protocol.ClassUsage;
 import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A namenode that serves on an address: the metadata of its share of the tree, in memory. It owns
- * one thread, the timer; requests run in the transport's threads. Thread-safe.
+ * one thread, the timer, unless it was {@linkplain #open opened} without; requests run in the
+ * transport's threads. Thread-safe.
  */
 public final class NameNodeServer implements AutoCloseable {
+  /** How often the timer looks at what time brings. */
+  public static final long TICK_NANOS = 50_000_000;
+
   private static final Logger LOG = LoggerFactory.getLogger(NameNodeServer.class);
-  private static final long TICK_NANOS = 50_000_000;
   private static final long JOIN_MILLIS = 10_000;
 
   private final NameNode namenode;
@@ -29,11 +35,15 @@ public final class NameNodeServer implements AutoCloseable {
   private final Thread timer;
   private volatile boolean closed;
 
-  private NameNodeServer(NameNode namenode, Transport.ServerEndpoint endpoint, String name) {
+  private NameNodeServer(NameNode namenode, Transport.ServerEndpoint endpoint) {
     this.namenode = namenode;
     this.endpoint = endpoint;
-    this.timer = new Thread(this::runTimer, name + "-timer");
+    this.timer = new Thread(this::runTimer, name(namenode) + "-timer");
     timer.setDaemon(true);
+  }
+
+  private static String name(NameNode namenode) {
+    return "crail-namenode-" + namenode.options().index();
   }
 
   /**
@@ -56,20 +66,37 @@ public final class NameNodeServer implements AutoCloseable {
       Transport transport,
       Clock clock)
       throws IOException {
+    NameNodeServer server = open(conf, index, count, bind, transport, clock, new SecureRandom());
+    server.timer.start();
+    return server;
+  }
+
+  /**
+   * As {@link #start}, without a thread of its own: the caller calls {@link #tick} every {@link
+   * #TICK_NANOS} or so.
+   *
+   * @param random where ids and incarnation come from
+   */
+  public static NameNodeServer open(
+      Configuration conf,
+      int index,
+      int count,
+      InetSocketAddress bind,
+      Transport transport,
+      Clock clock,
+      RandomGenerator random)
+      throws IOException {
     if (count < 1 || index < 0 || index >= count) {
       throw new IllegalArgumentException("namenode " + index + " of " + count);
     }
-    String name = "crail-namenode-" + index;
-    NameNode namenode =
-        new NameNode(NameNodeOptions.of(conf, index, count), clock, new SecureRandom());
+    NameNode namenode = new NameNode(NameNodeOptions.of(conf, index, count), clock, random);
     // The dump shows what the endpoint counts, so it gets the endpoint once there is one.
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();
     Transport.ServerEndpoint endpoint =
         transport.listen(
-            name, bind, NameNodeService.create(namenode, () -> figures(listening.get())));
+            name(namenode), bind, NameNodeService.create(namenode, () -> figures(listening.get())));
     listening.set(endpoint);
-    NameNodeServer server = new NameNodeServer(namenode, endpoint, name);
-    server.timer.start();
+    NameNodeServer server = new NameNodeServer(namenode, endpoint);
     LOG.info("namenode {} of {} serves on {}", index, count, Addresses.text(server.address()));
     return server;
   }
@@ -81,6 +108,50 @@ public final class NameNodeServer implements AutoCloseable {
   /** The address it serves on, with the real port. */
   public InetSocketAddress address() {
     return endpoint.address();
+  }
+
+  /**
+   * What a namenode has at a moment; for tests.
+   *
+   * @param nodes names in its tree, the root included
+   * @param leases write leases
+   * @param leaseHolders clients that are remembered for them
+   * @param awaitedWriters writers of nodes that are gone, and of those that are to come
+   * @param smallValueBytes heap that small values take
+   * @param usage the accounts of the classes
+   */
+  public record Holdings(
+      long nodes,
+      int leases,
+      int leaseHolders,
+      int awaitedWriters,
+      long smallValueBytes,
+      List<ClassUsage> usage) {}
+
+  /** What it has; for tests. */
+  public Holdings holdings() {
+    return new Holdings(
+        namenode.tree().size(),
+        namenode.leases().size(),
+        namenode.leases().clients(),
+        namenode.store().awaitedWriters(),
+        namenode.smallValues().used(),
+        namenode.store().usage());
+  }
+
+  /**
+   * Counts all nodes and all space again, compares, and looks for space that has two owners; for
+   * tests, while nothing changes.
+   *
+   * @throws AssertionError that names what is wrong
+   */
+  public void verify() {
+    namenode.verify();
+  }
+
+  /** Does what time brings; one thread at a time, and the timer where there is one. */
+  public void tick() {
+    namenode.tick();
   }
 
   /** Stops serving and ends the timer. What the namenode knew is gone. */
@@ -102,7 +173,7 @@ public final class NameNodeServer implements AutoCloseable {
   private void runTimer() {
     while (!closed) {
       try {
-        namenode.tick();
+        tick();
       } catch (RuntimeException | AssertionError e) {
         // One broken node must not end the leases of all others.
         LOG.error("the timer of namenode {} failed", namenode.options().index(), e);

@@ -214,6 +214,14 @@ final class Quarantine {
     return writers.size();
   }
 
+  /** Notes the extents that rest; for tests. */
+  synchronized void audit(SpaceAudit audit) {
+    for (int i = 0; i < count; i++) {
+      audit.owned(heap[i].extent, "the quarantine");
+    }
+    safe.forEach(extent -> audit.owned(extent, "what need not wait any more"));
+  }
+
   /** Bytes that wait at a datanode; for tests. */
   synchronized long bytesOf(DatanodeSpace datanode) {
     long bytes = 0;

@@ -123,4 +123,17 @@ final class RegionSpace {
     }
     return bytes;
   }
+
+  /** Notes what is free. */
+  void auditFree(int blockSize, SpaceAudit audit) {
+    audit.free(this, (long) firstFresh * blockSize, (long) (blocks - firstFresh) * blockSize);
+    for (int i = 0; i < returnedCount; i++) {
+      audit.free(this, (long) returned[i] * blockSize, blockSize);
+    }
+    for (SplitBlock block : split) {
+      if (block != null) {
+        block.auditFree(blockSize, audit);
+      }
+    }
+  }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import io.crail.protocol.Extent;
+
 /**
  * A block that is given out in pieces: a buddy allocator over its units of 4 KiB. It exists only
  * while the block is neither wholly free nor given out as a whole.
@@ -131,5 +133,23 @@ final class SplitBlock {
       throw new AssertionError("buddy tree of block " + block + " is broken");
     }
     return countFreeUnits(2 * node, width / 2) + countFreeUnits(2 * node + 1, width / 2);
+  }
+
+  /** Notes the free pieces. For tests. */
+  void auditFree(int blockSize, SpaceAudit audit) {
+    auditFree((long) block * blockSize, 1, units, audit);
+  }
+
+  private void auditFree(long regionOffset, int node, int width, SpaceAudit audit) {
+    if (tree[node] == 0) {
+      return;
+    }
+    long length = (long) width * Extent.MIN_LENGTH;
+    if (tree[node] == Integer.numberOfTrailingZeros(width) + 1) {
+      audit.free(region, regionOffset, length);
+      return;
+    }
+    auditFree(regionOffset, 2 * node, width / 2, audit);
+    auditFree(regionOffset + length / 2, 2 * node + 1, width / 2, audit);
   }
 }

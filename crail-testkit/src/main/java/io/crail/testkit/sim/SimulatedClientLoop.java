@@ -15,7 +15,8 @@ final class SimulatedClientLoop extends ClientLoop {
     this.network = network;
     this.host = host;
     start();
-    network.schedule(SWEEP_INTERVAL_NANOS, this::tick);
+    network.add(this);
+    network.schedule(host, SWEEP_INTERVAL_NANOS, this::tick);
   }
 
   String host() {
@@ -33,10 +34,10 @@ final class SimulatedClientLoop extends ClientLoop {
     if (isClosed()) {
       return;
     }
-    if (outstanding() > 0) {
+    if (outstanding() > 0 || network.drivesIdleLoops()) {
       pollOnce();
     }
-    network.schedule(SWEEP_INTERVAL_NANOS, this::tick);
+    network.schedule(host, SWEEP_INTERVAL_NANOS, this::tick);
   }
 
   @Override
@@ -47,7 +48,7 @@ final class SimulatedClientLoop extends ClientLoop {
 
   @Override
   protected void poll(long waitNanos) {
-    network.poll(waitNanos);
+    network.poll(host, waitNanos);
   }
 
   @Override
@@ -55,6 +56,7 @@ final class SimulatedClientLoop extends ClientLoop {
 
   @Override
   protected void destroy() {
+    network.remove(this);
     for (SimulatedLink link : network.links()) {
       if (link.loop() == this) {
         link.abandon();

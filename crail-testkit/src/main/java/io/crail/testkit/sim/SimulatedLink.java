@@ -35,6 +35,7 @@ final class SimulatedLink implements Connection {
   private boolean refused;
   private ByteBuffer output = newBuffer(OUTPUT_CAPACITY);
   private int position;
+  private long stillUntilNanos;
 
   SimulatedLink(
       SimulatedNetwork network,
@@ -69,9 +70,10 @@ final class SimulatedLink implements Connection {
     String far = there == null ? address.getHostString() : there.host();
     long roundTrip = network.latencyNanos() + network.latencyNanos();
     if (roundTrip >= patience || network.isPartitioned(loop.host(), far)) {
-      network.schedule(patience, () -> loop.deliver(() -> clientEnds("no connection in time")));
+      network.schedule(
+          loop.host(), patience, () -> loop.deliver(() -> clientEnds("no connection in time")));
     } else {
-      network.schedule(roundTrip, this::arrived);
+      network.schedule(loop.host(), roundTrip, this::arrived);
     }
   }
 
@@ -137,7 +139,7 @@ final class SimulatedLink implements Connection {
       return;
     }
     clientOpen = false;
-    network.schedule(0, () -> loop.deliver(() -> clientEnds(cause)));
+    network.schedule(loop.host(), 0, () -> loop.deliver(() -> clientEnds(cause)));
     requests.send(0, this::serverEnds);
   }
 
@@ -180,7 +182,7 @@ final class SimulatedLink implements Connection {
   private void requestsDelivered() {
     if (refused && clientOpen && requests.underWay < SimulatedNetwork.WINDOW) {
       refused = false;
-      loop.deliver(handler::writable);
+      network.schedule(loop.host(), 0, () -> loop.deliver(handler::writable));
     }
   }
 
@@ -275,6 +277,20 @@ final class SimulatedLink implements Connection {
     }
   }
 
+  /** Nothing that is written from now on arrives before a time. */
+  void standStill(long nanos) {
+    stillUntilNanos = network.clock().nanoTime() + nanos;
+  }
+
+  /** A process has ended, and its host closes what it had open. */
+  void endedAt(String host) {
+    if (server != null && server.host().equals(host)) {
+      closeServerEnd("closed by the peer");
+    } else if (loop.host().equals(host)) {
+      abandon();
+    }
+  }
+
   void healed() {
     requests.healed();
     responses.healed();
@@ -330,13 +346,18 @@ final class SimulatedLink implements Connection {
     void send(int bytes, Runnable onArrival) {
       long now = network.clock().nanoTime();
       lastArrivalNanos =
-          Math.max(now + network.latencyNanos(), lastArrivalNanos + 1)
+          Math.max(Math.max(now, stillUntilNanos) + network.latencyNanos(), lastArrivalNanos + 1)
               + network.transmissionNanos(from(), to(), bytes);
-      network.schedule(lastArrivalNanos - now, () -> pass(onArrival));
+      network.schedule(to(), lastArrivalNanos - now, () -> pass(onArrival));
     }
 
     private void pass(Runnable onArrival) {
       if (silent) {
+        return;
+      }
+      long stillNanos = stillUntilNanos - network.clock().nanoTime();
+      if (stillNanos > 0) {
+        network.schedule(to(), stillNanos, () -> pass(onArrival));
         return;
       }
       if (!held.isEmpty() || network.isPartitioned(from(), to())) {
@@ -366,7 +387,9 @@ final class SimulatedLink implements Connection {
       } else {
         loop.deliver(SimulatedLink.this::receivedByClient);
         // The window has room again; what was held back may be served.
-        receivedByServer();
+        if (requests.hasBytes()) {
+          network.schedule(server.host(), 0, SimulatedLink.this::receivedByServer);
+        }
       }
     }
 

@@ -21,8 +21,9 @@ import java.util.Set;
  * same seed and the same calls do exactly the same.
  *
  * <p>Bytes of a connection keep their order and arrive once, in pieces cut at random; connections
- * break, hosts fall silent or become slow as the test says. Not thread-safe: everything on a
- * network, servers included, runs in the thread that created it; only the clock may be read by any.
+ * break or stand still, hosts fall silent, become slow, pause or die as the test says. Not
+ * thread-safe: everything on a network, servers included, runs in the thread that created it; only
+ * the clock may be read by any.
  *
  * <pre>{@code
  * SimulatedNetwork network = new SimulatedNetwork(seed);
@@ -38,7 +39,21 @@ public final class SimulatedNetwork {
   private static final long START_MILLIS = 1_800_000_000_000L;
   private static final int FIRST_FREE_PORT = 20_000;
 
-  private record Event(long timeNanos, long sequence, Runnable action) {}
+  /**
+   * Something to happen.
+   *
+   * @param host where; null for what is nobody's, as the network itself
+   */
+  private record Event(long timeNanos, long sequence, String host, Runnable action) {}
+
+  /** A host has died in the midst of something; ends the thread that was running there. */
+  public static final class HostDiedException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    HostDiedException(String host) {
+      super(host + " has died");
+    }
+  }
 
   private record Pair(String from, String to) {}
 
@@ -54,6 +69,10 @@ public final class SimulatedNetwork {
   private final List<SimulatedLink> links = new ArrayList<>();
   private final Set<Pair> partitions = new HashSet<>();
   private final Map<String, Long> bandwidths = new HashMap<>();
+  // What is to happen at the hosts that are paused.
+  private final Map<String, List<Event>> paused = new HashMap<>();
+  private final Set<String> dead = new HashSet<>();
+  private final List<SimulatedClientLoop> loops = new ArrayList<>();
   private final Clock clock =
       new Clock() {
         @Override
@@ -70,11 +89,13 @@ public final class SimulatedNetwork {
   // Written by the one thread; others may read the time.
   private volatile long nowNanos = START_NANOS;
   private long sequence;
+  private long trace;
   private long minLatencyNanos = 10_000;
   private long maxLatencyNanos = 50_000;
   private double breakProbability;
   private int nextPort = FIRST_FREE_PORT;
   private boolean running;
+  private boolean drivesIdleLoops;
 
   /** Creates an empty network whose random choices follow from {@code seed}. */
   public SimulatedNetwork(long seed) {
@@ -167,6 +188,121 @@ public final class SimulatedNetwork {
     }
   }
 
+  /**
+   * Lets the present connections between two hosts stand still for a while, as one does whose
+   * packets are lost again and again; new ones work. What was on its way is delivered then, though
+   * its sender may have closed the connection and repeated it on another.
+   */
+  public void delay(String a, String b, Duration span) {
+    for (SimulatedLink link : List.copyOf(links)) {
+      if (link.connects(a, b)) {
+        link.standStill(span.toNanos());
+      }
+    }
+  }
+
+  /**
+   * Lets a host do nothing, as a process that was stopped: what reaches it waits, and so does what
+   * is due there. Its peers notice nothing but that.
+   */
+  public void pause(String host) {
+    if (!dead.contains(host)) {
+      paused.computeIfAbsent(host, any -> new ArrayList<>());
+    }
+  }
+
+  /** Ends a pause: the host goes on with its old state, and its clock has jumped. */
+  public void resume(String host) {
+    List<Event> waiting = paused.remove(host);
+    if (waiting != null) {
+      // In their order, which the sequence keeps.
+      waiting.forEach(event -> events.add(new Event(nowNanos, event.sequence, host, event.action)));
+    }
+  }
+
+  /** True while a host is paused. */
+  public boolean isPaused(String host) {
+    return paused.containsKey(host);
+  }
+
+  /**
+   * Ends a host, as by kill -9: nothing happens there any more, and its client loops end without a
+   * farewell. A thread that waits in one of them gets a {@link HostDiedException}, and its loop
+   * ends with the next call of {@link #bury}.
+   *
+   * @param silently whether its peers are not even told that their connections have ended
+   */
+  public void kill(String host, boolean silently) {
+    paused.remove(host);
+    dead.add(host);
+    if (silently) {
+      crash(host);
+    } else {
+      servers.values().removeIf(server -> server.host().equals(host));
+      for (SimulatedLink link : List.copyOf(links)) {
+        link.endedAt(host);
+      }
+    }
+  }
+
+  /** Ends the client loops of hosts that have died; not while one of them is driven. */
+  public void bury() {
+    for (SimulatedClientLoop loop : List.copyOf(loops)) {
+      if (dead.contains(loop.host()) && !loop.isDriver()) {
+        loop.close();
+        loops.remove(loop);
+      }
+    }
+  }
+
+  /** Operations of a host's client loops that have begun and not ended. */
+  public long outstanding(String host) {
+    return loops.stream()
+        .filter(loop -> loop.host().equals(host))
+        .mapToLong(SimulatedClientLoop::outstandingOrQueued)
+        .sum();
+  }
+
+  /** True when a host has died and was not revived. */
+  public boolean isDead(String host) {
+    return dead.contains(host);
+  }
+
+  /** Lets new things happen at a host that has died; what was due there is lost. */
+  public void revive(String host) {
+    bury();
+    events.removeIf(event -> host.equals(event.host));
+    dead.remove(host);
+  }
+
+  /** A digest of all that has happened: where, when and in which order. */
+  public long trace() {
+    return trace;
+  }
+
+  /**
+   * Sets whether client loops look at the time also while nothing is outstanding, as they do in a
+   * program whose store has a timer of its own for its leases.
+   */
+  public void driveIdleLoops(boolean drives) {
+    drivesIdleLoops = drives;
+  }
+
+  boolean drivesIdleLoops() {
+    return drivesIdleLoops;
+  }
+
+  /** Adds to what {@link #trace} digests. */
+  public void note(long what) {
+    trace = (trace ^ what) * 0x9E3779B97F4A7C15L;
+    trace ^= trace >>> 29;
+  }
+
+  /** Runs something later at a host, unless it dies before. */
+  public void schedule(String host, Duration delay, Runnable action) {
+    schedule(host, delay.toNanos(), action);
+  }
+
   /** Runs something later, for what has a thread of its own in a real cluster. */
   public void schedule(Duration delay, Runnable action) {
     schedule(delay.toNanos(), action);
@@ -197,12 +333,38 @@ public final class SimulatedNetwork {
   }
 
   void schedule(long delayNanos, Runnable action) {
-    checkThread();
-    events.add(new Event(nowNanos + Math.max(0, delayNanos), sequence++, action));
+    schedule(null, delayNanos, action);
   }
 
-  /** What a client loop's poll does: runs what is due, or waits for the next event. */
-  void poll(long waitNanos) {
+  void schedule(String host, long delayNanos, Runnable action) {
+    checkThread();
+    events.add(new Event(nowNanos + Math.max(0, delayNanos), sequence++, host, action));
+  }
+
+  /** What a client loop's poll does; a host that is paused meanwhile gets no processor. */
+  void poll(String host, long waitNanos) {
+    poll(waitNanos);
+    while (!running && isPaused(host)) {
+      if (events.isEmpty()) {
+        throw new IllegalStateException("nobody lets " + host + " go on");
+      }
+      runNext();
+    }
+    if (!running && dead.contains(host)) {
+      throw new HostDiedException(host);
+    }
+  }
+
+  void add(SimulatedClientLoop loop) {
+    loops.add(loop);
+  }
+
+  void remove(SimulatedClientLoop loop) {
+    loops.remove(loop);
+  }
+
+  /** Runs what is due, or waits for the next event. */
+  private void poll(long waitNanos) {
     checkThread();
     if (running) {
       // A loop that is driven from within an event; the outermost one runs the events.
@@ -225,6 +387,16 @@ public final class SimulatedNetwork {
     }
     Event event = events.poll();
     nowNanos = Math.max(nowNanos, event.timeNanos);
+    List<Event> waiting = paused.get(event.host);
+    if (waiting != null) {
+      waiting.add(event);
+      return;
+    }
+    if (dead.contains(event.host)) {
+      return;
+    }
+    note(event.timeNanos);
+    note(event.host == null ? 1 : event.host.hashCode());
     running = true;
     try {
       event.action.run();

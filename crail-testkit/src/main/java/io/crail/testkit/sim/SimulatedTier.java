@@ -51,7 +51,9 @@ public final class SimulatedTier implements StorageTier {
   public static final String NAME = "simulated";
 
   private static final int FIRST_PORT = 30_000;
+  private static final long RETRY_NANOS = 5_000_000;
 
+  private final String name;
   private final Random random;
   private final SimulatedNetwork network;
   private final int regionCount;
@@ -82,6 +84,13 @@ public final class SimulatedTier implements StorageTier {
    * @param regionLength bytes of each region
    */
   public SimulatedTier(Random random, SimulatedNetwork network, int regionCount, int regionLength) {
+    this(NAME, random, network, regionCount, regionLength);
+  }
+
+  /** As the other one, with a name of its own, where there are several kinds. */
+  public SimulatedTier(
+      String name, Random random, SimulatedNetwork network, int regionCount, int regionLength) {
+    this.name = name;
     this.random = random;
     this.network = network;
     this.regionCount = regionCount;
@@ -192,7 +201,7 @@ public final class SimulatedTier implements StorageTier {
 
   @Override
   public String name() {
-    return NAME;
+    return name;
   }
 
   /**
@@ -458,11 +467,13 @@ public final class SimulatedTier implements StorageTier {
     private boolean ended;
     private boolean over;
     private long dueNanos;
+    private final long issuedNanos;
 
     Work(Endpoint endpoint, Transfer transfer, boolean write) {
       this.endpoint = endpoint;
       this.transfer = transfer;
       this.write = write;
+      this.issuedNanos = endpoint.loop.clock().nanoTime();
       this.stalls = SimulatedTier.this.stalls.test(transfer);
       this.told = write ? writeFailures.apply(transfer) : ErrorCode.OK;
       this.answerLost = losesAnswer() || isToldTooEarly();
@@ -495,7 +506,7 @@ public final class SimulatedTier implements StorageTier {
     /** Plans the next step. */
     void later(long nanos) {
       if (network != null) {
-        network.schedule(Duration.ofNanos(nanos), () -> endpoint.loop.submit(this::step));
+        network.schedule(nanos, this::stepInLoop);
         return;
       }
       dueNanos = endpoint.loop.clock().nanoTime() + nanos;
@@ -504,8 +515,17 @@ public final class SimulatedTier implements StorageTier {
       }
     }
 
+    private void stepInLoop() {
+      if (endpoint.loop.isClosed()) {
+        // Its client has ended, and everything with it but what is under way.
+        step();
+      } else {
+        endpoint.loop.submit(this::step);
+      }
+    }
+
     void step() {
-      if (over) {
+      if (over || (network != null && isHeldUp())) {
         return;
       }
       if (oneSided && connection != endpoint.connection()) {
@@ -529,6 +549,33 @@ public final class SimulatedTier implements StorageTier {
         connection = endpoint.connection();
         later(latencyNanos());
       }
+    }
+
+    /** Whether the hosts or the network between them do nothing now; then this comes later. */
+    private boolean isHeldUp() {
+      String client = clientHost();
+      String datanode = endpoint.datanode.address().getHostString();
+      String copier = mapped ? client : datanode;
+      if (!oneSided && network.isPaused(copier)) {
+        network.schedule(copier, 0, this::stepInLoop);
+        return true;
+      }
+      if (mapped || !network.isPartitioned(client, datanode)) {
+        return false;
+      }
+      if (oneSided && network.clock().nanoTime() - issuedNanos > maxLatencyNanos) {
+        // Hardware tries for a while only, and then gives the connection up.
+        answer(ErrorCode.UNAVAILABLE, "the connection was given up");
+      } else if (!ended || goesOn()) {
+        later(RETRY_NANOS);
+      } else {
+        leave();
+      }
+      return true;
+    }
+
+    private String clientHost() {
+      return endpoint.loop instanceof SimulatedClientLoop simulated ? simulated.host() : "";
     }
 
     /** The request reaches the datanode; the first half of the bytes moves. */
@@ -618,10 +665,12 @@ public final class SimulatedTier implements StorageTier {
       if (answerLost) {
         return;
       }
-      if (code == ErrorCode.OK) {
-        end(null);
+      CrailException failure =
+          code == ErrorCode.OK ? null : code.exception(endpoint.datanode.address() + ": " + detail);
+      if (network != null && network.isPaused(clientHost())) {
+        network.schedule(clientHost(), 0, () -> endpoint.loop.submit(() -> end(failure)));
       } else {
-        end(code.exception(endpoint.datanode.address() + ": " + detail));
+        end(failure);
       }
     }
 

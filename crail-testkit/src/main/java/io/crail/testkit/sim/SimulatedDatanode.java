@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.sim;
+
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.Hello;
+import io.crail.protocol.NameNodeClient;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.RpcPeer;
+import io.crail.storage.Registration;
+import io.crail.storage.StorageServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.UUID;
+
+/**
+ * A datanode of a simulated tier on a simulated host: it registers and gives signs of life as a
+ * real one. It pauses and dies with its host. Used by the network's thread.
+ */
+public final class SimulatedDatanode implements AutoCloseable {
+  private static final Duration STEP = Duration.ofMillis(100);
+
+  private final SimulatedNetwork network;
+  private final Configuration configuration;
+  private final SimulatedTier tier;
+  private final int storageClass;
+  private final InetSocketAddress address;
+  private UUID uuid;
+  private ClientLoop loop;
+  private StorageServer server;
+  private Registration registration;
+  private boolean alive;
+
+  /** Starts a datanode; its host is that of its address. */
+  public SimulatedDatanode(
+      SimulatedNetwork network,
+      Configuration configuration,
+      SimulatedTier tier,
+      int storageClass,
+      InetSocketAddress address)
+      throws IOException {
+    this.network = network;
+    this.configuration = configuration;
+    this.tier = tier;
+    this.storageClass = storageClass;
+    this.address = address;
+    start();
+  }
+
+  /** The name of its host. */
+  public String host() {
+    return address.getHostString();
+  }
+
+  /** True while it lives, paused or not. */
+  public boolean lives() {
+    return alive;
+  }
+
+  /** True when all namenodes know it with all its regions. */
+  public boolean isRegistered() {
+    return lives() && registration.isRegistered();
+  }
+
+  private void start() throws IOException {
+    uuid = new UUID(network.random().nextLong(), network.random().nextLong());
+    server = tier.newServer(address);
+    server.start(uuid);
+    loop = network.transport(host()).newClientLoop("datanode");
+    NameNodeClient namenodes =
+        new NameNodeClient(
+            loop,
+            configuration.get(ClusterKeys.NAMENODE_ADDRESS),
+            new NameNodeClient.Identity(
+                Hello.ROLE_DATANODE,
+                uuid.getLeastSignificantBits(),
+                host(),
+                configuration.get(ClusterKeys.CLUSTER_NAME)),
+            RpcPeer.Options.defaults(),
+            configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
+    registration =
+        new Registration(
+            namenodes,
+            new Registration.Description(
+                uuid,
+                storageClass,
+                tier.name(),
+                server.address(),
+                server.checksGeneration(),
+                "",
+                server.regions()),
+            server,
+            configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
+            () -> {});
+    alive = true;
+    step(registration);
+  }
+
+  private void step(Registration mine) {
+    if (registration == mine) {
+      mine.step(network.clock().nanoTime());
+      network.schedule(host(), STEP, () -> step(mine));
+    }
+  }
+
+  /** Ends it, with its host; what it held is gone. */
+  public void kill(boolean silently) {
+    if (!alive) {
+      return;
+    }
+    alive = false;
+    registration = null;
+    network.kill(host(), silently);
+    if (silently) {
+      tier.crash(address);
+    } else {
+      server.close();
+    }
+  }
+
+  /** Starts another one, empty, at the address of one that was killed. */
+  public void restart() throws IOException {
+    server.close();
+    network.revive(host());
+    start();
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    if (alive) {
+      alive = false;
+      registration = null;
+      loop.close();
+    }
+  }
+}

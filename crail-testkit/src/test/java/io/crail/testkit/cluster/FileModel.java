@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.cluster;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+/** What may be in a file: who has written from where on, and how much of that readers may see. */
+final class FileModel {
+  /** One writer, from the opening of its stream to its end. */
+  static final class Session {
+    private final long writer;
+    private final long start;
+    private final long openedNanos;
+    private long issued;
+
+    private Session(long writer, long start, long openedNanos) {
+      this.writer = writer;
+      this.start = start;
+      this.openedNanos = openedNanos;
+      this.issued = start;
+    }
+
+    long writer() {
+      return writer;
+    }
+
+    long issued() {
+      return issued;
+    }
+  }
+
+  private final long node;
+  private final long createdNanos;
+  private final List<Session> sessions = new ArrayList<>();
+
+  /** By time, the length that every later reader sees at least. */
+  private final TreeMap<Long, Long> acknowledged = new TreeMap<>();
+
+  FileModel(long node, long createdNanos) {
+    this.node = node;
+    this.createdNanos = createdNanos;
+    acknowledged.put(createdNanos, 0L);
+  }
+
+  long createdNanos() {
+    return createdNanos;
+  }
+
+  boolean isEmpty() {
+    return sessions.isEmpty();
+  }
+
+  /** A stream was opened at a position. */
+  Session opened(long writer, long start, long beginNanos, long nowNanos) {
+    checkLength(start, beginNanos);
+    Session session = new Session(writer, start, nowNanos);
+    sessions.add(session);
+    return session;
+  }
+
+  /** A writer has handed bytes over. */
+  void issued(Session session, int length) {
+    session.issued += length;
+  }
+
+  /** A writer was told that all bytes up to a length are there for readers. */
+  void acknowledged(Session session, long length, long beginNanos, long nowNanos) {
+    Session last = sessions.get(sessions.size() - 1);
+    if (last != session && last.openedNanos < beginNanos) {
+      throw new AssertionError(this + ": a writer goes on though another has the lease");
+    }
+    if (last == session && length > acknowledged.lastEntry().getValue()) {
+      acknowledged.put(nowNanos, length);
+    }
+  }
+
+  /** Fails where a reader is told a length that cannot be. */
+  void checkLength(long length, long beginNanos) {
+    long least = acknowledged.floorEntry(Math.max(beginNanos, createdNanos)).getValue();
+    long most = sessions.isEmpty() ? 0 : sessions.get(sessions.size() - 1).issued;
+    for (Session session : sessions) {
+      // Of who had the lease when the reader began; what was not committed then has gone since.
+      most = session.openedNanos >= beginNanos ? Math.max(most, session.issued) : most;
+    }
+    for (int i = 1; i < sessions.size(); i++) {
+      most =
+          sessions.get(i).openedNanos >= beginNanos
+              ? Math.max(most, sessions.get(i - 1).issued)
+              : most;
+    }
+    if (length < least || length > most) {
+      throw new AssertionError(
+          this + " has " + length + " bytes, but can only have " + least + " to " + most);
+    }
+  }
+
+  /** Fails unless bytes are those that were written. */
+  void check(ByteBuffer found, int length) {
+    int owner = -1;
+    for (int i = 0; i < length; i++) {
+      while (owner + 1 < sessions.size() && sessions.get(owner + 1).start <= i) {
+        owner++;
+      }
+      if (owner < 0 || found.get(i) != Pattern.at(sessions.get(owner).writer, i)) {
+        throw wrong(found, i, length);
+      }
+    }
+  }
+
+  private AssertionError wrong(ByteBuffer found, int position, int length) {
+    StringBuilder text = new StringBuilder();
+    text.append(this).append(": byte ").append(position).append(" of ").append(length);
+    text.append(" is not the writer's; writers begin at");
+    for (Session session : sessions) {
+      text.append(' ').append(session.start);
+      if (found.get(position) == Pattern.at(session.writer, position)) {
+        text.append(" (its byte)");
+      }
+    }
+    return new AssertionError(text.toString());
+  }
+
+  @Override
+  public String toString() {
+    return "file " + Long.toHexString(node);
+  }
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.cluster;
+
+import io.crail.testkit.sim.SimulatedDatanode;
+import io.crail.testkit.sim.SimulatedNamenode;
+import io.crail.testkit.sim.SimulatedNetwork;
+import io.crail.testkit.sim.SimulatedTier;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** What goes wrong: in each storm some things, one after the other or at the same time. */
+final class Nemesis {
+  private static final Duration FAST = Duration.ofNanos(10_000);
+  private static final Duration USUAL = Duration.ofMillis(2);
+  private static final int MOST_FAULTS = 5;
+
+  private record Pair(String a, String b) {}
+
+  private final ClusterSimulation simulation;
+  private final SimulatedNetwork network;
+  private final Random random;
+  private final List<Pair> partitions = new ArrayList<>();
+  private final List<String> paused = new ArrayList<>();
+  private int storm;
+
+  Nemesis(ClusterSimulation simulation) {
+    this.simulation = simulation;
+    this.network = simulation.network();
+    this.random = simulation.random();
+  }
+
+  /** Lets things go wrong in the time to come. */
+  void storm(Duration span) {
+    storm++;
+    int faults = 1 + random.nextInt(MOST_FAULTS);
+    for (int i = 0; i < faults; i++) {
+      later(millis(1, span.toMillis() * 2 / 3), this::fault);
+    }
+  }
+
+  private void later(Duration delay, Runnable what) {
+    int mine = storm;
+    network.schedule(
+        delay,
+        () -> {
+          if (storm == mine) {
+            what.run();
+          }
+        });
+  }
+
+  private Duration millis(long least, long most) {
+    return Duration.ofMillis(least + random.nextInt((int) Math.max(1, most - least)));
+  }
+
+  private <T> T any(List<T> all) {
+    return all.get(random.nextInt(all.size()));
+  }
+
+  private void fault() {
+    Duration span = millis(50, random.nextInt(3) == 0 ? 8_000 : 1_500);
+    SimulatedUser user = any(simulation.users());
+    SimulatedNamenode namenode = any(simulation.namenodes());
+    SimulatedDatanode datanode = any(simulation.datanodes());
+    int which = random.nextInt(20);
+    network.note(which);
+    switch (which) {
+      case 0 -> network.silence(user.host(), namenode.host());
+      case 1 -> network.cut(user.host(), namenode.host());
+      case 2, 3 -> partition(user.host(), namenode.host(), span);
+      case 4, 5 -> network.delay(user.host(), namenode.host(), span);
+      case 6 -> partition(user.host(), datanode.host(), span);
+      case 7 -> partition(datanode.host(), namenode.host(), span);
+      case 8 -> network.delay(datanode.host(), namenode.host(), span);
+      case 9 -> breakConnections(span);
+      case 10 -> slowNetwork(span);
+      case 11 -> slowData(span);
+      case 12 -> loseAnswers(span);
+      case 13, 14 -> pause(user.host(), span);
+      case 15 -> pause(namenode.host(), span);
+      case 16 -> pause(datanode.host(), span);
+      case 17 -> killUser(user);
+      case 18 -> killNamenode(namenode, span);
+      default -> killDatanode(datanode, span);
+    }
+  }
+
+  private void partition(String a, String b, Duration span) {
+    network.partition(a, b);
+    partitions.add(new Pair(a, b));
+    later(span, () -> network.heal(a, b));
+  }
+
+  private void breakConnections(Duration span) {
+    network.breakConnections(random.nextDouble() / 10);
+    later(span, () -> network.breakConnections(0));
+  }
+
+  private void slowNetwork(Duration span) {
+    network.latency(FAST, millis(1, 400));
+    later(span, () -> network.latency(FAST, USUAL));
+  }
+
+  private void slowData(Duration span) {
+    Duration most = millis(1, 250);
+    simulation.tiers().forEach(tier -> tier.latency(FAST, most));
+    later(span, () -> simulation.tiers().forEach(tier -> tier.latency(FAST, USUAL)));
+  }
+
+  private void loseAnswers(Duration span) {
+    double probability = random.nextDouble() / 4;
+    for (SimulatedTier tier : simulation.tiers()) {
+      // With both halves of a transfer less than the margin.
+      tier.loseAnswers(probability, Duration.ofMillis(300));
+    }
+    later(span, this::answerAlways);
+  }
+
+  private void answerAlways() {
+    simulation.tiers().forEach(tier -> tier.loseAnswers(0, Duration.ZERO));
+  }
+
+  private void pause(String host, Duration span) {
+    if (network.isPaused(host) || network.isDead(host)) {
+      return;
+    }
+    network.pause(host);
+    paused.add(host);
+    simulation.users().stream().filter(u -> u.host().equals(host)).forEach(SimulatedUser::paused);
+    later(span, () -> resume(host));
+  }
+
+  private void resume(String host) {
+    if (network.isPaused(host)) {
+      network.resume(host);
+      simulation.users().stream()
+          .filter(u -> u.host().equals(host))
+          .forEach(SimulatedUser::resumed);
+    }
+  }
+
+  private void killUser(SimulatedUser user) {
+    user.kill(random.nextInt(4) == 0);
+    simulation.users().remove(user);
+    simulation.newUser();
+  }
+
+  private void killNamenode(SimulatedNamenode namenode, Duration span) {
+    if (namenode.server() == null) {
+      return;
+    }
+    namenode.kill(random.nextInt(4) == 0);
+    simulation.world().namenodeDied(simulation.namenodes().indexOf(namenode));
+    later(span, () -> restart(namenode));
+  }
+
+  private void killDatanode(SimulatedDatanode datanode, Duration span) {
+    if (!datanode.lives()) {
+      return;
+    }
+    datanode.kill(random.nextInt(4) == 0);
+    simulation.world().datanodeDied();
+    later(span, () -> restart(datanode));
+  }
+
+  private static void restart(SimulatedNamenode namenode) {
+    try {
+      if (namenode.server() == null) {
+        namenode.restart();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void restart(SimulatedDatanode datanode) {
+    try {
+      if (!datanode.lives()) {
+        datanode.restart();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Ends all that is wrong, and what is still to come. */
+  void heal() {
+    storm++;
+    partitions.forEach(pair -> network.heal(pair.a, pair.b));
+    partitions.clear();
+    paused.forEach(this::resume);
+    paused.clear();
+    network.breakConnections(0);
+    network.latency(FAST, USUAL);
+    simulation.tiers().forEach(tier -> tier.latency(FAST, USUAL));
+    answerAlways();
+    simulation.namenodes().forEach(Nemesis::restart);
+    simulation.datanodes().forEach(Nemesis::restart);
+  }
+}

@@ -1,0 +1,907 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.cluster;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailFile;
+import io.crail.CrailInputStream;
+import io.crail.CrailKeyValue;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailResult;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.testkit.sim.SimulatedNetwork;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.function.BiConsumer;
+
+/**
+ * A client and what it does at random, with many operations under way at once. It tells the {@link
+ * World} what it begins and what comes of it.
+ */
+final class SimulatedUser {
+  private static final int MOST_PENDING = 12;
+  private static final int MOST_STREAMS = 5;
+  private static final int MOST_HANDLES = 8;
+  private static final int PAUSE_MILLIS = 40;
+  private static final long RPC = ClusterSimulation.RPC_TIMEOUT.toNanos();
+  private static final long DATA = ClusterSimulation.DATA_TIMEOUT.toNanos();
+
+  /** Errors that say that an operation has not taken place, and will not. */
+  private static final Set<ErrorCode> REFUSALS =
+      EnumSet.of(
+          ErrorCode.NODE_NOT_FOUND,
+          ErrorCode.NODE_EXISTS,
+          ErrorCode.PARENT_NOT_FOUND,
+          ErrorCode.NOT_EMPTY,
+          ErrorCode.CROSS_NAMENODE,
+          ErrorCode.WRONG_TYPE);
+
+  /** Something that waits for an answer, so that nothing else can be done meanwhile. */
+  record Waiting(SimulatedUser user, Action action) {
+    void run() {
+      if (!user.dead) {
+        user.runWaiting(action);
+      }
+    }
+  }
+
+  /** Something to do. */
+  interface Action {
+    void run() throws Exception;
+  }
+
+  private static final class Open {
+    final CrailOutputStream stream;
+    final FileModel file;
+    final FileModel.Session session;
+    boolean broken;
+
+    Open(CrailOutputStream stream, FileModel file, FileModel.Session session) {
+      this.stream = stream;
+      this.file = file;
+      this.session = session;
+    }
+  }
+
+  private final ClusterSimulation simulation;
+  private final SimulatedNetwork network;
+  private final World world;
+  private final Random random;
+  private final String host;
+  private final CrailStore store;
+  private final List<Open> open = new ArrayList<>();
+  private final List<Open> abandoned = new ArrayList<>();
+  private final List<CrailFile> handles = new ArrayList<>();
+  private int pending;
+  private boolean waits;
+  private boolean rests;
+  private boolean dead;
+  private long pausedNanos;
+  private long pausedSince = -1;
+
+  SimulatedUser(ClusterSimulation simulation, String host, CrailStore store) {
+    this.simulation = simulation;
+    this.network = simulation.network();
+    this.world = simulation.world();
+    this.random = simulation.random();
+    this.host = host;
+    this.store = store;
+  }
+
+  String host() {
+    return host;
+  }
+
+  CrailStore store() {
+    return store;
+  }
+
+  boolean isDead() {
+    return dead;
+  }
+
+  // Its life.
+
+  /** How long it was paused so far. */
+  long pausedNanos() {
+    return pausedNanos + (pausedSince < 0 ? 0 : world.now() - pausedSince);
+  }
+
+  void paused() {
+    pausedSince = world.now();
+  }
+
+  void resumed() {
+    pausedNanos = pausedNanos();
+    pausedSince = -1;
+  }
+
+  void kill(boolean silently) {
+    dead = true;
+    network.kill(host, silently);
+  }
+
+  /** Begins nothing any more. */
+  void rest() {
+    rests = true;
+  }
+
+  /** Does something now and then. */
+  void live() {
+    network.schedule(
+        host,
+        Duration.ofMillis(1 + random.nextInt(PAUSE_MILLIS)),
+        () -> {
+          if (!rests && !dead) {
+            if (!waits && pending < MOST_PENDING) {
+              guarded(this::act);
+            }
+            live();
+          }
+        });
+  }
+
+  /** Talks to all namenodes, so that lost connections are found. */
+  void greetAll() {
+    for (String directory : world.directories()) {
+      network.schedule(host, Duration.ZERO, () -> guarded(() -> lookup(directory)));
+    }
+    for (String table : world.tables()) {
+      network.schedule(host, Duration.ZERO, () -> guarded(() -> lookup(table)));
+    }
+  }
+
+  private void guarded(Action action) {
+    try {
+      action.run();
+    } catch (Exception | AssertionError e) {
+      simulation.violated(e);
+    }
+  }
+
+  private void runWaiting(Action action) {
+    waits = true;
+    try {
+      guarded(
+          () -> {
+            try {
+              action.run();
+            } catch (SimulatedNetwork.HostDiedException e) {
+              // What it waited for nobody will know.
+            }
+          });
+    } finally {
+      waits = false;
+    }
+  }
+
+  private void waiting(Action action) {
+    simulation.wait(new Waiting(this, action));
+  }
+
+  private interface Start<T> {
+    Future<T> start() throws Exception;
+  }
+
+  /** Begins an operation, and goes on when it has ended. */
+  private <T> void begin(String what, long boundNanos, Start<T> start, Ended<T> then) {
+    World.Call call = world.begin(what, this, boundNanos);
+    pending++;
+    BiConsumer<T, Throwable> ended =
+        (result, failure) ->
+            guarded(
+                () -> {
+                  pending--;
+                  world.end(call, failure);
+                  then.ended(call.begin(), result, failure == null ? null : ErrorCodes.of(failure));
+                });
+    Upcoming<T> begun;
+    try {
+      begun = (Upcoming<T>) start.start();
+    } catch (Exception e) {
+      ended.accept(null, e);
+      return;
+    }
+    begun.toCompletableFuture(Runnable::run).whenComplete(ended);
+  }
+
+  private interface Ended<T> {
+    void ended(long begin, T result, ErrorCode failure) throws Exception;
+  }
+
+  private String anyOf(List<String> all) {
+    return all.get(random.nextInt(all.size()));
+  }
+
+  private String anyFile() {
+    return anyOf(world.childrenOf(anyOf(world.directories())));
+  }
+
+  private String anyKey() {
+    return anyOf(world.childrenOf(anyOf(world.tables())));
+  }
+
+  private String anyPath() {
+    return random.nextBoolean() ? anyFile() : anyKey();
+  }
+
+  private void act() throws Exception {
+    int which = random.nextInt(100);
+    if (which < 8) {
+      makeContainer(random.nextBoolean() ? anyOf(world.directories()) : anyOf(world.tables()));
+    } else if (which < 20) {
+      createFile(anyFile(), random.nextInt(4) == 0);
+    } else if (which < 44) {
+      write();
+    } else if (which < 50) {
+      sync();
+    } else if (which < 56) {
+      close();
+    } else if (which < 57) {
+      abandon();
+    } else if (which < 66) {
+      lookupAndRead(anyPath());
+    } else if (which < 69) {
+      readAgain();
+    } else if (which < 72) {
+      append();
+    } else if (which < 79) {
+      put(anyKey());
+    } else if (which < 85) {
+      get(anyKey());
+    } else if (which < 89) {
+      delete(anyPath());
+    } else if (which < 90) {
+      deleteContainer();
+    } else if (which < 94) {
+      rename();
+    } else if (which < 96) {
+      streamValue(anyKey());
+    } else {
+      list(random.nextBoolean() ? anyOf(world.directories()) : anyOf(world.tables()));
+    }
+  }
+
+  // Names.
+
+  private void ended(
+      PathModel path, PathModel.Change change, long begin, long node, ErrorCode failure) {
+    if (failure == null) {
+      path.done(change, node, world.now(), world.oldest());
+      return;
+    }
+    if (!REFUSALS.contains(failure)) {
+      path.unknown(change);
+      return;
+    }
+    path.not(change);
+  }
+
+  private void refused(String path, long begin, ErrorCode failure) throws Exception {
+    if (failure == ErrorCode.PARENT_NOT_FOUND) {
+      String parent = World.parentOf(path);
+      world.path(parent).seenNothing(null, begin, world.now());
+      if (!rests) {
+        makeContainer(parent);
+      }
+    } else if (failure == ErrorCode.NODE_EXISTS) {
+      world.path(path).seenSomething(null, begin, world.now());
+    } else if (failure == ErrorCode.NODE_NOT_FOUND) {
+      world.path(path).seenNothing(null, begin, world.now());
+    }
+  }
+
+  private Future<CrailNode> create(String path, CrailNodeType type, boolean replace)
+      throws Exception {
+    return store.create(
+        path,
+        type,
+        CrailStorageClass.PARENT,
+        CrailLocationClass.PARENT,
+        true,
+        replace,
+        type.isContainer() ? 0755 : 0644);
+  }
+
+  private void makeContainer(String path) throws Exception {
+    PathModel model = world.path(path);
+    PathModel.Change change = model.begin(PathModel.Kind.CREATED, null, world.now());
+    CrailNodeType type = path.startsWith("/t") ? CrailNodeType.TABLE : CrailNodeType.DIRECTORY;
+    begin(
+        "mkdir " + path,
+        RPC,
+        () -> create(path, type, false),
+        (begin, node, failure) -> {
+          ended(model, change, begin, 0, failure);
+          if (failure != null && REFUSALS.contains(failure)) {
+            refused(path, begin, failure);
+          }
+        });
+  }
+
+  private void createFile(String path, boolean replace) throws Exception {
+    if (open.size() >= MOST_STREAMS) {
+      return;
+    }
+    PathModel model = world.path(path);
+    PathModel.Change change = model.begin(PathModel.Kind.CREATED, null, world.now());
+    begin(
+        (replace ? "replace " : "create ") + path,
+        RPC,
+        () -> create(path, CrailNodeType.DATAFILE, replace),
+        (begin, node, failure) -> {
+          if (failure == null) {
+            CrailFile file = node.asFile();
+            world.created(file.getFd(), begin);
+            ended(model, change, begin, file.getFd(), null);
+            if (random.nextInt(8) > 0) {
+              openLater(file);
+            }
+          } else {
+            ended(model, change, begin, 0, failure);
+            if (REFUSALS.contains(failure)) {
+              refused(path, begin, failure);
+            }
+          }
+        });
+  }
+
+  private void delete(String path) throws Exception {
+    PathModel model = world.path(path);
+    PathModel.Change change = model.begin(PathModel.Kind.REMOVED, null, world.now());
+    begin(
+        "delete " + path,
+        3 * RPC + DATA,
+        () -> store.delete(path, false),
+        (begin, node, failure) -> {
+          if (failure == null) {
+            if (node instanceof CrailFile file) {
+              model.seen(file.getFd(), null, change, begin, world.now());
+            }
+            model.done(change, 0, world.now(), world.oldest());
+          } else {
+            ended(model, change, begin, 0, failure);
+            if (failure == ErrorCode.NODE_NOT_FOUND) {
+              model.seenNothing(change, begin, world.now());
+            }
+          }
+        });
+  }
+
+  private void deleteContainer() throws Exception {
+    deleteContainer(random.nextBoolean() ? anyOf(world.directories()) : anyOf(world.tables()));
+  }
+
+  private void deleteContainer(String path) throws Exception {
+    Map<PathModel, PathModel.Change> changes = new LinkedHashMap<>();
+    List<String> all = new ArrayList<>(world.childrenOf(path));
+    all.add(path);
+    for (String each : all) {
+      PathModel model = world.path(each);
+      changes.put(model, model.begin(PathModel.Kind.REMOVED, null, world.now()));
+    }
+    begin(
+        "deleteall " + path,
+        3 * RPC + DATA,
+        () -> store.delete(path, true),
+        (begin, node, failure) -> {
+          changes.forEach((model, change) -> ended(model, change, begin, 0, failure));
+          if (failure == ErrorCode.NODE_NOT_FOUND) {
+            world.path(path).seenNothing(null, begin, world.now());
+          }
+        });
+  }
+
+  private void rename() throws Exception {
+    boolean keys = random.nextBoolean();
+    String source = keys ? anyKey() : anyFile();
+    String target = keys ? anyKey() : anyFile();
+    if (source.equals(target)) {
+      return;
+    }
+    boolean replace = random.nextBoolean();
+    PathModel from = world.path(source);
+    PathModel to = world.path(target);
+    PathModel.Change gone = from.begin(PathModel.Kind.REMOVED, null, world.now());
+    PathModel.Change come = to.begin(PathModel.Kind.MOVED, null, world.now());
+    begin(
+        "rename " + source + " to " + target,
+        RPC,
+        () -> store.rename(source, target, replace),
+        (begin, node, failure) -> {
+          if (failure == null) {
+            long id = ((CrailFile) node).getFd();
+            from.seen(id, null, gone, begin, world.now());
+            from.done(gone, 0, world.now(), world.oldest());
+            to.done(come, id, world.now(), world.oldest());
+            return;
+          }
+          ended(from, gone, begin, 0, failure);
+          ended(to, come, begin, 0, failure);
+          if (failure == ErrorCode.NODE_NOT_FOUND) {
+            from.seenNothing(gone, begin, world.now());
+          } else if (failure == ErrorCode.NODE_EXISTS) {
+            to.seenSomething(come, begin, world.now());
+          } else if (failure == ErrorCode.CROSS_NAMENODE
+              && world.namenodeOf(source) == world.namenodeOf(target)) {
+            throw new AssertionError(source + " and " + target + " are at one namenode");
+          }
+        });
+  }
+
+  private void seen(String path, CrailNode node, long begin) throws Exception {
+    PathModel model = world.path(path);
+    if (node == null) {
+      model.seenNothing(null, begin, world.now());
+    } else if (node instanceof CrailFile file) {
+      model.seen(file.getFd(), null, null, begin, world.now());
+      checkLength(file, begin);
+    } else {
+      model.seenSomething(null, begin, world.now());
+    }
+  }
+
+  private void lookup(String path) throws Exception {
+    begin(
+        "lookup " + path,
+        RPC,
+        () -> store.lookup(path),
+        (begin, node, failure) -> {
+          if (failure == null) {
+            seen(path, node, begin);
+          }
+        });
+  }
+
+  private void list(String path) throws Exception {
+    begin(
+        "lookup " + path,
+        RPC,
+        () -> store.lookup(path),
+        (begin, node, failure) -> {
+          if (failure == null) {
+            seen(path, node, begin);
+            if (node != null) {
+              waiting(() -> list(path, node));
+            }
+          }
+        });
+  }
+
+  private void list(String path, CrailNode container) throws Exception {
+    World.Call call = world.begin("list " + path, this, 2 * RPC);
+    Map<String, CrailNode> found = new HashMap<>();
+    try {
+      Iterator<CrailNode> children = container.asContainer().listStatus();
+      while (children.hasNext()) {
+        CrailNode child = children.next();
+        if (found.put(child.getPath(), child) != null) {
+          throw new AssertionError(child.getPath() + " is listed twice");
+        }
+      }
+    } catch (CrailException | java.io.UncheckedIOException e) {
+      world.end(call, e);
+      return;
+    }
+    world.end(call, null);
+    for (String child : world.childrenOf(path)) {
+      seen(child, found.remove(child), call.begin());
+    }
+    if (!found.isEmpty()) {
+      throw new AssertionError("ghosts in " + path + ": " + found.keySet());
+    }
+  }
+
+  // Bytes of files.
+
+  private void openLater(CrailFile file) {
+    waiting(() -> open(file));
+  }
+
+  private Open open(CrailFile file) throws Exception {
+    FileModel model = world.file(file.getFd());
+    if (model == null || open.size() >= MOST_STREAMS) {
+      return null;
+    }
+    World.Call call = world.begin("open " + file.getPath(), this, 4 * RPC);
+    CrailOutputStream stream;
+    try {
+      stream = file.getDirectOutputStream(random.nextInt(3) * 20_000L);
+    } catch (CrailException e) {
+      world.end(call, e);
+      return null;
+    }
+    world.end(call, null);
+    if (world.now() - call.begin() >= ClusterSimulation.LEASE.toNanos()) {
+      // Its lease has run out, and others may have had one meanwhile.
+      closeQuietly(stream);
+      return null;
+    }
+    long writer = random.nextLong();
+    Open opened =
+        new Open(stream, model, model.opened(writer, stream.position(), call.begin(), world.now()));
+    open.add(opened);
+    return opened;
+  }
+
+  private void closeQuietly(CrailOutputStream stream) throws Exception {
+    World.Call call = world.begin("drop stream", this, DATA + 3 * RPC);
+    try {
+      stream.close();
+      world.end(call, null);
+    } catch (CrailException e) {
+      world.end(call, e);
+    }
+  }
+
+  private Open anyOpen() {
+    return open.isEmpty() ? null : open.get(random.nextInt(open.size()));
+  }
+
+  private void write() {
+    Open chosen = anyOpen();
+    if (chosen == null || chosen.broken) {
+      return;
+    }
+    // Mostly little, which needs no more space and so tells a writer nothing.
+    write(chosen, 1 + random.nextInt(random.nextInt(6) == 0 ? 60_000 : 600));
+  }
+
+  private void write(Open chosen, int length) {
+    CrailBuffer bytes = Pattern.buffer(chosen.session.writer(), chosen.session.issued(), length);
+    begin(
+        "write " + chosen.stream.getFile().getPath(),
+        DATA,
+        () -> {
+          Future<CrailResult> written = chosen.stream.write(bytes);
+          chosen.file.issued(chosen.session, length);
+          return written;
+        },
+        (begin, result, failure) -> {
+          if (failure != null && !chosen.broken) {
+            chosen.broken = true;
+            closeLater(chosen);
+          }
+        });
+  }
+
+  private void sync() {
+    Open chosen = anyOpen();
+    if (chosen == null) {
+      return;
+    }
+    long length = chosen.session.issued();
+    begin(
+        "sync " + chosen.stream.getFile().getPath(),
+        DATA + RPC,
+        () -> chosen.stream.sync(),
+        (begin, nothing, failure) -> {
+          if (failure == null) {
+            chosen.file.acknowledged(chosen.session, length, begin, world.now());
+          } else if (!chosen.broken) {
+            chosen.broken = true;
+            closeLater(chosen);
+          }
+        });
+  }
+
+  private void close() {
+    Open chosen = anyOpen();
+    if (chosen != null) {
+      closeLater(chosen);
+    }
+  }
+
+  private void closeLater(Open chosen) {
+    if (open.remove(chosen)) {
+      waiting(() -> close(chosen));
+    }
+  }
+
+  private void close(Open chosen) throws Exception {
+    World.Call call =
+        world.begin("close " + chosen.stream.getFile().getPath(), this, DATA + 3 * RPC);
+    try {
+      chosen.stream.close();
+    } catch (CrailException e) {
+      world.end(call, e);
+      return;
+    }
+    world.end(call, null);
+    if (!chosen.broken) {
+      chosen.file.acknowledged(chosen.session, chosen.session.issued(), call.begin(), world.now());
+    }
+  }
+
+  /** Goes away from a stream without a word; its store keeps the lease. */
+  private void abandon() {
+    Open chosen = anyOpen();
+    if (chosen != null && abandoned.size() < 2) {
+      open.remove(chosen);
+      abandoned.add(chosen);
+    }
+  }
+
+  private void append() throws Exception {
+    String path = anyFile();
+    begin(
+        "lookup " + path,
+        RPC,
+        () -> store.lookup(path),
+        (begin, node, failure) -> {
+          if (failure == null) {
+            seen(path, node, begin);
+            if (node instanceof CrailFile file) {
+              openLater(file);
+            }
+          }
+        });
+  }
+
+  private void lookupAndRead(String path) throws Exception {
+    begin(
+        "lookup " + path,
+        RPC,
+        () -> store.lookup(path),
+        (begin, node, failure) -> {
+          if (failure == null) {
+            seen(path, node, begin);
+            if (node instanceof CrailFile file) {
+              read(file);
+              keep(file);
+            }
+          }
+        });
+  }
+
+  private void keep(CrailFile file) {
+    if (handles.size() == MOST_HANDLES) {
+      handles.remove(random.nextInt(MOST_HANDLES));
+    }
+    handles.add(file);
+  }
+
+  /** Reads by a handle of some while ago. */
+  private void readAgain() throws Exception {
+    if (!handles.isEmpty()) {
+      read(handles.get(random.nextInt(handles.size())));
+    }
+  }
+
+  private void checkLength(CrailFile file, long begin) {
+    FileModel model = world.file(file.getFd());
+    if (model != null && file.getType() == CrailNodeType.DATAFILE) {
+      model.checkLength(file.getCapacity(), begin);
+    } else if (model == null && file.getType() == CrailNodeType.DATAFILE) {
+      // Its creator has never learnt of it.
+      if (file.getCapacity() != 0) {
+        throw new AssertionError(file.getPath() + " has bytes, but never had a writer");
+      }
+    }
+  }
+
+  private void read(CrailFile file) throws Exception {
+    int length = (int) file.getCapacity();
+    if (length == 0) {
+      return;
+    }
+    CrailBuffer target = Pattern.empty(length);
+    CrailInputStream input = file.getDirectInputStream(length);
+    begin(
+        "read " + file.getPath(),
+        DATA,
+        () -> input.read(target),
+        (begin, result, failure) -> {
+          input.close();
+          if (failure == null) {
+            readEnded(file, target.getByteBuffer(), (int) result.getLen());
+          }
+        });
+  }
+
+  private void readEnded(CrailFile file, ByteBuffer found, int length) {
+    if (file.getType() == CrailNodeType.KEYVALUE) {
+      checkValue(file.getPath(), found, length);
+      return;
+    }
+    FileModel model = world.file(file.getFd());
+    if (model == null) {
+      throw new AssertionError(file.getPath() + " has bytes, but never had a writer");
+    }
+    model.check(found, length);
+  }
+
+  // Values.
+
+  private int valueLength() {
+    int kind = random.nextInt(10);
+    return Value.LEAST_LENGTH + random.nextInt(kind < 5 ? 900 : kind < 9 ? 6_000 : 100_000);
+  }
+
+  private void put(String path) throws Exception {
+    Value value = world.newValue(valueLength());
+    PathModel model = world.path(path);
+    PathModel.Change change = model.begin(PathModel.Kind.PUT, value, world.now());
+    begin(
+        "put " + path,
+        4 * RPC + DATA,
+        () -> store.put(path, value.buffer()),
+        (long begin, CrailKeyValue node, ErrorCode failure) -> {
+          if (failure == null) {
+            value.node = node.getFd();
+            world.known(value.node);
+            ended(model, change, begin, value.node, null);
+          } else {
+            ended(model, change, begin, 0, failure);
+            if (REFUSALS.contains(failure)) {
+              refused(path, begin, failure);
+            }
+          }
+        });
+  }
+
+  /** Creates a value and writes it as a file is written. */
+  private void streamValue(String path) throws Exception {
+    Value value = world.newValue(valueLength());
+    value.partial(true);
+    PathModel model = world.path(path);
+    PathModel.Change change = model.begin(PathModel.Kind.CREATED, value, world.now());
+    begin(
+        "createvalue " + path,
+        RPC,
+        () -> create(path, CrailNodeType.KEYVALUE, false),
+        (begin, node, failure) -> {
+          if (failure == null) {
+            CrailFile file = node.asKeyValue();
+            value.node = file.getFd();
+            world.known(value.node);
+            ended(model, change, begin, value.node, null);
+            waiting(() -> streamValue(file, value));
+          } else {
+            ended(model, change, begin, 0, failure);
+            if (REFUSALS.contains(failure)) {
+              refused(path, begin, failure);
+            }
+          }
+        });
+  }
+
+  private void streamValue(CrailFile file, Value value) throws Exception {
+    World.Call call = world.begin("streamvalue " + file.getPath(), this, 2 * DATA + 6 * RPC);
+    try {
+      CrailOutputStream stream = file.getDirectOutputStream(value.length());
+      try {
+        stream.write(value.buffer()).get();
+      } finally {
+        stream.close();
+      }
+    } catch (CrailException | java.util.concurrent.ExecutionException e) {
+      world.end(call, e);
+      return;
+    }
+    world.end(call, null);
+    value.partial(false);
+  }
+
+  private void get(String path) throws Exception {
+    CrailBuffer target = Pattern.empty(128 << 10);
+    begin(
+        "get " + path,
+        RPC + DATA,
+        () -> store.get(path, target),
+        (begin, result, failure) -> {
+          PathModel model = world.path(path);
+          if (failure == null && result == null) {
+            model.seenNothing(null, begin, world.now());
+          } else if (failure == null) {
+            Value value = checkValue(path, target.getByteBuffer(), (int) result.getLen());
+            if (value == null) {
+              model.seenSomething(null, begin, world.now());
+            } else {
+              model.seen(0, value, null, begin, world.now());
+            }
+          }
+        });
+  }
+
+  /** The value that some bytes are; null for one that is still being written. */
+  private Value checkValue(String path, ByteBuffer found, int length) {
+    if (length < Value.LEAST_LENGTH) {
+      return null;
+    }
+    Value value = world.value(found.getLong(0), path);
+    value.check(found, length, path);
+    return value;
+  }
+
+  // The end.
+
+  /** Closes what is open. */
+  void closeStreams() throws Exception {
+    List<Open> all = new ArrayList<>(open);
+    all.addAll(abandoned);
+    open.clear();
+    abandoned.clear();
+    for (Open each : all) {
+      close(each);
+    }
+  }
+
+  /** Looks at every name and all bytes. */
+  void checkAll() throws Exception {
+    List<String> containers = new ArrayList<>(world.directories());
+    containers.addAll(world.tables());
+    for (String container : containers) {
+      list(container);
+      for (String child : world.childrenOf(container)) {
+        lookupAndRead(child);
+      }
+      awaitAll();
+    }
+  }
+
+  private void awaitAll() throws Exception {
+    while (pending > 0 || waits) {
+      simulation.runFor(Duration.ofMillis(5));
+    }
+    simulation.runFor(Duration.ofMillis(20));
+  }
+
+  /** Takes the lease of every file, which nobody has any more, and writes to it. */
+  void appendToAll() throws Exception {
+    for (String directory : world.directories()) {
+      for (String path : world.childrenOf(directory)) {
+        if (store.lookup(path).get() instanceof CrailFile file
+            && world.file(file.getFd()) != null) {
+          appendTo(file);
+        }
+      }
+    }
+  }
+
+  private void appendTo(CrailFile file) throws Exception {
+    World.Call call = world.begin("takeover " + file.getPath(), this, 4 * RPC);
+    CrailOutputStream stream;
+    try {
+      stream = file.getDirectOutputStream(0);
+    } catch (CrailException e) {
+      throw new AssertionError("nobody writes to " + file.getPath() + " any more, but " + e, e);
+    }
+    world.end(call, null);
+    FileModel model = world.file(file.getFd());
+    Open opened =
+        new Open(
+            stream,
+            model,
+            model.opened(random.nextLong(), stream.position(), call.begin(), world.now()));
+    write(opened, 1 + random.nextInt(300));
+    awaitAll();
+    close(opened);
+  }
+
+  /** Removes everything. */
+  void deleteAll() throws Exception {
+    List<String> containers = new ArrayList<>(world.directories());
+    containers.addAll(world.tables());
+    for (String container : containers) {
+      deleteContainer(container);
+      awaitAll();
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.cluster;
+
+import io.crail.CrailBuffer;
+import io.crail.memory.OffHeapBuffer;
+import java.nio.ByteBuffer;
+
+/** A value that was put, or is being put; its first bytes say which it is. */
+final class Value {
+  static final int LEAST_LENGTH = Long.BYTES;
+
+  private final long id;
+  private final int length;
+
+  /** The node that it became, once that is known; else 0. */
+  long node;
+
+  private boolean partial;
+
+  Value(long id, int length) {
+    this.id = id;
+    this.length = length;
+  }
+
+  long id() {
+    return id;
+  }
+
+  int length() {
+    return length;
+  }
+
+  /** Sets whether it is being written, so that readers may find a part of it. */
+  void partial(boolean isPartial) {
+    partial = isPartial;
+  }
+
+  CrailBuffer buffer() {
+    ByteBuffer bytes = ByteBuffer.allocateDirect(length);
+    bytes.putLong(0, id);
+    for (int i = Long.BYTES; i < length; i++) {
+      bytes.put(i, Pattern.at(id, i));
+    }
+    return OffHeapBuffer.wrap(bytes);
+  }
+
+  /** Fails unless bytes are those of this value, all of them. */
+  void check(ByteBuffer found, int foundLength, String where) {
+    if (foundLength > length || (foundLength < length && !partial)) {
+      throw new AssertionError(where + ": " + foundLength + " bytes of " + this);
+    }
+    for (int i = Long.BYTES; i < foundLength; i++) {
+      if (found.get(i) != Pattern.at(id, i)) {
+        throw new AssertionError(where + ": byte " + i + " of " + this + " is wrong");
+      }
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "value " + Long.toHexString(id) + " of " + length + " bytes";
+  }
+}

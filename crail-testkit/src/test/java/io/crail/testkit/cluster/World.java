@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.cluster;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NodePath;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** What the clients of a run know together: what may be where, and what is under way. */
+final class World {
+  static final long SLACK_NANOS = 500_000_000L;
+
+  private static final int DIRECTORIES = 3;
+  private static final int TABLES = 3;
+  private static final int CHILDREN = 5;
+
+  /** What can happen to anybody at any time. */
+  private static final Set<ErrorCode> USUAL =
+      EnumSet.of(
+          ErrorCode.NODE_NOT_FOUND,
+          ErrorCode.NODE_EXISTS,
+          ErrorCode.PARENT_NOT_FOUND,
+          ErrorCode.NOT_EMPTY,
+          ErrorCode.STALE_NODE,
+          ErrorCode.WRITE_LEASE_HELD,
+          ErrorCode.WRITE_LEASE_LOST,
+          ErrorCode.NO_SPACE,
+          ErrorCode.CROSS_NAMENODE,
+          ErrorCode.WRONG_TYPE);
+
+  /** What can happen while something is broken. */
+  private static final Set<ErrorCode> FAULTS =
+      EnumSet.of(
+          ErrorCode.UNAVAILABLE,
+          ErrorCode.TIMED_OUT,
+          ErrorCode.DATA_LOST,
+          ErrorCode.UNKNOWN_DATANODE,
+          ErrorCode.STALE_EXTENT,
+          ErrorCode.CLOSED);
+
+  /** An operation that a client waits for. */
+  static final class Call {
+    private final String what;
+    private final SimulatedUser user;
+    private final long begin;
+    private final long boundNanos;
+    private final long pausedBefore;
+    private final boolean strict;
+
+    private Call(String what, SimulatedUser user, long begin, long boundNanos, boolean strict) {
+      this.what = what;
+      this.user = user;
+      this.begin = begin;
+      this.boundNanos = boundNanos;
+      this.pausedBefore = user.pausedNanos();
+      this.strict = strict;
+    }
+
+    long begin() {
+      return begin;
+    }
+
+    @Override
+    public String toString() {
+      return user.host() + ": " + what + " from " + begin / 1_000 + " us on";
+    }
+  }
+
+  private final ClusterSimulation simulation;
+  private final int namenodes;
+  private final Map<String, PathModel> paths = new TreeMap<>();
+  private final List<String> directories = new ArrayList<>();
+  private final List<String> tables = new ArrayList<>();
+  private final Set<Long> known = new HashSet<>();
+  private final Map<Long, FileModel> files = new HashMap<>();
+  private final Map<Long, Value> values = new HashMap<>();
+  private final Set<Call> pending = new LinkedHashSet<>();
+  private final Map<String, Integer> counts = new TreeMap<>();
+  private boolean strict;
+  private long lastDatanodeDeath = Long.MIN_VALUE;
+  private long lastNamenodeDeath = Long.MIN_VALUE;
+
+  World(ClusterSimulation simulation, int namenodes) {
+    this.simulation = simulation;
+    this.namenodes = namenodes;
+    for (int i = 0; i < DIRECTORIES; i++) {
+      directories.add(add("/d" + i));
+    }
+    for (int i = 0; i < TABLES; i++) {
+      tables.add(add("/t" + i));
+    }
+  }
+
+  private String add(String container) {
+    paths.put(container, new PathModel(container, known));
+    for (int i = 0; i < CHILDREN; i++) {
+      paths.put(container + "/" + i, new PathModel(container + "/" + i, known));
+    }
+    return container;
+  }
+
+  List<String> directories() {
+    return directories;
+  }
+
+  List<String> tables() {
+    return tables;
+  }
+
+  /** The children that a container may have. */
+  List<String> childrenOf(String container) {
+    List<String> children = new ArrayList<>();
+    for (int i = 0; i < CHILDREN; i++) {
+      children.add(container + "/" + i);
+    }
+    return children;
+  }
+
+  PathModel path(String path) {
+    return paths.get(path);
+  }
+
+  static String parentOf(String path) {
+    return path.substring(0, path.lastIndexOf('/'));
+  }
+
+  int namenodeOf(String path) {
+    return NodePath.namenodeOf(Utf8.of(path), namenodes);
+  }
+
+  // Nodes and values.
+
+  void created(long node, long beginNanos) {
+    known.add(node);
+    files.put(node, new FileModel(node, beginNanos));
+  }
+
+  /** The model of a file; null for one whose creator has never learnt of it. */
+  FileModel file(long node) {
+    return files.get(node);
+  }
+
+  Value newValue(int length) {
+    Value value = new Value(simulation.random().nextLong(), length);
+    values.put(value.id(), value);
+    return value;
+  }
+
+  Value value(long id, String where) {
+    Value value = values.get(id);
+    if (value == null) {
+      throw new AssertionError(where + ": bytes that nobody has written");
+    }
+    return value;
+  }
+
+  void known(long node) {
+    known.add(node);
+  }
+
+  // Time.
+
+  long now() {
+    return simulation.now();
+  }
+
+  Call begin(String what, SimulatedUser user, long boundNanos) {
+    Call call = new Call(what, user, now(), boundNanos, strict);
+    pending.add(call);
+    return call;
+  }
+
+  /** Notes the end of a call, with its failure or null. */
+  void end(Call call, Throwable failure) {
+    checkDeadline(call);
+    pending.remove(call);
+    String outcome = failure == null ? "ok" : ErrorCodes.of(failure).name();
+    counts.merge(call.what.substring(0, call.what.indexOf(' ')) + " " + outcome, 1, Integer::sum);
+    simulation.network().note(outcome.hashCode());
+    if (failure != null) {
+      requireUsual(call, failure);
+    }
+  }
+
+  /** How often each operation has ended in which way. */
+  Map<String, Integer> counts() {
+    return counts;
+  }
+
+  private void requireUsual(Call call, Throwable failure) {
+    ErrorCode code = ErrorCodes.of(failure);
+    boolean excused = !call.strict || call.user.isDead() || lostData(code);
+    if (!USUAL.contains(code) && !(excused && FAULTS.contains(code))) {
+      throw new AssertionError(call + " failed: " + failure, failure);
+    }
+  }
+
+  /** True for errors of data that went with its datanode, which nobody can heal. */
+  private boolean lostData(ErrorCode code) {
+    return (lastDatanodeDeath != Long.MIN_VALUE || lastNamenodeDeath != Long.MIN_VALUE)
+        && (code == ErrorCode.DATA_LOST
+            || code == ErrorCode.UNAVAILABLE
+            || code == ErrorCode.UNKNOWN_DATANODE);
+  }
+
+  private void checkDeadline(Call call) {
+    if (call.user.isDead()) {
+      return;
+    }
+    long took = now() - call.begin - (call.user.pausedNanos() - call.pausedBefore);
+    if (took > call.boundNanos + SLACK_NANOS) {
+      throw new AssertionError(
+          call + " takes " + took / 1_000_000 + " ms, longer than its deadline");
+    }
+  }
+
+  void checkDeadlines() {
+    pending.removeIf(call -> call.user.isDead());
+    pending.forEach(this::checkDeadline);
+  }
+
+  void requireNothingPending() {
+    checkDeadlines();
+    if (!pending.isEmpty()) {
+      throw new AssertionError("never ended: " + pending);
+    }
+  }
+
+  /** The begin of the oldest call that is under way. */
+  long oldest() {
+    long oldest = now();
+    for (Call call : pending) {
+      oldest = Math.min(oldest, call.begin);
+    }
+    return oldest;
+  }
+
+  /** Sets whether nothing is broken, so that nothing may fail for that reason. */
+  void strict(boolean isStrict) {
+    strict = isStrict;
+  }
+
+  boolean isStrict() {
+    return strict;
+  }
+
+  /** Nothing is on its way any more of what began before some while. */
+  void settle() {
+    paths.values().forEach(path -> path.settle(now()));
+  }
+
+  void namenodeDied(int index) {
+    lastNamenodeDeath = now();
+    for (PathModel path : paths.values()) {
+      if (namenodeOf(path.path()) == index) {
+        path.lost(now());
+      }
+    }
+  }
+
+  void datanodeDied() {
+    lastDatanodeDeath = now();
+  }
+
+  /** True when bytes of a file may have been at a datanode that has died. */
+  boolean mayBeLost(FileModel file) {
+    return lastDatanodeDeath != Long.MIN_VALUE
+        && lastDatanodeDeath + ClusterSimulation.LEASE.toNanos() >= file.createdNanos();
+  }
+}
