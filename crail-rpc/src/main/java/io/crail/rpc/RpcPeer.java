@@ -93,6 +93,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   private Connection connection;
   private boolean answeredSinceReady;
   private boolean heard;
+  private boolean owesAnswers;
   private long silentSinceNanos;
   private String lastError = "";
   private int failedAttempts;
@@ -275,6 +276,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   }
 
   private void connect() {
+    owesAnswers = false;
     state = State.CONNECTING;
     link = new Link();
     loop.connector().connect(address, loop.clock().nanoTime() + options.connectTimeoutNanos, link);
@@ -362,6 +364,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
         protocolError("unknown correlation id " + correlationId);
       }
       // Else the answer to a call that has timed out.
+      heard = true;
       return;
     }
     freeSlot(slot);
@@ -439,8 +442,9 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     if (state == State.BACKING_OFF && nowNanos - backOffUntilNanos >= 0) {
       connect();
     }
-    if (heard || inFlight == 0) {
+    if (heard || (inFlight == 0 && !owesAnswers)) {
       heard = false;
+      owesAnswers = false;
       silentSinceNanos = nowNanos;
     }
     if (inFlight > 0) {
@@ -472,6 +476,9 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       String why = "no answer in time";
       abandonLink(why);
       lost(why);
+    } else {
+      // It is silent until it is heard of, though nothing that it could answer may be left.
+      owesAnswers = true;
     }
     endAll(expired, ErrorCode.TIMED_OUT.exception("no answer from " + addressText));
   }

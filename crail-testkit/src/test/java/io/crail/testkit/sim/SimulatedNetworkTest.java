@@ -205,6 +205,42 @@ class SimulatedNetworkTest {
     assertEquals(2, service.opened());
   }
 
+  /** With a pause after each, so that nothing is outstanding for most of the time. */
+  @Test
+  void findsADeadConnectionThoughEachCallIsGivenUpEarly() throws Exception {
+    network.driveIdleLoops(true);
+    ClientLoop loop = open();
+    RpcPeer peer = peer(loop);
+    end(submit(EchoCall.of(peer, EchoService.ECHO, number(1), 10 * SECOND)));
+    network.crash("server");
+    network.transport("spare").listen("nn", ADDRESS, service);
+    EchoCall call = null;
+    for (int i = 0; i < 10 && (call == null || call.failure() != null); i++) {
+      network.runFor(Duration.ofMillis(300));
+      call = submit(EchoCall.of(peer, EchoService.ECHO, number(2), SECOND / 2));
+      end(call);
+    }
+    assertNull(call.failure());
+    assertEquals(2, service.opened());
+  }
+
+  /** A server that answers each call, but late, is not taken for dead. */
+  @Test
+  void keepsAConnectionWhoseAnswersComeLate() throws Exception {
+    network.driveIdleLoops(true);
+    ClientLoop loop = open();
+    RpcPeer peer = peer(loop);
+    end(submit(EchoCall.of(peer, EchoService.ECHO, number(1), 10 * SECOND)));
+    network.latency(Duration.ofMillis(300), Duration.ofMillis(350));
+    for (int i = 0; i < 10; i++) {
+      EchoCall call = submit(EchoCall.of(peer, EchoService.ECHO, number(2), SECOND / 2));
+      end(call);
+      assertEquals(ErrorCode.TIMED_OUT, call.failure().code());
+      network.runFor(Duration.ofMillis(300));
+    }
+    assertEquals(1, service.opened());
+  }
+
   /** What was answered took place; what may not be repeated took place once at most. */
   @Test
   void neverRepeatsWhatMayNotBeRepeated() throws Exception {
