@@ -16,6 +16,7 @@ import java.util.Arrays;
 /** A connection on the simulated network, with both its ends. */
 final class SimulatedLink implements Connection {
   private static final int OUTPUT_CAPACITY = 2 * Frame.MAX_LENGTH;
+  private static final int FIRST_CAPACITY = 4096;
 
   private final SimulatedNetwork network;
   private final SimulatedClientLoop loop;
@@ -33,7 +34,7 @@ final class SimulatedLink implements Connection {
   private boolean ended;
   private boolean silent;
   private boolean refused;
-  private ByteBuffer output = newBuffer(OUTPUT_CAPACITY);
+  private ByteBuffer output = newBuffer(FIRST_CAPACITY);
   private int position;
   private long stillUntilNanos;
 
@@ -104,6 +105,9 @@ final class SimulatedLink implements Connection {
     }
     if (output.capacity() - position < frameLength) {
       flush();
+      if (output.capacity() < frameLength) {
+        output = newBuffer(frameLength);
+      }
     }
     return position;
   }
@@ -237,12 +241,18 @@ final class SimulatedLink implements Connection {
   }
 
   private final class Responses extends ResponseWriter {
+    private ByteBuffer own;
+
     @Override
     protected ByteBuffer nextBuffer(int written, int needed) {
       if (written > 0) {
         write(written);
       }
-      return newBuffer(Math.max(OUTPUT_CAPACITY, needed));
+      // What was written is copied, so it can be used again.
+      if (own == null || own.capacity() < needed) {
+        own = newBuffer(Math.max(OUTPUT_CAPACITY, needed));
+      }
+      return own;
     }
 
     void flush() {
@@ -310,7 +320,7 @@ final class SimulatedLink implements Connection {
   private final class Pipe {
     private final boolean toServer;
     private final ArrayDeque<Runnable> held = new ArrayDeque<>();
-    private ByteBuffer arrived = newBuffer(OUTPUT_CAPACITY);
+    private ByteBuffer arrived = newBuffer(FIRST_CAPACITY);
     private long lastArrivalNanos;
     private long underWay;
 

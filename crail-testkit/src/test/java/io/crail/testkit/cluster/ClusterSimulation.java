@@ -27,17 +27,17 @@ import java.util.TreeMap;
  * all others at once.
  */
 final class ClusterSimulation implements AutoCloseable {
-  static final Duration LEASE = Duration.ofSeconds(3);
+  static final Duration LEASE = Duration.ofSeconds(2);
   static final Duration MARGIN = Duration.ofMillis(1000);
-  static final Duration RPC_TIMEOUT = Duration.ofSeconds(2);
-  static final Duration DATA_TIMEOUT = Duration.ofSeconds(4);
+  static final Duration RPC_TIMEOUT = Duration.ofSeconds(1);
+  static final Duration DATA_TIMEOUT = Duration.ofSeconds(3);
 
   private static final Duration FAST = Duration.ofNanos(10_000);
   private static final Duration SLICE = Duration.ofMillis(5);
-  private static final Duration AUDIT = Duration.ofMillis(100);
+  private static final Duration AUDIT = Duration.ofMillis(200);
   private static final Duration STORM = Duration.ofSeconds(5);
-  private static final Duration CALM = Duration.ofSeconds(3);
-  private static final int STORMS = 3;
+  private static final Duration CALM = Duration.ofSeconds(2);
+  private static final int STORMS = 2;
   private static final int BLOCK = 64 << 10;
   private static final int REGION = 4 * BLOCK;
   private static final int REGIONS = 8;
@@ -154,6 +154,11 @@ final class ClusterSimulation implements AutoCloseable {
     return tiers.values();
   }
 
+  /** What has gone wrong so far. */
+  String history() {
+    return nemesis.history();
+  }
+
   List<SimulatedUser> users() {
     return users;
   }
@@ -205,7 +210,8 @@ final class ClusterSimulation implements AutoCloseable {
   private void calm() throws Exception {
     nemesis.heal();
     users.forEach(SimulatedUser::greetAll);
-    runFor(RPC_TIMEOUT.plusMillis(300));
+    // Only who times out finds a connection that has fallen silent.
+    runFor(Duration.ofMillis(2300));
     users.forEach(SimulatedUser::greetAll);
     settleDatanodes();
     runFor(LEASE.plus(MARGIN));
@@ -279,7 +285,8 @@ final class ClusterSimulation implements AutoCloseable {
   private void finish() throws Exception {
     nemesis.heal();
     users.forEach(SimulatedUser::rest);
-    runFor(Duration.ofSeconds(20));
+    runFor(Duration.ofSeconds(1));
+    world.awaitAll();
     world.requireNothingPending();
     for (SimulatedUser user : users) {
       user.closeStreams();
@@ -341,7 +348,11 @@ final class ClusterSimulation implements AutoCloseable {
       }
     }
     if (capacity != (long) datanodes.size() * REGIONS * REGION) {
-      throw new AssertionError("the namenodes have " + capacity + " bytes of the datanodes");
+      throw new AssertionError(
+          "the namenodes have "
+              + capacity
+              + " bytes of the datanodes: "
+              + namenodes.stream().map(each -> each.server().holdings()).toList());
     }
   }
 

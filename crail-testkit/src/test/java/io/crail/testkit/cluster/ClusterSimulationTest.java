@@ -36,7 +36,9 @@ class ClusterSimulationTest {
                 + "\nafter "
                 + simulation.now() / 1_000
                 + " us: "
-                + e.getMessage(),
+                + e.getMessage()
+                + "\nwith\n"
+                + simulation.history(),
             e);
       }
       simulation.world().counts().forEach((what, count) -> counts.merge(what, count, Integer::sum));

@@ -14,12 +14,14 @@ final class FileModel {
     private final long start;
     private final long openedNanos;
     private long issued;
+    private long visible;
 
     private Session(long writer, long start, long openedNanos) {
       this.writer = writer;
       this.start = start;
       this.openedNanos = openedNanos;
       this.issued = start;
+      this.visible = start;
     }
 
     long writer() {
@@ -68,9 +70,21 @@ final class FileModel {
   /** A writer was told that all bytes up to a length are there for readers. */
   void acknowledged(Session session, long length, long beginNanos, long nowNanos) {
     Session last = sessions.get(sessions.size() - 1);
-    if (last != session && last.openedNanos < beginNanos) {
-      throw new AssertionError(this + ": a writer goes on though another has the lease");
+    // Who has nothing new to show needs no lease for it.
+    if (length > session.visible && last != session && last.openedNanos < beginNanos) {
+      throw new AssertionError(
+          this
+              + ": the writer that opened it at "
+              + session.openedNanos / 1_000
+              + " us was told at "
+              + nowNanos / 1_000
+              + " us that "
+              + length
+              + " bytes are there, though another has the lease since "
+              + last.openedNanos / 1_000
+              + " us");
     }
+    session.visible = Math.max(session.visible, length);
     if (last == session && length > acknowledged.lastEntry().getValue()) {
       acknowledged.put(nowNanos, length);
     }
@@ -98,14 +112,19 @@ final class FileModel {
 
   /** Fails unless bytes are those that were written. */
   void check(ByteBuffer found, int length) {
-    int owner = -1;
-    for (int i = 0; i < length; i++) {
-      while (owner + 1 < sessions.size() && sessions.get(owner + 1).start <= i) {
-        owner++;
+    long from = 0;
+    for (int i = 0; i < sessions.size() && from < length; i++) {
+      // What others have written before is theirs up to where the next one begins.
+      long next = i + 1 < sessions.size() ? sessions.get(i + 1).start : length;
+      int to = (int) Math.min(length, Math.max(next, from));
+      int wrong = Pattern.mismatch(found, (int) from, to, sessions.get(i).writer, from);
+      if (wrong < to) {
+        throw wrong(found, wrong, length);
       }
-      if (owner < 0 || found.get(i) != Pattern.at(sessions.get(owner).writer, i)) {
-        throw wrong(found, i, length);
-      }
+      from = to;
+    }
+    if (from < length) {
+      throw wrong(found, (int) from, length);
     }
   }
 

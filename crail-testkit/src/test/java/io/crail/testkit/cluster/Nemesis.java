@@ -16,7 +16,7 @@ import java.util.Random;
 final class Nemesis {
   private static final Duration FAST = Duration.ofNanos(10_000);
   private static final Duration USUAL = Duration.ofMillis(2);
-  private static final int MOST_FAULTS = 5;
+  private static final int MOST_FAULTS = 8;
 
   private record Pair(String a, String b) {}
 
@@ -25,12 +25,18 @@ final class Nemesis {
   private final Random random;
   private final List<Pair> partitions = new ArrayList<>();
   private final List<String> paused = new ArrayList<>();
+  private final List<String> history = new ArrayList<>();
   private int storm;
 
   Nemesis(ClusterSimulation simulation) {
     this.simulation = simulation;
     this.network = simulation.network();
     this.random = simulation.random();
+  }
+
+  /** What has gone wrong so far, a line each. */
+  String history() {
+    return String.join("", history);
   }
 
   /** Lets things go wrong in the time to come. */
@@ -68,70 +74,111 @@ final class Nemesis {
     SimulatedDatanode datanode = any(simulation.datanodes());
     int which = random.nextInt(20);
     network.note(which);
+    String what = fault(which, user, namenode, datanode, span);
+    history.add(
+        "  at " + simulation.now() / 1_000 + " us for " + span.toMillis() + " ms: " + what + "\n");
+  }
+
+  private String fault(
+      int which,
+      SimulatedUser user,
+      SimulatedNamenode namenode,
+      SimulatedDatanode datanode,
+      Duration span) {
     switch (which) {
-      case 0 -> network.silence(user.host(), namenode.host());
-      case 1 -> network.cut(user.host(), namenode.host());
-      case 2, 3 -> partition(user.host(), namenode.host(), span);
-      case 4, 5 -> network.delay(user.host(), namenode.host(), span);
-      case 6 -> partition(user.host(), datanode.host(), span);
-      case 7 -> partition(datanode.host(), namenode.host(), span);
-      case 8 -> network.delay(datanode.host(), namenode.host(), span);
-      case 9 -> breakConnections(span);
-      case 10 -> slowNetwork(span);
-      case 11 -> slowData(span);
-      case 12 -> loseAnswers(span);
-      case 13, 14 -> pause(user.host(), span);
-      case 15 -> pause(namenode.host(), span);
-      case 16 -> pause(datanode.host(), span);
-      case 17 -> killUser(user);
-      case 18 -> killNamenode(namenode, span);
-      default -> killDatanode(datanode, span);
+      case 0:
+        network.silence(user.host(), namenode.host());
+        return "silence " + user.host() + " " + namenode.host();
+      case 1:
+        network.cut(user.host(), namenode.host());
+        return "cut " + user.host() + " " + namenode.host();
+      case 2, 3:
+        return partition(user.host(), namenode.host(), span);
+      case 4, 5:
+        return delay(user.host(), namenode.host(), span);
+      case 6:
+        return partition(user.host(), datanode.host(), span);
+      case 7:
+        return partition(datanode.host(), namenode.host(), span);
+      case 8:
+        return delay(datanode.host(), namenode.host(), span);
+      case 9:
+        return breakConnections(span);
+      case 10:
+        return slowNetwork(span);
+      case 11:
+        return slowData(span);
+      case 12:
+        return loseAnswers(span);
+      case 13, 14:
+        return pause(user.host(), span);
+      case 15:
+        return pause(namenode.host(), span);
+      case 16:
+        return pause(datanode.host(), span);
+      case 17:
+        return killUser(user);
+      case 18:
+        return killNamenode(namenode, span);
+      default:
+        return killDatanode(datanode, span);
     }
   }
 
-  private void partition(String a, String b, Duration span) {
+  private String delay(String a, String b, Duration span) {
+    network.delay(a, b, span);
+    return "delay " + a + " " + b;
+  }
+
+  private String partition(String a, String b, Duration span) {
     network.partition(a, b);
     partitions.add(new Pair(a, b));
     later(span, () -> network.heal(a, b));
+    return "partition " + a + " " + b;
   }
 
-  private void breakConnections(Duration span) {
+  private String breakConnections(Duration span) {
     network.breakConnections(random.nextDouble() / 10);
     later(span, () -> network.breakConnections(0));
+    return "break connections";
   }
 
-  private void slowNetwork(Duration span) {
+  private String slowNetwork(Duration span) {
     network.latency(FAST, millis(1, 400));
     later(span, () -> network.latency(FAST, USUAL));
+    return "slow network";
   }
 
-  private void slowData(Duration span) {
+  private String slowData(Duration span) {
     Duration most = millis(1, 250);
     simulation.tiers().forEach(tier -> tier.latency(FAST, most));
     later(span, () -> simulation.tiers().forEach(tier -> tier.latency(FAST, USUAL)));
+    return "slow data";
   }
 
-  private void loseAnswers(Duration span) {
+  private String loseAnswers(Duration span) {
     double probability = random.nextDouble() / 4;
     for (SimulatedTier tier : simulation.tiers()) {
       // With both halves of a transfer less than the margin.
       tier.loseAnswers(probability, Duration.ofMillis(300));
     }
     later(span, this::answerAlways);
+    return "lose answers of data";
   }
 
   private void answerAlways() {
     simulation.tiers().forEach(tier -> tier.loseAnswers(0, Duration.ZERO));
   }
 
-  private void pause(String host, Duration span) {
+  private String pause(String host, Duration span) {
     if (network.isPaused(host) || network.isDead(host)) {
-      return;
+      return "nothing";
     }
     network.pause(host);
     paused.add(host);
     simulation.users().stream().filter(u -> u.host().equals(host)).forEach(SimulatedUser::paused);
     later(span, () -> resume(host));
+    return "pause " + host;
   }
 
   private void resume(String host) {
@@ -143,28 +190,31 @@ final class Nemesis {
     }
   }
 
-  private void killUser(SimulatedUser user) {
+  private String killUser(SimulatedUser user) {
     user.kill(random.nextInt(4) == 0);
     simulation.users().remove(user);
     simulation.newUser();
+    return "kill " + user.host();
   }
 
-  private void killNamenode(SimulatedNamenode namenode, Duration span) {
+  private String killNamenode(SimulatedNamenode namenode, Duration span) {
     if (namenode.server() == null) {
-      return;
+      return "nothing";
     }
     namenode.kill(random.nextInt(4) == 0);
     simulation.world().namenodeDied(simulation.namenodes().indexOf(namenode));
     later(span, () -> restart(namenode));
+    return "kill " + namenode.host();
   }
 
-  private void killDatanode(SimulatedDatanode datanode, Duration span) {
+  private String killDatanode(SimulatedDatanode datanode, Duration span) {
     if (!datanode.lives()) {
-      return;
+      return "nothing";
     }
     datanode.kill(random.nextInt(4) == 0);
     simulation.world().datanodeDied();
     later(span, () -> restart(datanode));
+    return "kill " + datanode.host();
   }
 
   private static void restart(SimulatedNamenode namenode) {

@@ -146,15 +146,31 @@ final class PathModel {
     if (candidates.size() == 1 && only.outcome == Outcome.UNKNOWN) {
       only.outcome = Outcome.DONE;
       only.end = Math.min(only.end, end);
-      only.node = only.node == 0 ? node : only.node;
     }
     if (value != null && node != 0) {
       value.node = node;
-    }
-    if (node != 0) {
       known.add(node);
+    } else if (node != 0) {
+      bind(candidates, node);
     }
     add(new Change(Kind.SEEN, node, value, begin), end);
+  }
+
+  /** Notes whose node was found, where it can only be one change's. */
+  private void bind(List<Change> candidates, long node) {
+    Change first = candidates.get(0);
+    if (first.node() == 0
+        && candidates.stream().allMatch(c -> c == first || isSameValue(c, first))) {
+      known.add(node);
+      first.node = node;
+      if (first.value != null) {
+        first.value.node = node;
+      }
+    }
+  }
+
+  private static boolean isSameValue(Change a, Change b) {
+    return a.value != null && a.value == b.value;
   }
 
   /** Somebody found nothing. */

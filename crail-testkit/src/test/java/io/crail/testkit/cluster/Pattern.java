@@ -11,17 +11,45 @@ final class Pattern {
 
   /** The byte of a writer at a position. */
   static byte at(long writer, long position) {
+    return of(word(writer, position), position);
+  }
+
+  private static long word(long writer, long position) {
     long mixed = (writer ^ (position >>> 3)) * 0x9E3779B97F4A7C15L;
-    mixed ^= mixed >>> 32;
-    return (byte) (mixed >>> ((position & 7) * 7));
+    return mixed ^ mixed >>> 32;
+  }
+
+  private static byte of(long word, long position) {
+    return (byte) (word >>> ((position & 7) * 7));
+  }
+
+  /** Fills a part of a buffer with the bytes of a writer, whose first has a position. */
+  static void fill(ByteBuffer bytes, int from, int to, long writer, long position) {
+    long word = word(writer, position);
+    for (int i = from; i < to; i++) {
+      long at = position + i - from;
+      word = (at & 7) == 0 ? word(writer, at) : word;
+      bytes.put(i, of(word, at));
+    }
+  }
+
+  /** The index of the first byte that is not the writer's; {@code to} when all are. */
+  static int mismatch(ByteBuffer bytes, int from, int to, long writer, long position) {
+    long word = word(writer, position);
+    for (int i = from; i < to; i++) {
+      long at = position + i - from;
+      word = (at & 7) == 0 ? word(writer, at) : word;
+      if (bytes.get(i) != of(word, at)) {
+        return i;
+      }
+    }
+    return to;
   }
 
   /** A direct buffer with the bytes of a writer. */
   static CrailBuffer buffer(long writer, long position, int length) {
     ByteBuffer bytes = ByteBuffer.allocateDirect(length);
-    for (int i = 0; i < length; i++) {
-      bytes.put(i, at(writer, position + i));
-    }
+    fill(bytes, 0, length, writer, position);
     return OffHeapBuffer.wrap(bytes);
   }
 

@@ -38,7 +38,7 @@ final class SimulatedUser {
   private static final int MOST_PENDING = 12;
   private static final int MOST_STREAMS = 5;
   private static final int MOST_HANDLES = 8;
-  private static final int PAUSE_MILLIS = 40;
+  private static final int PAUSE_MILLIS = 60;
   private static final long RPC = ClusterSimulation.RPC_TIMEOUT.toNanos();
   private static final long DATA = ClusterSimulation.DATA_TIMEOUT.toNanos();
 
@@ -243,9 +243,9 @@ final class SimulatedUser {
 
   private void act() throws Exception {
     int which = random.nextInt(100);
-    if (which < 8) {
+    if (which < 3) {
       makeContainer(random.nextBoolean() ? anyOf(world.directories()) : anyOf(world.tables()));
-    } else if (which < 20) {
+    } else if (which < 15) {
       createFile(anyFile(), random.nextInt(4) == 0);
     } else if (which < 44) {
       write();

@@ -38,9 +38,7 @@ final class Value {
   CrailBuffer buffer() {
     ByteBuffer bytes = ByteBuffer.allocateDirect(length);
     bytes.putLong(0, id);
-    for (int i = Long.BYTES; i < length; i++) {
-      bytes.put(i, Pattern.at(id, i));
-    }
+    Pattern.fill(bytes, Long.BYTES, length, id, Long.BYTES);
     return OffHeapBuffer.wrap(bytes);
   }
 
@@ -49,10 +47,9 @@ final class Value {
     if (foundLength > length || (foundLength < length && !partial)) {
       throw new AssertionError(where + ": " + foundLength + " bytes of " + this);
     }
-    for (int i = Long.BYTES; i < foundLength; i++) {
-      if (found.get(i) != Pattern.at(id, i)) {
-        throw new AssertionError(where + ": byte " + i + " of " + this + " is wrong");
-      }
+    int wrong = Pattern.mismatch(found, Long.BYTES, foundLength, id, Long.BYTES);
+    if (wrong < foundLength) {
+      throw new AssertionError(where + ": byte " + wrong + " of " + this + " is wrong");
     }
   }
 

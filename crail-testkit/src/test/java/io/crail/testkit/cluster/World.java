@@ -4,6 +4,7 @@ package io.crail.testkit.cluster;
 import io.crail.common.Utf8;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NodePath;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -225,6 +226,14 @@ final class World {
   void checkDeadlines() {
     pending.removeIf(call -> call.user.isDead());
     pending.forEach(this::checkDeadline);
+  }
+
+  /** Lets time pass until everything has ended, at its deadline at the latest. */
+  void awaitAll() throws Exception {
+    while (!pending.isEmpty()) {
+      checkDeadlines();
+      simulation.runFor(Duration.ofMillis(50));
+    }
   }
 
   void requireNothingPending() {
