@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.fuzz;
+
+import io.crail.protocol.Create;
+import io.crail.protocol.Generation;
+import io.crail.protocol.Layout;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.RegisterDatanode;
+import io.crail.protocol.RegisterRegion;
+import io.crail.rpc.Frame;
+import io.crail.storage.tcp.DataNodeOperations;
+import io.crail.storage.tcp.WriteData;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * Replays recorded sessions with {@link Faults} against live servers. It does nothing that a lying
+ * client may do by the rules, for nobody proves here who he is: it removes no datanode, and changes
+ * nothing at a path of somebody else. Used by one thread.
+ */
+public final class Attack {
+  private static final int TIMEOUT_MILLIS = 2_000;
+  private static final List<String> PATHS =
+      List.of("/recorded", "/recorded/a", "/recorded/t/k", "/x/y", "x", "/recorded/../a", "//");
+
+  /** The class of the storage that a replayed datanode claims to have. */
+  public static final int LIAR_CLASS = 1;
+
+  private final Random random;
+  private final List<List<byte[]>> metadata;
+  private final List<List<byte[]>> data;
+  private final Faults metadataFaults;
+  private final Faults dataFaults;
+  private final long highestGeneration;
+  private final int liar;
+
+  /**
+   * Prepares one.
+   *
+   * @param metadata sessions with a namenode, of clients and a datanode
+   * @param data sessions with a datanode
+   * @param liar the number of the recorded datanode
+   */
+  public Attack(Random random, List<List<byte[]>> metadata, List<List<byte[]>> data, int liar) {
+    this.random = random;
+    this.metadata = metadata.stream().filter(session -> !session.isEmpty()).toList();
+    this.data = data.stream().filter(session -> !session.isEmpty()).toList();
+    this.liar = liar;
+    Choices choices = Choices.of(random);
+    Hostile hostile = new Hostile(choices, PATHS);
+    metadataFaults = new Faults(NameNodeOperations.all(), choices, hostile);
+    dataFaults = new Faults(DataNodeOperations.all(), choices, hostile);
+    this.metadata.forEach(metadataFaults::learn);
+    this.data.stream().map(Attack::withoutData).forEach(dataFaults::learn);
+    highestGeneration =
+        this.data.stream().flatMap(List::stream).mapToLong(Attack::generation).max().orElse(0);
+  }
+
+  /** Data are no part of what a layout describes but for their length. */
+  private static List<byte[]> withoutData(List<byte[]> session) {
+    return session.stream()
+        .filter(frame -> opcode(frame) != DataNodeOperations.WRITE.number())
+        .toList();
+  }
+
+  private static int opcode(byte[] frame) {
+    return Frame.code(little(frame), 0);
+  }
+
+  private static ByteBuffer little(byte[] bytes) {
+    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  private static long generation(byte[] frame) {
+    int at = Frame.HEADER_LENGTH + WriteData.Request.LAYOUT.offset("generation");
+    return opcode(frame) == DataNodeOperations.WRITE.number() && frame.length >= at + Long.BYTES
+        ? little(frame).getLong(at)
+        : 0;
+  }
+
+  /** Replays a session at each server; gives the number of frames that were sent. */
+  public int round(InetSocketAddress namenode, InetSocketAddress datanode) {
+    return replay(namenode, metadata, metadataFaults, NameNodeOperations.all())
+        + replay(datanode, data, dataFaults, DataNodeOperations.all());
+  }
+
+  private int replay(
+      InetSocketAddress server,
+      List<List<byte[]>> sessions,
+      Faults faults,
+      Map<Integer, Operation<?, ?>> table) {
+    List<byte[]> frames =
+        faults.put(
+            sessions.get(random.nextInt(sessions.size())),
+            sessions.get(random.nextInt(sessions.size())));
+    int sent = 0;
+    try (Socket socket = new Socket(server.getAddress(), server.getPort())) {
+      socket.setSoTimeout(TIMEOUT_MILLIS);
+      socket.setTcpNoDelay(random.nextBoolean());
+      if (random.nextInt(4) == 0) {
+        // Ends with answers on their way.
+        socket.setSoLinger(true, 0);
+      }
+      InputStream in = socket.getInputStream();
+      for (byte[] frame : frames) {
+        if (isFair(table, frame)) {
+          socket.getOutputStream().write(frame);
+          sent++;
+        }
+        in.skip(in.available());
+      }
+      if (random.nextBoolean()) {
+        socket.shutdownOutput();
+        in.skip(Long.MAX_VALUE);
+      }
+    } catch (IOException e) {
+      // The server has ended it.
+    }
+    return sent;
+  }
+
+  private boolean isFair(Map<Integer, Operation<?, ?>> table, byte[] frame) {
+    if (frame.length < Frame.HEADER_LENGTH) {
+      return true;
+    }
+    Operation<?, ?> operation = table.get(opcode(frame));
+    if (operation == NameNodeOperations.REMOVE_DATANODE) {
+      return false;
+    } else if (operation == NameNodeOperations.REGISTER_DATANODE) {
+      return field(frame, RegisterDatanode.Request.LAYOUT, "storageClass") == LIAR_CLASS;
+    } else if (operation == NameNodeOperations.REGISTER_REGION) {
+      return field(frame, RegisterRegion.Request.LAYOUT, "datanode") == liar;
+    } else if (operation == DataNodeOperations.WRITE) {
+      long generation = generation(frame);
+      return generation <= highestGeneration || generation > Generation.MAX;
+    }
+    return operation == null || !operation.mutating() || !isOthersPath(operation, frame);
+  }
+
+  private static int field(byte[] frame, Layout layout, String name) {
+    int at = Frame.HEADER_LENGTH + layout.offset(name);
+    return frame.length < at + Integer.BYTES ? -1 : little(frame).getInt(at);
+  }
+
+  private static boolean isOthersPath(Operation<?, ?> operation, byte[] frame) {
+    if (operation.request().layout().tails().stream().noneMatch(Hostile::isPath)) {
+      return false;
+    }
+    String text = new String(frame, StandardCharsets.ISO_8859_1);
+    return text.contains("/honest") || !text.contains("/recorded") && !isCreation(operation);
+  }
+
+  private static boolean isCreation(Operation<?, ?> operation) {
+    return operation.request() == Create.Request.CODEC;
+  }
+}

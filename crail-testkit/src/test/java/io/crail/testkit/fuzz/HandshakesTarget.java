@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.fuzz;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.darpc.DarpcDoor;
+import io.crail.storage.rdma.RdmaHelloDoor;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * What comes with a connection over RDMA. Those over TCP are requests like others, see {@link
+ * MessagesTarget}.
+ *
+ * <pre>[bytes in front of the data][private data ...]</pre>
+ */
+final class HandshakesTarget implements Target {
+  private static final UUID OWN = new UUID(0x0102030405060708L, 0x1112131415161718L);
+  private static final int GREETING_LENGTH = 16;
+
+  @Override
+  public void run(byte[] bytes) {
+    Input input = new Input(bytes);
+    byte[] front = input.take(input.below(9));
+    byte[] data = input.rest();
+    // As it arrives: in the middle of a buffer.
+    ByteBuffer whole = ByteBuffer.allocate(front.length + data.length);
+    whole.put(front).put(data).flip().position(front.length);
+    checkStorage(whole.duplicate(), data);
+    checkDarpc(whole.duplicate());
+  }
+
+  private static void checkStorage(ByteBuffer data, byte[] bytes) {
+    ErrorCode verdict = RdmaHelloDoor.check(data.duplicate(), OWN);
+    boolean right = startsWith(bytes, RdmaHelloDoor.request(OWN).array());
+    Require.equal(right, verdict == ErrorCode.OK, "a request is taken with " + verdict);
+    ErrorCode answer = RdmaHelloDoor.answer(data.duplicate());
+    if (answer == ErrorCode.OK) {
+      Require.that(
+          startsWith(bytes, RdmaHelloDoor.response(ErrorCode.OK).array()), "an answer is taken");
+    }
+  }
+
+  private static boolean startsWith(byte[] bytes, byte[] prefix) {
+    return bytes.length >= prefix.length
+        && Arrays.equals(bytes, 0, prefix.length, prefix, 0, prefix.length);
+  }
+
+  private static void checkDarpc(ByteBuffer data) {
+    String reason = DarpcDoor.reason(data.duplicate());
+    Require.that(reason.length() <= data.remaining(), "a reason that grows");
+    try {
+      int[] greeting = DarpcDoor.greeting(data.duplicate());
+      if (greeting != null) {
+        ByteBuffer again = DarpcDoor.greeting(greeting[0], greeting[1]);
+        Require.equal(again, data.slice(data.position(), GREETING_LENGTH), "greeting");
+        Require.that(greeting[0] >= 64 && greeting[0] <= 128 << 10, "messages of " + greeting[0]);
+        Require.that(greeting[1] >= 4 && greeting[1] <= 32 << 10, greeting[1] + " receives");
+      }
+    } catch (CrailException e) {
+      Require.equal(ErrorCode.PROTOCOL, e.code(), "refusal of a greeting");
+    }
+  }
+
+  @Override
+  public List<byte[]> seeds() {
+    List<byte[]> seeds = new ArrayList<>();
+    for (ByteBuffer data :
+        List.of(
+            RdmaHelloDoor.request(OWN),
+            RdmaHelloDoor.response(ErrorCode.OK),
+            RdmaHelloDoor.response(ErrorCode.DATA_LOST),
+            DarpcDoor.greeting(4096, 64),
+            DarpcDoor.refusal("too many connections"))) {
+      byte[] seed = new byte[1 + data.remaining()];
+      data.get(seed, 1, data.remaining());
+      seeds.add(seed);
+    }
+    return seeds;
+  }
+}

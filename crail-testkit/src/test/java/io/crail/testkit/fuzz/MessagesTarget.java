@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.fuzz;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Codec;
+import io.crail.protocol.Layout;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.storage.tcp.DataNodeOperations;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Every message of every operation in the tables. The input says which, then what its bytes are. A
+ * message is refused with its type, or it is encoded again to what it was.
+ *
+ * <pre>[1: answer, 2: of the datanode's table][number of the operation][message ...]</pre>
+ */
+final class MessagesTarget implements Target {
+  private static final int ANSWER = 1;
+  private static final int DATA = 2;
+
+  @Override
+  public void run(byte[] bytes) {
+    Input input = new Input(bytes);
+    int which = input.u8();
+    Operation<?, ?> operation = table((which & DATA) != 0).get(input.u8());
+    if (operation != null) {
+      boolean answer = (which & ANSWER) != 0;
+      String name = operation + (answer ? " answer" : " request");
+      Codec<?> codec = answer ? operation.response() : operation.request();
+      check(name, codec, input.restBuffer());
+    }
+  }
+
+  private static Map<Integer, Operation<?, ?>> table(boolean data) {
+    return data ? DataNodeOperations.all() : NameNodeOperations.all();
+  }
+
+  private static <T> void check(String name, Codec<T> codec, ByteBuffer bytes) {
+    Require.modest(name, bytes.capacity(), () -> decode(name, codec, bytes));
+    T message = decode(name, codec, bytes);
+    if (message == null) {
+      return;
+    }
+    ByteBuffer again = encode(codec, message);
+    // Data move apart from the fixed part that announces them.
+    Require.that(again.capacity() <= bytes.capacity(), name + " grows: " + message);
+    if (again.capacity() < bytes.capacity()) {
+      Require.equal(codec.layout().fixedLength(), again.capacity(), name + " shrinks");
+    } else {
+      try {
+        T back = codec.decode(again, 0, again.capacity());
+        Require.equal(message, back, name + " comes back as another");
+        Require.equal(again, encode(codec, back), name + " has two forms");
+      } catch (CrailException e) {
+        throw new AssertionError(name + " does not read what it wrote: " + message, e);
+      }
+    }
+    for (int i = 0; i < again.capacity(); i++) {
+      int at = i;
+      Require.that(
+          again.get(i) == bytes.get(i) || isFlag(codec.layout(), again, bytes, i),
+          () -> name + " loses byte " + at + " of " + message);
+    }
+  }
+
+  /** Whether a byte is one of a flag, which is what is not 0. */
+  private static boolean isFlag(Layout layout, ByteBuffer written, ByteBuffer arrived, int at) {
+    for (Layout.Field field : layout.fields()) {
+      if (at >= field.offset() && at < field.offset() + field.width()) {
+        if (field.meaning().endsWith("0 or 1")) {
+          return written.get(field.offset()) == 1;
+        }
+      }
+    }
+    // Of a part with a layout of its own.
+    return written.get(at) == 1 && arrived.get(at) != 0;
+  }
+
+  /** The message, or null when it is refused. */
+  private static <T> T decode(String name, Codec<T> codec, ByteBuffer bytes) {
+    try {
+      return codec.decode(bytes, 0, bytes.capacity());
+    } catch (CrailException e) {
+      Require.that(
+          e.code() == ErrorCode.PROTOCOL || e.code() == ErrorCode.INVALID_ARGUMENT,
+          () -> name + " is refused with " + e);
+      return null;
+    }
+  }
+
+  private static <T> ByteBuffer encode(Codec<T> codec, T message) {
+    ByteBuffer out = ByteBuffer.allocate(codec.length(message)).order(ByteOrder.LITTLE_ENDIAN);
+    codec.encode(message, out, 0);
+    return out;
+  }
+
+  @Override
+  public List<byte[]> seeds() throws IOException {
+    List<byte[]> seeds = new ArrayList<>();
+    Golden.messages()
+        .forEach(
+            (name, message) -> {
+              int number = Integer.parseInt(name.substring(0, name.indexOf(' ')));
+              seeds.add(input(name.endsWith("response") ? ANSWER : 0, number, message));
+            });
+    DataNodeOperations.all()
+        .forEach(
+            (number, operation) -> {
+              seeds.add(input(DATA, number, smallest(operation.request())));
+              seeds.add(input(DATA | ANSWER, number, smallest(operation.response())));
+            });
+    return seeds;
+  }
+
+  /** A message with as little in it as its layout allows. */
+  private static byte[] smallest(Codec<?> codec) {
+    return new Hostile(new Input(new byte[0]), List.of("/")).make(codec.layout());
+  }
+
+  private static byte[] input(int which, int number, byte[] message) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    out.write(which);
+    out.write(number);
+    out.writeBytes(message);
+    return out.toByteArray();
+  }
+}
