@@ -29,6 +29,7 @@ final class ProcessCluster implements AutoCloseable {
   private final Map<String, String> settings = new LinkedHashMap<>();
   private final List<CrailProcess> namenodes = new ArrayList<>();
   private final List<CrailProcess> datanodes = new ArrayList<>();
+  private final List<List<String>> datanodeArguments = new ArrayList<>();
   private final List<InetSocketAddress> namenodeAddresses = new ArrayList<>();
   private final List<InetSocketAddress> datanodeAddresses = new ArrayList<>();
   private final String host;
@@ -154,8 +155,21 @@ final class ProcessCluster implements AutoCloseable {
     if (storageClass >= 0) {
       arguments.addAll(List.of("-c", String.valueOf(storageClass)));
     }
-    arguments.addAll(List.of("--", "-p", "0", "-d", dataPath.toString(), "-s", size));
-    datanodes.add(crail(arguments.toArray(new String[0])));
+    arguments.addAll(List.of("--", "-d", dataPath.toString(), "-s", size, "-p"));
+    datanodeArguments.add(arguments);
+    datanodes.add(datanode(arguments, 0));
+  }
+
+  private CrailProcess datanode(List<String> arguments, int port) throws IOException {
+    List<String> all = new ArrayList<>(arguments);
+    all.add(String.valueOf(port));
+    return crail(all.toArray(new String[0]));
+  }
+
+  /** Starts a datanode that was killed again, at the same address, and waits for nothing. */
+  void startDatanodeAgain(int index) throws IOException {
+    int port = datanodeAddresses.get(index).getPort();
+    datanodes.set(index, datanode(datanodeArguments.get(index), port));
   }
 
   private void awaitDatanode(int index) throws Exception {
@@ -167,6 +181,12 @@ final class ProcessCluster implements AutoCloseable {
   /** Kills a namenode and starts it again at the same address. */
   void restartNamenode(int index) throws Exception {
     namenodes.get(index).kill();
+    startNamenodeAgain(index);
+    awaitNamenode(index);
+  }
+
+  /** Starts a namenode that was killed again, at the same address, and waits for nothing. */
+  void startNamenodeAgain(int index) throws IOException {
     namenodes.set(
         index,
         crail(
@@ -175,7 +195,6 @@ final class ProcessCluster implements AutoCloseable {
             String.valueOf(index),
             "-p",
             String.valueOf(namenodeAddresses.get(index).getPort())));
-    awaitNamenode(index);
   }
 
   /** Runs a command of {@code crail} to its end. */

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import io.crail.CrailSpace;
+import io.crail.CrailStore;
+import io.crail.conf.CrailConfiguration;
+import io.crail.testkit.model.Board;
+import io.crail.testkit.model.Board.Counter;
+import io.crail.testkit.model.Names;
+import io.crail.testkit.nemesis.Fault;
+import io.crail.testkit.nemesis.Nemesis;
+import io.crail.testkit.nemesis.Plan;
+import io.crail.testkit.nemesis.Role;
+import io.crail.testkit.nemesis.Step;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One run of the model-based tester: clients that do random operations in processes of their own, a
+ * nemesis that harms clients, datanodes and namenodes, and a verdict. What the names hold is on a
+ * board that all processes map, so that a client that was killed has a successor that knows what it
+ * had begun.
+ */
+final class ModelRun implements Nemesis.Victims {
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+  /** Clients give up what cannot be had after twice that. */
+  private static final Duration LONGEST_FINISH = Duration.ofSeconds(240);
+
+  private static final long TICK_MILLIS = 250;
+
+  /** After the last fault: what was on its way when it began has arrived, or never will. */
+  private static final long CALM_MILLIS = 2000;
+
+  /** Parameters of a run, and so all that repeats it. */
+  record Parameters(
+      long seed,
+      int seconds,
+      boolean mapped,
+      int namenodes,
+      int datanodes,
+      int clients,
+      int threads,
+      int mebibytes,
+      int longestFaultMillis) {
+    /** The line that repeats the run. */
+    String command() {
+      return String.format(
+          "ci/torture --seed %d --seconds %d --mapped %s --namenodes %d --datanodes %d --clients %d"
+              + " --threads %d --mebibytes %d --longest-fault %d",
+          seed,
+          seconds,
+          mapped,
+          namenodes,
+          datanodes,
+          clients,
+          threads,
+          mebibytes,
+          longestFaultMillis);
+    }
+  }
+
+  private final Parameters parameters;
+  private final Path directory;
+  private final Path log;
+  private final Names names;
+  private final Board board;
+  private final ProcessCluster cluster;
+  private final CrailProcess[] clients;
+  private final int[] incarnations;
+  private final List<CrailProcess> dead = new ArrayList<>();
+  private final long begin = System.nanoTime();
+  private volatile int lasting;
+  private volatile long calmNanos = System.nanoTime();
+  private volatile boolean ended;
+  private volatile Throwable tickFailure;
+
+  private ModelRun(Parameters parameters, ProcessCluster cluster) throws Exception {
+    this.parameters = parameters;
+    this.cluster = cluster;
+    directory = Files.createTempDirectory("crail-model");
+    log = directory.resolve("nemesis.log");
+    names = new Names(parameters.clients, parameters.threads);
+    board = Board.create(directory.resolve("board"), names.count());
+    clients = new CrailProcess[parameters.clients];
+    incarnations = new int[parameters.clients];
+  }
+
+  /** Short times in the order that they need: a datanode waits for data less than space rests. */
+  private static Map<String, String> settings() {
+    Map<String, String> settings = new LinkedHashMap<>();
+    settings.put("crail.lease", "2s");
+    settings.put("crail.namenode.freemargin", "1s");
+    settings.put("crail.storage.tcp.writetimeout", "800ms");
+    settings.put("crail.storage.keepalive", "500ms");
+    settings.put("crail.rpctimeout", "4s");
+    settings.put("crail.datatimeout", "4s");
+    return settings;
+  }
+
+  /**
+   * Does a run.
+   *
+   * @return what is wrong; nothing when all is right
+   */
+  static List<String> of(Parameters parameters) throws Exception {
+    System.out.println("repeat with: " + parameters.command());
+    List<String> wrong;
+    Path kept;
+    try (ProcessCluster cluster = ProcessCluster.start(parameters.namenodes, 0, settings())) {
+      for (int i = 0; i < parameters.datanodes; i++) {
+        cluster.startDatanode(parameters.mebibytes / parameters.datanodes + "m", -1);
+      }
+      ModelRun run = new ModelRun(parameters, cluster);
+      kept = run.directory;
+      try {
+        wrong = run.run();
+      } finally {
+        run.close();
+      }
+    }
+    if (wrong.isEmpty()) {
+      delete(kept);
+    } else {
+      Files.write(kept.resolve("wrong"), wrong);
+      System.out.println("repeat with: " + parameters.command());
+      System.out.println("what was done to whom, and what was wrong: " + kept);
+    }
+    return wrong;
+  }
+
+  private static void delete(Path directory) throws IOException {
+    for (String name : List.of("board", "nemesis.log")) {
+      Files.deleteIfExists(directory.resolve(name));
+    }
+    Files.delete(directory);
+  }
+
+  private List<String> run() throws Exception {
+    for (int i = 0; i < clients.length; i++) {
+      startClient(i);
+    }
+    for (CrailProcess client : clients) {
+      client.await("^working$", PATIENCE);
+    }
+    Thread ticker = new Thread(this::tick, "quiet times");
+    ticker.start();
+    try {
+      new Nemesis(this, this::note).run(plan(), this::goesOn);
+      while (goesOn() && millis() < TimeUnit.SECONDS.toMillis(parameters.seconds)) {
+        TimeUnit.MILLISECONDS.sleep(TICK_MILLIS);
+      }
+      if (mismatches().isEmpty()) {
+        awaitAllOnline();
+      }
+      board.increment(Counter.FINISH, 0);
+      if (mismatches().isEmpty()) {
+        awaitClients();
+      }
+    } finally {
+      ended = true;
+      ticker.join();
+    }
+    return verdict();
+  }
+
+  private List<Step> plan() {
+    List<Plan.Choice> choices =
+        List.of(
+            new Plan.Choice(Fault.KILL, Role.CLIENT, 3),
+            new Plan.Choice(Fault.STOP, Role.CLIENT, 5),
+            new Plan.Choice(Fault.KILL, Role.DATANODE, 1),
+            new Plan.Choice(Fault.STOP, Role.DATANODE, 4),
+            new Plan.Choice(Fault.KILL, Role.NAMENODE, 1),
+            new Plan.Choice(Fault.STOP, Role.NAMENODE, 4));
+    Map<Role, Integer> counts =
+        Map.of(
+            Role.CLIENT, parameters.clients,
+            Role.DATANODE, parameters.datanodes,
+            Role.NAMENODE, parameters.namenodes);
+    return Plan.draw(
+        new Random(parameters.seed),
+        TimeUnit.SECONDS.toMillis(parameters.seconds),
+        choices,
+        counts,
+        parameters.longestFaultMillis);
+  }
+
+  private long millis() {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
+  }
+
+  private void note(String what) {
+    try {
+      Files.writeString(
+          log,
+          String.format("%8.3f s %s%n", millis() / 1e3, what),
+          StandardOpenOption.CREATE,
+          StandardOpenOption.APPEND);
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  private boolean goesOn() {
+    return mismatches().isEmpty() && tickFailure == null;
+  }
+
+  // ---- clients ----
+
+  private void startClient(int index) throws IOException {
+    clients[index] =
+        CrailProcess.program(
+            ModelClientProgram.class,
+            cluster.directory().resolve("crail-site.conf").toString(),
+            String.valueOf(parameters.mapped),
+            directory.resolve("board").toString(),
+            String.valueOf(parameters.clients),
+            String.valueOf(parameters.threads),
+            String.valueOf(index),
+            String.valueOf(incarnations[index]++),
+            String.valueOf(parameters.namenodes),
+            "false",
+            String.valueOf(parameters.seed));
+  }
+
+  private List<String> mismatches() {
+    List<String> found = new ArrayList<>();
+    List<CrailProcess> all = new ArrayList<>(dead);
+    all.addAll(List.of(clients));
+    for (CrailProcess client : all) {
+      client.stdout().lines().filter(line -> line.startsWith("MISMATCH")).forEach(found::add);
+    }
+    return found;
+  }
+
+  private void awaitClients() throws Exception {
+    long deadline = System.nanoTime() + LONGEST_FINISH.toNanos();
+    for (CrailProcess client : clients) {
+      while (client.isAlive() && goesOn() && System.nanoTime() - deadline < 0) {
+        TimeUnit.MILLISECONDS.sleep(TICK_MILLIS);
+      }
+    }
+  }
+
+  private List<String> verdict() throws Exception {
+    List<String> wrong = mismatches();
+    for (int i = 0; i < clients.length && wrong.isEmpty(); i++) {
+      int finished = (int) clients[i].stdout().lines().filter("finished"::equals).count();
+      if (clients[i].isAlive() || finished != parameters.threads) {
+        wrong.add("client " + i + " has not come to its end\n" + clients[i].stdout());
+        wrong.add(clients[i].stderr());
+      }
+      clients[i].stdout().lines().forEach(line -> System.out.println("client: " + line));
+    }
+    if (tickFailure != null) {
+      wrong.add("the controller failed: " + tickFailure);
+    }
+    if (wrong.isEmpty()) {
+      awaitAllFree(wrong);
+    }
+    wrong.forEach(System.out::println);
+    return wrong;
+  }
+
+  private void awaitAllFree(List<String> wrong) throws Exception {
+    try (CrailStore store = open()) {
+      Await.until(
+          "all space is free",
+          PATIENCE,
+          () -> {
+            CrailSpace space = store.getSpace();
+            return space.freeBytes() == space.capacityBytes()
+                && space.capacityBytes() == (long) parameters.mebibytes << 20;
+          });
+    } catch (AssertionError e) {
+      wrong.add(e.getMessage() + "\n" + cluster.run("df", "--bytes").stdout());
+    }
+  }
+
+  private CrailStore open() throws Exception {
+    return CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+  }
+
+  private void awaitAllOnline() throws Exception {
+    String all = parameters.datanodes + " of " + parameters.datanodes + " datanodes online";
+    Await.until(all, PATIENCE, () -> cluster.run("df").stdout().contains(all));
+  }
+
+  // ---- quiet times ----
+
+  private void tick() {
+    try (CrailStore store = open()) {
+      while (!ended) {
+        TimeUnit.MILLISECONDS.sleep(TICK_MILLIS);
+        if (lasting == 0 && System.nanoTime() - calmNanos > 0 && answers(store) && lasting == 0) {
+          board.increment(Counter.QUIET, 0);
+        }
+      }
+    } catch (Exception e) {
+      tickFailure = e;
+    }
+  }
+
+  /** True when every namenode has answered. */
+  private static boolean answers(CrailStore store) {
+    try {
+      store.getSpace();
+      return true;
+    } catch (Exception e) {
+      return false;
+    }
+  }
+
+  // ---- faults ----
+
+  private CrailProcess victim(Role role, int index) {
+    return switch (role) {
+      case CLIENT -> clients[index];
+      case DATANODE -> cluster.datanode(index);
+      default -> cluster.namenode(index);
+    };
+  }
+
+  @Override
+  public void begin(Fault fault, Role role, int index) throws Exception {
+    lasting++;
+    CrailProcess victim = victim(role, index);
+    switch (fault) {
+      case STOP -> victim.signal("STOP");
+      case KILL -> {
+        if (role == Role.NAMENODE) {
+          board.increment(Counter.NAMENODE_LOSS, index);
+        } else if (role == Role.DATANODE) {
+          board.increment(Counter.DATANODE_LOSS, 0);
+        } else {
+          dead.add(victim);
+        }
+        victim.kill();
+      }
+      default -> throw new IllegalArgumentException(fault + " " + role);
+    }
+  }
+
+  @Override
+  public void end(Fault fault, Role role, int index) throws Exception {
+    switch (fault) {
+      case STOP -> victim(role, index).signal("CONT");
+      case KILL -> {
+        if (role == Role.NAMENODE) {
+          cluster.startNamenodeAgain(index);
+        } else if (role == Role.DATANODE) {
+          cluster.startDatanodeAgain(index);
+        } else {
+          startClient(index);
+        }
+      }
+      default -> throw new IllegalArgumentException(fault + " " + role);
+    }
+    lasting--;
+  }
+
+  @Override
+  public void healed(long longestMillis) {
+    calmNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CALM_MILLIS);
+  }
+
+  private void close() throws Exception {
+    ended = true;
+    for (CrailProcess client : clients) {
+      if (client != null && client.isAlive()) {
+        client.kill();
+      }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.model;
+
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * A mapped file with the state of all names of a test and some counters, seen by all processes of
+ * the test. It outlives a process that is killed at any instruction, so whoever takes its names
+ * over knows what it had begun. One process writes to a name; all read. Thread-safe.
+ *
+ * <pre>
+ *  4096 bytes of counters, then for each name:
+ *  | versions (8) ... (64) | state of even versions | state of odd versions |
+ * </pre>
+ */
+public final class Board {
+  private static final int HEADER = 4096;
+  private static final int VERSION_LENGTH = 64;
+  private static final int STATE_LENGTH = NameState.MAX_LONGS * Long.BYTES;
+  private static final int RECORD = VERSION_LENGTH + 2 * STATE_LENGTH;
+  private static final VarHandle LONG =
+      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+  /** Counters of the whole test. */
+  public enum Counter {
+    /** Times at which nothing was under way any more that had begun before the one before. */
+    QUIET,
+    /** 1 when the clients are to come to an end. */
+    FINISH,
+    /** Datanodes that have lost their bytes. */
+    DATANODE_LOSS,
+    /** Losses of the first namenode; those of the others follow. */
+    NAMENODE_LOSS
+  }
+
+  private final ByteBuffer memory;
+  private final int names;
+
+  private Board(ByteBuffer memory, int names) {
+    this.memory = memory.order(ByteOrder.LITTLE_ENDIAN);
+    this.names = names;
+  }
+
+  /** Creates the file. */
+  public static Board create(Path file, int names) throws IOException {
+    Board board = map(file, names, StandardOpenOption.CREATE_NEW);
+    for (int i = 0; i < names; i++) {
+      board.write(i, NameState.NEW);
+    }
+    return board;
+  }
+
+  /** Maps a file that another process has created. */
+  public static Board open(Path file, int names) throws IOException {
+    return map(file, names, StandardOpenOption.READ);
+  }
+
+  private static Board map(Path file, int names, StandardOpenOption option) throws IOException {
+    long length = HEADER + (long) names * RECORD;
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, option)) {
+      return new Board(channel.map(FileChannel.MapMode.READ_WRITE, 0, length), names);
+    }
+  }
+
+  /** How many names there are. */
+  public int names() {
+    return names;
+  }
+
+  /** The value of a counter. */
+  public long get(Counter counter) {
+    return get(counter, 0);
+  }
+
+  /** The value of one of several counters of a kind. */
+  public long get(Counter counter, int index) {
+    return (long) LONG.getAcquire(memory, (counter.ordinal() + index) * Long.BYTES);
+  }
+
+  /** Counts one more. */
+  public void increment(Counter counter, int index) {
+    LONG.getAndAdd(memory, (counter.ordinal() + index) * Long.BYTES, 1L);
+  }
+
+  /** How often the state of a name was written. */
+  public long version(int name) {
+    return (long) LONG.getAcquire(memory, HEADER + name * RECORD);
+  }
+
+  /** The state of a name as it was written last. */
+  public NameState read(int name) {
+    while (true) {
+      long version = version(name);
+      byte[] bytes = new byte[STATE_LENGTH];
+      memory.get(stateAt(name, version), bytes);
+      VarHandle.acquireFence();
+      // The one before stays while the next one is written.
+      if (version(name) == version) {
+        return NameState.decode(
+            ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer());
+      }
+    }
+  }
+
+  /** Writes the state of a name, wholly or not at all. */
+  public void write(int name, NameState state) {
+    long next = version(name) + 1;
+    LongBuffer target =
+        memory
+            .slice(stateAt(name, next), STATE_LENGTH)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .asLongBuffer();
+    state.encode(target);
+    LONG.setRelease(memory, HEADER + name * RECORD, next);
+  }
+
+  private static int stateAt(int name, long version) {
+    return HEADER + name * RECORD + VERSION_LENGTH + (int) (version & 1) * STATE_LENGTH;
+  }
+}

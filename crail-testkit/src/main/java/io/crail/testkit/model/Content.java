@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.model;
+
+import java.nio.ByteBuffer;
+import java.nio.LongBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What may lie under a name: nothing, or a file whose bytes are {@link Units} of the operations
+ * that have written it, one after the other. Immutable.
+ *
+ * @param file the file's id, 0 for nothing
+ * @param parts what wrote which bytes, in order
+ * @param leastLength the file may end anywhere from here to the end of the last part
+ */
+public record Content(long file, List<Part> parts, long leastLength) {
+  /** Nothing of that name. */
+  public static final Content ABSENT = new Content(0, List.of(), 0);
+
+  /** The most parts; an owner appends no more. */
+  public static final int MAX_PARTS = 12;
+
+  /** Longs of an encoded content, at most. */
+  static final int MAX_LONGS = 3 + 2 * MAX_PARTS;
+
+  /** Bytes of one operation, up to an offset in the file. */
+  public record Part(long operation, long end) {}
+
+  /** Checks the arguments. */
+  public Content {
+    parts = List.copyOf(parts);
+    if (parts.size() > MAX_PARTS) {
+      throw new IllegalArgumentException("too many parts: " + parts.size());
+    }
+  }
+
+  /** A file without bytes. */
+  public static Content empty(long file) {
+    return new Content(file, List.of(), 0);
+  }
+
+  /** A file with the bytes of the operation that created it. */
+  public static Content of(long file, long length) {
+    return empty(file).append(file, length);
+  }
+
+  /** This with more bytes. */
+  public Content append(long operation, long length) {
+    List<Part> more = new ArrayList<>(parts);
+    more.add(new Part(operation, length() + length));
+    return new Content(file, more, length() + length);
+  }
+
+  /** This, which may end earlier: a write has failed, and nobody knows how far it came. */
+  public Content fromLength(long least) {
+    return new Content(file, parts, least);
+  }
+
+  /** This with its length as it was found. */
+  public Content cut(long length) {
+    List<Part> left = new ArrayList<>();
+    for (Part part : parts) {
+      if (start(left.size()) < length) {
+        left.add(new Part(part.operation, Math.min(part.end, length)));
+      }
+    }
+    return new Content(file, left, length);
+  }
+
+  private long start(int index) {
+    return index == 0 ? 0 : parts.get(index - 1).end;
+  }
+
+  /** True for a file. */
+  public boolean isPresent() {
+    return file != 0;
+  }
+
+  /** The most bytes that it may have. */
+  public long length() {
+    return parts.isEmpty() ? 0 : parts.get(parts.size() - 1).end;
+  }
+
+  /** True when a file of this length may be this one. */
+  public boolean mayHaveLength(long length) {
+    return isPresent() && length >= leastLength && length <= length();
+  }
+
+  /**
+   * Compares a part of a file with this.
+   *
+   * @param bytes from index 0 to the limit
+   * @param offset of the first of them in the file
+   * @return null, or what is wrong
+   */
+  public String mismatch(ByteBuffer bytes, long offset) {
+    long end = offset + bytes.limit();
+    for (int i = 0; i < parts.size(); i++) {
+      long from = Math.max(start(i), offset);
+      long to = Math.min(parts.get(i).end, end);
+      if (from < to) {
+        int begin = (int) (from - offset);
+        int wrong =
+            Units.mismatch(bytes, begin, (int) (to - offset), file, parts.get(i).operation, from);
+        if (wrong >= 0) {
+          return String.format(
+              "byte %d of %d should be of file %s, operation %s, but has: %s",
+              offset + wrong,
+              end,
+              Units.text(file),
+              Units.text(parts.get(i).operation),
+              Units.describe(bytes, wrong));
+        }
+      }
+    }
+    return end > length() ? "bytes after the end at " + length() : null;
+  }
+
+  void encode(LongBuffer target) {
+    target.put(file).put(leastLength).put(parts.size());
+    for (Part part : parts) {
+      target.put(part.operation).put(part.end);
+    }
+  }
+
+  static Content decode(LongBuffer source) {
+    long file = source.get();
+    long least = source.get();
+    List<Part> parts = new ArrayList<>();
+    for (long left = source.get(); left > 0; left--) {
+      parts.add(new Part(source.get(), source.get()));
+    }
+    return new Content(file, parts, least);
+  }
+
+  @Override
+  public String toString() {
+    if (!isPresent()) {
+      return "nothing";
+    }
+    StringBuilder text = new StringBuilder("file " + Units.text(file));
+    for (Part part : parts) {
+      text.append(" [").append(Units.text(part.operation)).append(" to ").append(part.end);
+      text.append(']');
+    }
+    return text + (leastLength < length() ? " or less, from " + leastLength : "");
+  }
+}

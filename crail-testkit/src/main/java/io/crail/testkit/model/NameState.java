@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.model;
+
+import java.nio.ByteBuffer;
+import java.nio.LongBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What whoever looks at a name may find: one content, or while an operation is under way, and after
+ * one of which nobody knows whether it took place, several. They are in the order in which they
+ * follow each other, so that who has found one finds none of those before it any more. Immutable.
+ *
+ * @param possible in their order; never empty
+ * @param attempted how many of the last ones an operation that is under way would bring
+ * @param doubtSince the count of quiet times when an outcome became unknown, or -1
+ * @param namenodeLoss how often the owner knew its namenode to have lost everything
+ * @param datanodeLoss how often datanodes had lost everything when the bytes were written
+ * @param partner the name of which one only may have the file, or -1
+ */
+public record NameState(
+    List<Content> possible,
+    int attempted,
+    long doubtSince,
+    long namenodeLoss,
+    long datanodeLoss,
+    int partner) {
+  /** The most contents at a time. */
+  public static final int MAX_POSSIBLE = 8;
+
+  private static final int FIELDS = 6;
+
+  /** Longs of an encoded state, at most. */
+  static final int MAX_LONGS = FIELDS + MAX_POSSIBLE * Content.MAX_LONGS;
+
+  /** Nothing, before the first operation. */
+  public static final NameState NEW = new NameState(List.of(Content.ABSENT), 0, -1, 0, 0, -1);
+
+  /** What the owner did not expect to find. */
+  public static final int NONE = -1;
+
+  /** Checks the arguments. */
+  public NameState {
+    possible = List.copyOf(possible);
+    if (possible.isEmpty() || possible.size() > MAX_POSSIBLE) {
+      throw new IllegalArgumentException(possible.size() + " possible contents");
+    }
+  }
+
+  /** True when one content alone can be found. */
+  public boolean isKnown() {
+    return possible.size() == 1 && doubtSince < 0 && attempted == 0;
+  }
+
+  /** True when an outcome is not known, so that nothing may be built on it. */
+  public boolean isDoubtful() {
+    return doubtSince >= 0;
+  }
+
+  /** The content that is known, or the last one. */
+  public Content last() {
+    return possible.get(possible.size() - 1);
+  }
+
+  /** An operation begins that brings these contents, one after the other. */
+  public NameState attempt(Content... after) {
+    List<Content> more = new ArrayList<>(possible);
+    more.addAll(List.of(after));
+    return new NameState(
+        more, attempted + after.length, doubtSince, namenodeLoss, datanodeLoss, partner);
+  }
+
+  /**
+   * It took place.
+   *
+   * @param namenodes how often the namenode had lost everything before it began
+   * @param datanodes how often datanodes had, before its oldest byte was written
+   */
+  public NameState done(Content content, long namenodes, long datanodes) {
+    return new NameState(List.of(content), 0, -1, namenodes, datanodes, -1);
+  }
+
+  /** It did not take place, and never will. */
+  public NameState undone() {
+    List<Content> left = possible.subList(0, possible.size() - attempted);
+    return new NameState(left, 0, doubtSince, namenodeLoss, datanodeLoss, partner);
+  }
+
+  /**
+   * Nobody knows whether it took place, or still will.
+   *
+   * @param quiet the count of quiet times now
+   */
+  public NameState unknown(long quiet, int partnerName) {
+    return new NameState(possible, 0, quiet, namenodeLoss, datanodeLoss, partnerName);
+  }
+
+  /** The namenode has lost everything. */
+  public NameState lost(long quiet, long losses) {
+    List<Content> more = new ArrayList<>(possible);
+    if (last().isPresent()) {
+      more.add(Content.ABSENT);
+    }
+    return new NameState(more, 0, quiet, losses, datanodeLoss, partner);
+  }
+
+  /** The index of the first content that has no bytes because there is no file, or NONE. */
+  public int findAbsent() {
+    for (int i = 0; i < possible.size(); i++) {
+      if (!possible.get(i).isPresent()) {
+        return i;
+      }
+    }
+    return NONE;
+  }
+
+  /** The index of the first content that fits a whole file, or NONE. */
+  public int find(ByteBuffer bytes) {
+    for (int i = 0; i < possible.size(); i++) {
+      if (possible.get(i).mayHaveLength(bytes.limit())
+          && possible.get(i).mismatch(bytes, 0) == null) {
+        return i;
+      }
+    }
+    return NONE;
+  }
+
+  /** The index of the first content that may have a length, or NONE. */
+  public int findLength(long length) {
+    for (int i = 0; i < possible.size(); i++) {
+      if (possible.get(i).mayHaveLength(length)) {
+        return i;
+      }
+    }
+    return NONE;
+  }
+
+  /** Says what is wrong with a whole file that fits nothing. */
+  public String explain(ByteBuffer bytes) {
+    StringBuilder text = new StringBuilder("found " + bytes.limit() + " bytes");
+    if (bytes.limit() > 0) {
+      text.append(" that begin with ").append(Units.describe(bytes, 0));
+    }
+    for (Content content : possible) {
+      text.append("; expected ").append(content);
+      if (content.mayHaveLength(bytes.limit())) {
+        text.append(": ").append(content.mismatch(bytes, 0));
+      }
+    }
+    return text.toString();
+  }
+
+  /** A content was found, so none of those before it will be found again. */
+  public NameState found(int index) {
+    if (index <= 0) {
+      return this;
+    }
+    List<Content> left = possible.subList(index, possible.size());
+    return new NameState(
+        left,
+        Math.min(attempted, left.size() - 1),
+        doubtSince,
+        namenodeLoss,
+        datanodeLoss,
+        partner);
+  }
+
+  /** A content was found when nothing could be under way any more. */
+  public NameState settled(Content content) {
+    return new NameState(List.of(content), 0, -1, namenodeLoss, datanodeLoss, -1);
+  }
+
+  void encode(LongBuffer target) {
+    target.put(attempted).put(doubtSince).put(namenodeLoss).put(datanodeLoss).put(partner);
+    target.put(possible.size());
+    possible.forEach(content -> content.encode(target));
+  }
+
+  static NameState decode(LongBuffer source) {
+    int attempted = (int) source.get();
+    long doubtSince = source.get();
+    long namenodeLoss = source.get();
+    long datanodeLoss = source.get();
+    int partner = (int) source.get();
+    List<Content> possible = new ArrayList<>();
+    for (long left = source.get(); left > 0; left--) {
+      possible.add(Content.decode(source));
+    }
+    return new NameState(possible, attempted, doubtSince, namenodeLoss, datanodeLoss, partner);
+  }
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nemesis;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/** Carries out a plan, in the thread that runs it. */
+public final class Nemesis {
+  private static final long POLL_MILLIS = 5;
+
+  private final Victims victims;
+  private final Consumer<String> log;
+  private long longestMillis;
+
+  /** What a test can do to the parts of its cluster. */
+  public interface Victims {
+    /** A fault begins. */
+    void begin(Fault fault, Role role, int index) throws Exception;
+
+    /** It ends: what was killed is started, what was stopped goes on. */
+    void end(Fault fault, Role role, int index) throws Exception;
+
+    /**
+     * No fault lasts.
+     *
+     * @param longestMillis of those since the last time
+     */
+    void healed(long longestMillis) throws Exception;
+  }
+
+  /** What begins or ends at a time. */
+  private record Event(long atMillis, Step step, boolean begins) {}
+
+  /**
+   * Creates one.
+   *
+   * @param log takes a line for each thing that is done
+   */
+  public Nemesis(Victims victims, Consumer<String> log) {
+    this.victims = victims;
+    this.log = log;
+  }
+
+  /**
+   * Carries a plan out; all faults that have begun have ended then.
+   *
+   * @param goesOn false when the test has ended before
+   */
+  public void run(List<Step> plan, BooleanSupplier goesOn) throws Exception {
+    List<Event> events = new ArrayList<>();
+    for (Step step : plan) {
+      events.add(new Event(step.atMillis(), step, true));
+      events.add(new Event(step.endMillis(), step, false));
+    }
+    events.sort(Comparator.comparingLong(Event::atMillis));
+    List<Step> lasting = new ArrayList<>();
+    long begin = System.nanoTime();
+    try {
+      for (Event event : events) {
+        while (goesOn.getAsBoolean() && millisSince(begin) < event.atMillis) {
+          Thread.sleep(POLL_MILLIS);
+        }
+        if (!goesOn.getAsBoolean()) {
+          return;
+        }
+        if (event.begins) {
+          log.accept(event.step.toString());
+          longestMillis = Math.max(longestMillis, event.step.millis());
+          lasting.add(event.step);
+          victims.begin(event.step.fault(), event.step.role(), event.step.index());
+        } else {
+          end(event.step, lasting);
+        }
+      }
+    } finally {
+      for (Step step : List.copyOf(lasting)) {
+        end(step, lasting);
+      }
+    }
+  }
+
+  private void end(Step step, List<Step> lasting) throws Exception {
+    lasting.remove(step);
+    victims.end(step.fault(), step.role(), step.index());
+    log.accept("ended: " + step);
+    if (lasting.isEmpty()) {
+      victims.healed(longestMillis);
+      longestMillis = 0;
+    }
+  }
+
+  private static long millisSince(long beginNanos) {
+    return (System.nanoTime() - beginNanos) / 1_000_000;
+  }
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nemesis;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Networks of a test's own: each member lives in a namespace with one cable to a hub that forwards
+ * between them, and pulling a cable cuts one off. Nothing outside of them is touched or reached.
+ * Needs root.
+ */
+public final class NetworkNamespaces implements AutoCloseable {
+  private static final long PATIENCE_SECONDS = 30;
+
+  private final String prefix;
+  private final int members;
+  private final List<String> made = new ArrayList<>();
+
+  private NetworkNamespaces(String prefix, int members) {
+    this.prefix = prefix;
+    this.members = members;
+  }
+
+  /** Says why there can be none here, or nothing when there can. */
+  public static String unavailable() {
+    try (NetworkNamespaces one = create(1)) {
+      return one.members == 1 ? "" : "no members";
+    } catch (IOException e) {
+      return e.getMessage();
+    }
+  }
+
+  /** Makes as many, all connected. */
+  public static NetworkNamespaces create(int members) throws IOException {
+    String prefix = "crail" + ProcessHandle.current().pid() + "n" + (System.nanoTime() & 0xffff);
+    NetworkNamespaces all = new NetworkNamespaces(prefix, members);
+    boolean complete = false;
+    try {
+      all.make();
+      complete = true;
+      return all;
+    } finally {
+      if (!complete) {
+        all.close();
+      }
+    }
+  }
+
+  private void make() throws IOException {
+    add(hub());
+    run("ip", "netns", "exec", hub(), "sysctl", "-qw", "net.ipv4.ip_forward=1");
+    for (int i = 0; i < members; i++) {
+      String name = name(i);
+      add(name);
+      run(
+          "ip", "-n", hub(), "link", "add", "m" + i, "type", "veth", "peer", "name", "v0", "netns",
+          name);
+      run("ip", "-n", hub(), "addr", "add", "10.77." + i + ".1/24", "dev", "m" + i);
+      run("ip", "-n", name, "addr", "add", address(i) + "/24", "dev", "v0");
+      run("ip", "-n", hub(), "link", "set", "m" + i, "up");
+      run("ip", "-n", name, "link", "set", "lo", "up");
+      run("ip", "-n", name, "link", "set", "v0", "up");
+      run("ip", "-n", name, "route", "add", "default", "via", "10.77." + i + ".1");
+    }
+  }
+
+  private void add(String name) throws IOException {
+    run("ip", "netns", "add", name);
+    made.add(name);
+  }
+
+  private String hub() {
+    return prefix + "hub";
+  }
+
+  private String name(int member) {
+    return prefix + "m" + member;
+  }
+
+  /** The address of a member. */
+  public String address(int member) {
+    return "10.77." + member + ".2";
+  }
+
+  /** What runs a command as a member; the command's words follow. It becomes the command. */
+  public List<String> in(int member) {
+    return List.of("ip", "netns", "exec", name(member));
+  }
+
+  /** Pulls a member's cable. */
+  public void cut(int member) throws IOException {
+    run("ip", "-n", hub(), "link", "set", "m" + member, "down");
+  }
+
+  /** Puts it in again. */
+  public void heal(int member) throws IOException {
+    run("ip", "-n", hub(), "link", "set", "m" + member, "up");
+  }
+
+  /** Removes them; those who live there should have ended. */
+  @Override
+  public void close() throws IOException {
+    IOException failure = null;
+    for (String name : made) {
+      try {
+        run("ip", "netns", "del", name);
+      } catch (IOException e) {
+        failure = e;
+      }
+    }
+    made.clear();
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private static void run(String... command) throws IOException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    try {
+      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+        throw new IOException(String.join(" ", command) + " does not end");
+      }
+      if (process.exitValue() != 0) {
+        throw new IOException(String.join(" ", command) + ": " + said.strip());
+      }
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+      throw new IOException(String.join(" ", command) + " was interrupted", e);
+    }
+  }
+}

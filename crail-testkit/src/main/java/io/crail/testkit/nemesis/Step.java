@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nemesis;
+
+/**
+ * One fault of a plan.
+ *
+ * @param atMillis when it begins, from the beginning of the plan
+ * @param millis how long it lasts
+ * @param fault what
+ * @param role to what kind of process
+ * @param index to which of them
+ */
+public record Step(long atMillis, long millis, Fault fault, Role role, int index) {
+  /** When it ends. */
+  public long endMillis() {
+    return atMillis + millis;
+  }
+
+  @Override
+  public String toString() {
+    return String.format(
+        "%s %s %d from %.3f s for %.3f s", fault, role, index, atMillis / 1e3, millis / 1e3);
+  }
+}
