@@ -49,7 +49,13 @@ final class CrailProcess implements AutoCloseable {
 
   /** Starts {@code crail} with these arguments, and with {@code directory} as its configuration. */
   static CrailProcess crail(Path directory, String... arguments) throws IOException {
-    List<String> command = new ArrayList<>();
+    return crail(List.of(), directory, arguments);
+  }
+
+  /** Starts it through a command that takes it as its last arguments, and becomes it. */
+  static CrailProcess crail(List<String> through, Path directory, String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(through);
     boolean serves = List.of("namenode", "datanode").contains(arguments[0]);
     if (serves && SERVER_PROCESSOR != null) {
       command.addAll(List.of("taskset", "-c", SERVER_PROCESSOR));

@@ -9,8 +9,10 @@ import io.crail.testkit.model.Board.Counter;
 import io.crail.testkit.model.Names;
 import io.crail.testkit.nemesis.Fault;
 import io.crail.testkit.nemesis.Nemesis;
+import io.crail.testkit.nemesis.NetworkNamespaces;
 import io.crail.testkit.nemesis.Plan;
 import io.crail.testkit.nemesis.Role;
+import io.crail.testkit.nemesis.SmallMemory;
 import io.crail.testkit.nemesis.Step;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -51,12 +53,14 @@ final class ModelRun implements Nemesis.Victims {
       int clients,
       int threads,
       int mebibytes,
-      int longestFaultMillis) {
+      int longestFaultMillis,
+      boolean fill,
+      boolean network) {
     /** The line that repeats the run. */
     String command() {
       return String.format(
           "ci/torture --seed %d --seconds %d --mapped %s --namenodes %d --datanodes %d --clients %d"
-              + " --threads %d --mebibytes %d --longest-fault %d",
+              + " --threads %d --mebibytes %d --longest-fault %d --fill %s --network %s",
           seed,
           seconds,
           mapped,
@@ -65,7 +69,22 @@ final class ModelRun implements Nemesis.Victims {
           clients,
           threads,
           mebibytes,
-          longestFaultMillis);
+          longestFaultMillis,
+          fill,
+          network);
+    }
+
+    /** Networks for all processes: namenodes first, then datanodes, then clients. */
+    int members() {
+      return namenodes + datanodes + clients;
+    }
+
+    int member(Role role, int index) {
+      return switch (role) {
+        case NAMENODE -> index;
+        case DATANODE -> namenodes + index;
+        default -> namenodes + datanodes + index;
+      };
     }
   }
 
@@ -75,6 +94,9 @@ final class ModelRun implements Nemesis.Victims {
   private final Names names;
   private final Board board;
   private final ProcessCluster cluster;
+  private final ProcessCluster.Places places;
+  private final SmallMemory memory;
+  private final NetworkNamespaces networks;
   private final CrailProcess[] clients;
   private final int[] incarnations;
   private final List<CrailProcess> dead = new ArrayList<>();
@@ -84,9 +106,18 @@ final class ModelRun implements Nemesis.Victims {
   private volatile boolean ended;
   private volatile Throwable tickFailure;
 
-  private ModelRun(Parameters parameters, ProcessCluster cluster) throws Exception {
+  private ModelRun(
+      Parameters parameters,
+      ProcessCluster.Places places,
+      ProcessCluster cluster,
+      SmallMemory memory,
+      NetworkNamespaces networks)
+      throws Exception {
     this.parameters = parameters;
+    this.places = places;
     this.cluster = cluster;
+    this.memory = memory;
+    this.networks = networks;
     directory = Files.createTempDirectory("crail-model");
     log = directory.resolve("nemesis.log");
     names = new Names(parameters.clients, parameters.threads);
@@ -110,17 +141,46 @@ final class ModelRun implements Nemesis.Victims {
   /**
    * Does a run.
    *
+   * @param networks in whose hub this process runs, or null
    * @return what is wrong; nothing when all is right
    */
-  static List<String> of(Parameters parameters) throws Exception {
+  static List<String> of(Parameters parameters, NetworkNamespaces networks) throws Exception {
     System.out.println("repeat with: " + parameters.command());
+    Path mount = parameters.fill ? Files.createTempDirectory("crail-memory") : null;
+    try (SmallMemory memory = mount == null ? null : SmallMemory.mount(mount, small(parameters))) {
+      ProcessCluster.Places places =
+          new ProcessCluster.Places(
+              index -> networks == null ? "127.0.0.1" : networks.address(index),
+              (role, index) ->
+                  networks == null ? List.of() : networks.in(parameters.member(role, index)),
+              mount);
+      return of(parameters, places, memory, networks);
+    } finally {
+      if (mount != null) {
+        Files.delete(mount);
+      }
+    }
+  }
+
+  /** All that datanodes lend, and what they need beside it. */
+  private static long small(Parameters parameters) {
+    return (parameters.mebibytes + 8L) << 20;
+  }
+
+  private static List<String> of(
+      Parameters parameters,
+      ProcessCluster.Places places,
+      SmallMemory memory,
+      NetworkNamespaces networks)
+      throws Exception {
     List<String> wrong;
     Path kept;
-    try (ProcessCluster cluster = ProcessCluster.start(parameters.namenodes, 0, settings())) {
+    try (ProcessCluster cluster =
+        ProcessCluster.start(places, parameters.namenodes, 0, settings())) {
       for (int i = 0; i < parameters.datanodes; i++) {
         cluster.startDatanode(parameters.mebibytes / parameters.datanodes + "m", -1);
       }
-      ModelRun run = new ModelRun(parameters, cluster);
+      ModelRun run = new ModelRun(parameters, places, cluster, memory, networks);
       kept = run.directory;
       try {
         wrong = run.run();
@@ -174,14 +234,21 @@ final class ModelRun implements Nemesis.Victims {
   }
 
   private List<Step> plan() {
-    List<Plan.Choice> choices =
-        List.of(
-            new Plan.Choice(Fault.KILL, Role.CLIENT, 3),
-            new Plan.Choice(Fault.STOP, Role.CLIENT, 5),
-            new Plan.Choice(Fault.KILL, Role.DATANODE, 1),
-            new Plan.Choice(Fault.STOP, Role.DATANODE, 4),
-            new Plan.Choice(Fault.KILL, Role.NAMENODE, 1),
-            new Plan.Choice(Fault.STOP, Role.NAMENODE, 4));
+    List<Plan.Choice> choices = new ArrayList<>();
+    choices.add(new Plan.Choice(Fault.KILL, Role.CLIENT, 3));
+    choices.add(new Plan.Choice(Fault.STOP, Role.CLIENT, 5));
+    choices.add(new Plan.Choice(Fault.KILL, Role.DATANODE, 1));
+    choices.add(new Plan.Choice(Fault.STOP, Role.DATANODE, 4));
+    choices.add(new Plan.Choice(Fault.KILL, Role.NAMENODE, 1));
+    choices.add(new Plan.Choice(Fault.STOP, Role.NAMENODE, 4));
+    if (memory != null) {
+      choices.add(new Plan.Choice(Fault.FILL, Role.DATANODE, 4));
+    }
+    if (networks != null) {
+      choices.add(new Plan.Choice(Fault.CUT, Role.CLIENT, 4));
+      choices.add(new Plan.Choice(Fault.CUT, Role.DATANODE, 4));
+      choices.add(new Plan.Choice(Fault.CUT, Role.NAMENODE, 4));
+    }
     Map<Role, Integer> counts =
         Map.of(
             Role.CLIENT, parameters.clients,
@@ -220,6 +287,7 @@ final class ModelRun implements Nemesis.Victims {
   private void startClient(int index) throws IOException {
     clients[index] =
         CrailProcess.program(
+            places.through().apply(Role.CLIENT, index),
             ModelClientProgram.class,
             cluster.directory().resolve("crail-site.conf").toString(),
             String.valueOf(parameters.mapped),
@@ -229,7 +297,7 @@ final class ModelRun implements Nemesis.Victims {
             String.valueOf(index),
             String.valueOf(incarnations[index]++),
             String.valueOf(parameters.namenodes),
-            "false",
+            String.valueOf(parameters.fill),
             String.valueOf(parameters.seed));
   }
 
@@ -337,6 +405,8 @@ final class ModelRun implements Nemesis.Victims {
     CrailProcess victim = victim(role, index);
     switch (fault) {
       case STOP -> victim.signal("STOP");
+      case CUT -> networks.cut(parameters.member(role, index));
+      case FILL -> memory.fill();
       case KILL -> {
         if (role == Role.NAMENODE) {
           board.increment(Counter.NAMENODE_LOSS, index);
@@ -347,7 +417,6 @@ final class ModelRun implements Nemesis.Victims {
         }
         victim.kill();
       }
-      default -> throw new IllegalArgumentException(fault + " " + role);
     }
   }
 
@@ -355,6 +424,8 @@ final class ModelRun implements Nemesis.Victims {
   public void end(Fault fault, Role role, int index) throws Exception {
     switch (fault) {
       case STOP -> victim(role, index).signal("CONT");
+      case CUT -> networks.heal(parameters.member(role, index));
+      case FILL -> memory.empty();
       case KILL -> {
         if (role == Role.NAMENODE) {
           cluster.startNamenodeAgain(index);
@@ -364,14 +435,14 @@ final class ModelRun implements Nemesis.Victims {
           startClient(index);
         }
       }
-      default -> throw new IllegalArgumentException(fault + " " + role);
     }
     lasting--;
   }
 
   @Override
   public void healed(long longestMillis) {
-    calmNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CALM_MILLIS);
+    // What was cut off is sent again after as long as it has lasted.
+    calmNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CALM_MILLIS + longestMillis);
   }
 
   private void close() throws Exception {

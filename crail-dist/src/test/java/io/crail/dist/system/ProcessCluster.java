@@ -3,6 +3,7 @@ package io.crail.dist.system;
 
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.Configuration;
+import io.crail.testkit.nemesis.Role;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -13,6 +14,8 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.function.IntFunction;
 import java.util.regex.Matcher;
 import java.util.stream.Stream;
 
@@ -32,10 +35,25 @@ final class ProcessCluster implements AutoCloseable {
   private final List<List<String>> datanodeArguments = new ArrayList<>();
   private final List<InetSocketAddress> namenodeAddresses = new ArrayList<>();
   private final List<InetSocketAddress> datanodeAddresses = new ArrayList<>();
-  private final String host;
+  private final Places places;
 
-  private ProcessCluster(String host, Map<String, String> settings) throws IOException {
-    this.host = host;
+  /**
+   * Where the processes of a cluster run.
+   *
+   * @param host the address of a namenode, by its index
+   * @param through the command that starts a process of a role there, and becomes it
+   * @param memory where datanodes have their memory; null for the usual place
+   */
+  record Places(
+      IntFunction<String> host, BiFunction<Role, Integer, List<String>> through, Path memory) {
+    /** On an address of this host. */
+    static Places on(String host) {
+      return new Places(index -> host, (role, index) -> List.of(), null);
+    }
+  }
+
+  private ProcessCluster(Places places, Map<String, String> settings) throws IOException {
+    this.places = places;
     // No deadline passes because a machine stands still for seconds, unless a test asks for that.
     this.settings.put("crail.rpctimeout", "60s");
     this.settings.put("crail.datatimeout", "60s");
@@ -44,7 +62,10 @@ final class ProcessCluster implements AutoCloseable {
     Path memory = Path.of("/dev/shm");
     // A container often has no more than 64 MiB there.
     boolean isRoomy = Files.isWritable(memory) && memory.toFile().getUsableSpace() >= ENOUGH_BYTES;
-    dataPath = Files.createTempDirectory(isRoomy ? memory : directory, "crail-system-test");
+    Path usual = isRoomy ? memory : directory;
+    dataPath =
+        Files.createTempDirectory(
+            places.memory == null ? usual : places.memory, "crail-system-test");
   }
 
   /** Starts a cluster on 127.0.0.1. */
@@ -56,7 +77,10 @@ final class ProcessCluster implements AutoCloseable {
   /** Starts a cluster on 127.0.0.1 whose servers log to stderr as they do by default. */
   static ProcessCluster startLogging(int namenodes, int datanodes) throws Exception {
     return start(
-        new ProcessCluster("127.0.0.1", Map.of()), namenodes, datanodes, Path.of("..", "conf"));
+        new ProcessCluster(Places.on("127.0.0.1"), Map.of()),
+        namenodes,
+        datanodes,
+        Path.of("..", "conf"));
   }
 
   /** Starts a namenode without datanodes that logs, with options for its JVM. */
@@ -71,7 +95,13 @@ final class ProcessCluster implements AutoCloseable {
   /** Starts a cluster on a loopback address. */
   static ProcessCluster start(
       String host, int namenodes, int datanodes, Map<String, String> settings) throws Exception {
-    return start(new ProcessCluster(host, settings), namenodes, datanodes, null);
+    return start(Places.on(host), namenodes, datanodes, settings);
+  }
+
+  /** Starts a cluster somewhere. */
+  static ProcessCluster start(
+      Places places, int namenodes, int datanodes, Map<String, String> settings) throws Exception {
+    return start(new ProcessCluster(places, settings), namenodes, datanodes, null);
   }
 
   private static ProcessCluster start(
@@ -101,17 +131,31 @@ final class ProcessCluster implements AutoCloseable {
 
   private void startNamenodes(int count) throws Exception {
     // All of them listen on free ports; only then it is known which, so only then others are told.
-    writeConfiguration(addressText(host, 0) + ("," + addressText(host, 0)).repeat(count - 1));
+    List<String> addresses = new ArrayList<>();
     for (int index = 0; index < count; index++) {
-      namenodes.add(crail("namenode", "-i", String.valueOf(index), "-p", "0"));
+      addresses.add(addressText(places.host.apply(index), 0));
     }
-    StringBuilder addresses = new StringBuilder();
+    writeConfiguration(String.join(",", addresses));
+    for (int index = 0; index < count; index++) {
+      namenodes.add(namenode(index, 0));
+    }
     for (int index = 0; index < count; index++) {
       InetSocketAddress address = awaitNamenode(index);
       namenodeAddresses.add(address);
-      addresses.append(index == 0 ? "" : ",").append(addressText(host, address.getPort()));
+      addresses.set(index, addressText(places.host.apply(index), address.getPort()));
     }
-    writeConfiguration(addresses.toString());
+    writeConfiguration(String.join(",", addresses));
+  }
+
+  private CrailProcess namenode(int index, int port) throws IOException {
+    return CrailProcess.crail(
+        places.through.apply(Role.NAMENODE, index),
+        directory,
+        "namenode",
+        "-i",
+        String.valueOf(index),
+        "-p",
+        String.valueOf(port));
   }
 
   private InetSocketAddress awaitNamenode(int index) throws Exception {
@@ -157,19 +201,19 @@ final class ProcessCluster implements AutoCloseable {
     }
     arguments.addAll(List.of("--", "-d", dataPath.toString(), "-s", size, "-p"));
     datanodeArguments.add(arguments);
-    datanodes.add(datanode(arguments, 0));
+    datanodes.add(datanode(datanodes.size(), 0));
   }
 
-  private CrailProcess datanode(List<String> arguments, int port) throws IOException {
-    List<String> all = new ArrayList<>(arguments);
+  private CrailProcess datanode(int index, int port) throws IOException {
+    List<String> all = new ArrayList<>(datanodeArguments.get(index));
     all.add(String.valueOf(port));
-    return crail(all.toArray(new String[0]));
+    return CrailProcess.crail(
+        places.through.apply(Role.DATANODE, index), directory, all.toArray(new String[0]));
   }
 
   /** Starts a datanode that was killed again, at the same address, and waits for nothing. */
   void startDatanodeAgain(int index) throws IOException {
-    int port = datanodeAddresses.get(index).getPort();
-    datanodes.set(index, datanode(datanodeArguments.get(index), port));
+    datanodes.set(index, datanode(index, datanodeAddresses.get(index).getPort()));
   }
 
   private void awaitDatanode(int index) throws Exception {
@@ -187,14 +231,7 @@ final class ProcessCluster implements AutoCloseable {
 
   /** Starts a namenode that was killed again, at the same address, and waits for nothing. */
   void startNamenodeAgain(int index) throws IOException {
-    namenodes.set(
-        index,
-        crail(
-            "namenode",
-            "-i",
-            String.valueOf(index),
-            "-p",
-            String.valueOf(namenodeAddresses.get(index).getPort())));
+    namenodes.set(index, namenode(index, namenodeAddresses.get(index).getPort()));
   }
 
   /** Runs a command of {@code crail} to its end. */

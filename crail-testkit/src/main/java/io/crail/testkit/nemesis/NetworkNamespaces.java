@@ -2,10 +2,8 @@
 package io.crail.testkit.nemesis;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Networks of a test's own: each member lives in a namespace with one cable to a hub that forwards
@@ -13,8 +11,6 @@ import java.util.concurrent.TimeUnit;
  * Needs root.
  */
 public final class NetworkNamespaces implements AutoCloseable {
-  private static final long PATIENCE_SECONDS = 30;
-
   private final String prefix;
   private final int members;
   private final List<String> made = new ArrayList<>();
@@ -49,26 +45,37 @@ public final class NetworkNamespaces implements AutoCloseable {
     }
   }
 
+  /** Those that another process has made, which keeps them. */
+  public static NetworkNamespaces of(String prefix, int members) {
+    return new NetworkNamespaces(prefix, members);
+  }
+
+  /** By which another process can use them. */
+  public String prefix() {
+    return prefix;
+  }
+
   private void make() throws IOException {
     add(hub());
-    run("ip", "netns", "exec", hub(), "sysctl", "-qw", "net.ipv4.ip_forward=1");
+    Command.run("ip", "-n", hub(), "link", "set", "lo", "up");
+    Command.run("ip", "netns", "exec", hub(), "sysctl", "-qw", "net.ipv4.ip_forward=1");
     for (int i = 0; i < members; i++) {
       String name = name(i);
       add(name);
-      run(
+      Command.run(
           "ip", "-n", hub(), "link", "add", "m" + i, "type", "veth", "peer", "name", "v0", "netns",
           name);
-      run("ip", "-n", hub(), "addr", "add", "10.77." + i + ".1/24", "dev", "m" + i);
-      run("ip", "-n", name, "addr", "add", address(i) + "/24", "dev", "v0");
-      run("ip", "-n", hub(), "link", "set", "m" + i, "up");
-      run("ip", "-n", name, "link", "set", "lo", "up");
-      run("ip", "-n", name, "link", "set", "v0", "up");
-      run("ip", "-n", name, "route", "add", "default", "via", "10.77." + i + ".1");
+      Command.run("ip", "-n", hub(), "addr", "add", "10.77." + i + ".1/24", "dev", "m" + i);
+      Command.run("ip", "-n", name, "addr", "add", address(i) + "/24", "dev", "v0");
+      Command.run("ip", "-n", hub(), "link", "set", "m" + i, "up");
+      Command.run("ip", "-n", name, "link", "set", "lo", "up");
+      Command.run("ip", "-n", name, "link", "set", "v0", "up");
+      Command.run("ip", "-n", name, "route", "add", "default", "via", "10.77." + i + ".1");
     }
   }
 
   private void add(String name) throws IOException {
-    run("ip", "netns", "add", name);
+    Command.run("ip", "netns", "add", name);
     made.add(name);
   }
 
@@ -85,6 +92,11 @@ public final class NetworkNamespaces implements AutoCloseable {
     return "10.77." + member + ".2";
   }
 
+  /** What runs a command where all members can be reached. */
+  public List<String> inHub() {
+    return List.of("ip", "netns", "exec", hub());
+  }
+
   /** What runs a command as a member; the command's words follow. It becomes the command. */
   public List<String> in(int member) {
     return List.of("ip", "netns", "exec", name(member));
@@ -92,12 +104,12 @@ public final class NetworkNamespaces implements AutoCloseable {
 
   /** Pulls a member's cable. */
   public void cut(int member) throws IOException {
-    run("ip", "-n", hub(), "link", "set", "m" + member, "down");
+    Command.run("ip", "-n", hub(), "link", "set", "m" + member, "down");
   }
 
   /** Puts it in again. */
   public void heal(int member) throws IOException {
-    run("ip", "-n", hub(), "link", "set", "m" + member, "up");
+    Command.run("ip", "-n", hub(), "link", "set", "m" + member, "up");
   }
 
   /** Removes them; those who live there should have ended. */
@@ -106,7 +118,7 @@ public final class NetworkNamespaces implements AutoCloseable {
     IOException failure = null;
     for (String name : made) {
       try {
-        run("ip", "netns", "del", name);
+        Command.run("ip", "netns", "del", name);
       } catch (IOException e) {
         failure = e;
       }
@@ -114,24 +126,6 @@ public final class NetworkNamespaces implements AutoCloseable {
     made.clear();
     if (failure != null) {
       throw failure;
-    }
-  }
-
-  private static void run(String... command) throws IOException {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    try {
-      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-        throw new IOException(String.join(" ", command) + " does not end");
-      }
-      if (process.exitValue() != 0) {
-        throw new IOException(String.join(" ", command) + ": " + said.strip());
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-      throw new IOException(String.join(" ", command) + " was interrupted", e);
     }
   }
 }

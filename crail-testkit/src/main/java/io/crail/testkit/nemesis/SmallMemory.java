@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nemesis;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * A file system in memory of a test's own, of a limited size, whose free memory somebody else can
+ * take. Needs root.
+ */
+public final class SmallMemory implements AutoCloseable {
+  private static final int[] STEPS = {1 << 20, 4 << 10};
+
+  private final Path directory;
+  private final Path ballast;
+
+  private SmallMemory(Path directory) {
+    this.directory = directory;
+    this.ballast = directory.resolve("ballast");
+  }
+
+  /** Says why there can be none here, or nothing when there can. */
+  public static String unavailable() throws IOException {
+    Path directory = Files.createTempDirectory("crail-memory");
+    try (SmallMemory memory = mount(directory, STEPS[0])) {
+      return Files.isDirectory(memory.directory) ? "" : "no directory";
+    } catch (IOException e) {
+      return e.getMessage();
+    } finally {
+      Files.delete(directory);
+    }
+  }
+
+  /** Makes one in an empty directory. */
+  public static SmallMemory mount(Path directory, long bytes) throws IOException {
+    Command.run("mount", "-t", "tmpfs", "-o", "size=" + bytes, "none", directory.toString());
+    return new SmallMemory(directory);
+  }
+
+  /** Takes all that is free. */
+  public void fill() throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(ballast, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      for (int step : STEPS) {
+        append(channel, ByteBuffer.allocateDirect(step));
+      }
+    }
+  }
+
+  private static void append(FileChannel channel, ByteBuffer piece) throws IOException {
+    long length = -1;
+    while (length < channel.size()) {
+      length = channel.size();
+      try {
+        channel.write(piece.clear(), length);
+      } catch (IOException e) {
+        // It is full: no type tells this from other errors, but that it grows no more does.
+        return;
+      }
+    }
+  }
+
+  /** Gives it back. */
+  public void empty() throws IOException {
+    Files.deleteIfExists(ballast);
+  }
+
+  /** Removes it, with all that lies there. */
+  @Override
+  public void close() throws IOException {
+    Command.run("umount", directory.toString());
+  }
+}
