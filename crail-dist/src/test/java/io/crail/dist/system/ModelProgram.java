@@ -65,7 +65,7 @@ public final class ModelProgram {
         (int) number(options, "--datanodes", 2),
         (int) number(options, "--clients", 3),
         (int) number(options, "--threads", 3),
-        (int) number(options, "--mebibytes", 96),
+        (int) number(options, "--mebibytes", 48),
         (int) number(options, "--longest-fault", 40_000),
         Boolean.parseBoolean(take(options, "--fill", "false")),
         Boolean.parseBoolean(take(options, "--network", "false")));

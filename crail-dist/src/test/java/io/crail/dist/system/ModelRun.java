@@ -24,7 +24,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * One run of the model-based tester: clients that do random operations in processes of their own, a
@@ -37,6 +41,8 @@ final class ModelRun implements Nemesis.Victims {
 
   /** Clients give up what cannot be had after twice that. */
   private static final Duration LONGEST_FINISH = Duration.ofSeconds(240);
+
+  private static final Pattern COUNT = Pattern.compile("([A-Za-z][A-Za-z_' -]*)=([0-9]+)");
 
   private static final long TICK_MILLIS = 250;
 
@@ -99,11 +105,13 @@ final class ModelRun implements Nemesis.Victims {
   private final NetworkNamespaces networks;
   private final CrailProcess[] clients;
   private final int[] incarnations;
-  private final List<CrailProcess> dead = new ArrayList<>();
+  private final List<CrailProcess> dead = new CopyOnWriteArrayList<>();
   private final long begin = System.nanoTime();
   private volatile int lasting;
   private volatile long calmNanos = System.nanoTime();
   private volatile boolean ended;
+  private volatile boolean lossEnds;
+  private volatile boolean found;
   private volatile Throwable tickFailure;
 
   private ModelRun(
@@ -279,7 +287,7 @@ final class ModelRun implements Nemesis.Victims {
   }
 
   private boolean goesOn() {
-    return mismatches().isEmpty() && tickFailure == null;
+    return !found && tickFailure == null;
   }
 
   // ---- clients ----
@@ -322,13 +330,13 @@ final class ModelRun implements Nemesis.Victims {
 
   private List<String> verdict() throws Exception {
     List<String> wrong = mismatches();
+    System.out.println("ended after " + millis() / 1000 + " s; " + totals());
     for (int i = 0; i < clients.length && wrong.isEmpty(); i++) {
       int finished = (int) clients[i].stdout().lines().filter("finished"::equals).count();
       if (clients[i].isAlive() || finished != parameters.threads) {
         wrong.add("client " + i + " has not come to its end\n" + clients[i].stdout());
         wrong.add(clients[i].stderr());
       }
-      clients[i].stdout().lines().forEach(line -> System.out.println("client: " + line));
     }
     if (tickFailure != null) {
       wrong.add("the controller failed: " + tickFailure);
@@ -338,6 +346,18 @@ final class ModelRun implements Nemesis.Victims {
     }
     wrong.forEach(System.out::println);
     return wrong;
+  }
+
+  /** What all clients that have come to their end have done. */
+  private Map<String, Integer> totals() {
+    Map<String, Integer> totals = new TreeMap<>();
+    for (CrailProcess client : clients) {
+      Matcher counts = COUNT.matcher(client.stdout());
+      while (counts.find()) {
+        totals.merge(counts.group(1), Integer.parseInt(counts.group(2)), Integer::sum);
+      }
+    }
+    return totals;
   }
 
   private void awaitAllFree(List<String> wrong) throws Exception {
@@ -370,7 +390,13 @@ final class ModelRun implements Nemesis.Victims {
     try (CrailStore store = open()) {
       while (!ended) {
         TimeUnit.MILLISECONDS.sleep(TICK_MILLIS);
-        if (lasting == 0 && System.nanoTime() - calmNanos > 0 && answers(store) && lasting == 0) {
+        found = !mismatches().isEmpty();
+        if (lasting == 0 && System.nanoTime() - calmNanos > 0 && isWhole(store) && lasting == 0) {
+          if (lossEnds) {
+            // Until here clients may have written to the memory of a datanode that was killed.
+            board.increment(Counter.DATANODE_LOSS, 0);
+            lossEnds = false;
+          }
           board.increment(Counter.QUIET, 0);
         }
       }
@@ -379,11 +405,10 @@ final class ModelRun implements Nemesis.Victims {
     }
   }
 
-  /** True when every namenode has answered. */
-  private static boolean answers(CrailStore store) {
+  /** True when every namenode answers, and knows all datanodes and no dead one. */
+  private boolean isWhole(CrailStore store) {
     try {
-      store.getSpace();
-      return true;
+      return store.getSpace().capacityBytes() == (long) parameters.mebibytes << 20;
     } catch (Exception e) {
       return false;
     }
@@ -412,6 +437,7 @@ final class ModelRun implements Nemesis.Victims {
           board.increment(Counter.NAMENODE_LOSS, index);
         } else if (role == Role.DATANODE) {
           board.increment(Counter.DATANODE_LOSS, 0);
+          lossEnds = true;
         } else {
           dead.add(victim);
         }

@@ -18,7 +18,7 @@ class ModelSystemTest {
     long seed = Long.getLong("crail.seed", System.nanoTime());
     ModelRun.Parameters parameters =
         new ModelRun.Parameters(
-            seed, SECONDS, mapped, namenodes, 2, 3, 3, 96, LONGEST_FAULT_MILLIS, false, false);
+            seed, SECONDS, mapped, namenodes, 2, 3, 3, 48, LONGEST_FAULT_MILLIS, false, false);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 }

@@ -52,9 +52,10 @@ final class ModelWorker implements Runnable {
   /** How long all must have become known, and be readable, at the end. */
   private static final long FINISH_NANOS = TimeUnit.SECONDS.toNanos(90);
 
+  private static final long DOUBT_MILLIS = 5;
   private static final int SMALL_VALUE = 4096;
   private static final int MOST_SMALL = 20_000;
-  private static final int MOST_LARGE = 3 << 20;
+  private static final int MOST_LARGE = 2 << 20;
   private static final int LARGEST_VALUE = 600_000;
   private static final int PIECE = 256 << 10;
 
@@ -385,13 +386,13 @@ final class ModelWorker implements Runnable {
     int roll = random.nextInt(100);
     noticeLoss(top);
     if (!state(top).isKnown()) {
-      observe(top);
+      observeDoubtful(top);
     } else if (!state(top).last().isPresent()) {
       createContainer(top, kind);
     } else if (roll < 6) {
       list(top);
     } else if (!state(name).isKnown()) {
-      observe(name);
+      observeDoubtful(name);
     } else {
       switch (kind) {
         case DIRECTORY -> stepFile(name, roll);
@@ -399,6 +400,12 @@ final class ModelWorker implements Runnable {
         default -> stepMultiFile(top, name, roll);
       }
     }
+  }
+
+  /** Nothing else can be done with it for a while, so it is not asked for all the time. */
+  private void observeDoubtful(int name) throws Exception {
+    TimeUnit.MILLISECONDS.sleep(DOUBT_MILLIS);
+    observe(name);
   }
 
   private void stepFile(int name, int roll) throws Exception {
@@ -485,10 +492,10 @@ final class ModelWorker implements Runnable {
   // ---- files ----
 
   private int drawSize() {
-    return switch (random.nextInt(4)) {
-      case 0 -> 1 + random.nextInt(200);
-      case 1, 2 -> 1 + random.nextInt(MOST_SMALL);
-      default -> 1 + random.nextInt(MOST_LARGE);
+    return switch (random.nextInt(10)) {
+      case 0, 1, 2 -> 1 + random.nextInt(200);
+      case 9 -> 1 + random.nextInt(MOST_LARGE);
+      default -> 1 + random.nextInt(MOST_SMALL);
     };
   }
 
