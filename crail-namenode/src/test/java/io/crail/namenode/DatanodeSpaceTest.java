@@ -42,6 +42,12 @@ class DatanodeSpaceTest {
     return regions;
   }
 
+  private void verify(List<Allocation> taken) {
+    SpaceAudit audit = new SpaceAudit(TestStore.BLOCK);
+    taken.forEach(extent -> audit.owned(extent, "the test"));
+    datanode.verify(0, audit);
+  }
+
   @Test
   void aRegionThatHasRestedIsFilledThoughThoseBehindItAreFull() throws Exception {
     RegionSpace first = region(0);
@@ -52,7 +58,7 @@ class DatanodeSpaceTest {
     assertEquals(List.of(2, 2, 2, 2), takeAll(taken));
     datanode.wake(first);
     assertEquals(List.of(0, 0, 0, 0), takeAll(taken));
-    datanode.verify(0);
+    verify(taken);
   }
 
   @Test
@@ -64,10 +70,11 @@ class DatanodeSpaceTest {
     takeAll(taken);
     assertEquals(3 * BLOCKS, taken.size());
     assertNull(datanode.take(Extent.MIN_LENGTH, true));
-    datanode.give(taken.get(2 * BLOCKS));
-    datanode.await(taken.get(1));
-    datanode.giveAwaited(taken.get(1));
+    datanode.give(taken.remove(2 * BLOCKS));
+    Allocation awaited = taken.remove(1);
+    datanode.await(awaited);
+    datanode.giveAwaited(awaited);
     assertEquals(List.of(0, 2), takeAll(taken));
-    datanode.verify(0);
+    verify(taken);
   }
 }

@@ -77,6 +77,6 @@ class QuarantineTest {
     }
     quarantine.reclaim(now + 1000, Integer.MAX_VALUE);
     assertTrue(datanode.isEmpty());
-    datanode.verify(0);
+    datanode.verify(0, new SpaceAudit(TestStore.BLOCK));
   }
 }

@@ -21,7 +21,7 @@ public final class RdmaHelloDoor {
 
   /** See {@link RdmaHello}. */
   public static ByteBuffer request(UUID uuid) {
-    return RdmaHello.request(uuid);
+    return RdmaHello.request(uuid, 1);
   }
 
   /** See {@link RdmaHello}. */
