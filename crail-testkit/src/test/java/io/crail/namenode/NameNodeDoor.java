@@ -12,6 +12,23 @@ import java.util.Random;
 
 /** Lets the fuzzer in, which is in another package: a namenode in the caller's hands. */
 public final class NameNodeDoor {
+  private final ManualTime clock = new ManualTime();
+  private final NameNode namenode;
+  private final OperationServer server;
+
+  private static final class ManualTime implements Clock {
+    private long nanos = 1_000_000_000L;
+
+    @Override
+    public long nanoTime() {
+      return nanos;
+    }
+
+    @Override
+    public long currentTimeMillis() {
+      return 1_750_000_000_000L + nanos / 1_000_000;
+    }
+  }
 
   /** An empty namenode; the same configuration makes the same one again. */
   public NameNodeDoor(Configuration configuration) {

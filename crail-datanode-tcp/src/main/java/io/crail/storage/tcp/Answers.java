@@ -17,6 +17,7 @@ final class Answers {
   private final ByteBuf buffer;
   private final ByteBuffer bytes;
   private int length;
+  private boolean idle;
 
   private Answers(int capacity) {
     this.buffer = UnpooledByteBufAllocator.DEFAULT.directBuffer(capacity, capacity);
@@ -48,6 +49,11 @@ final class Answers {
     return buffer.setIndex(0, length).retain();
   }
 
+  /** True when the channel has sent all of it, or will send no more. */
+  boolean isUnshared() {
+    return buffer.refCnt() == 1;
+  }
+
   /** The pieces of a size that nobody uses at the moment. */
   static final class Spare {
     private final int capacity;
@@ -70,12 +76,17 @@ final class Answers {
       Answers last = idle.pollLast();
       Answers taken = last == null ? new Answers(capacity) : last;
       taken.length = 0;
+      taken.idle = false;
       return taken;
     }
 
     /** Takes a piece of this size back, which may not all be sent yet. */
     void giveBack(Answers used) {
-      if (idle.size() < most && used.buffer.refCnt() == 1) {
+      if (used.idle) {
+        throw new AssertionError("memory for answers was given back twice");
+      }
+      used.idle = true;
+      if (idle.size() < most && used.isUnshared()) {
         idle.addLast(used);
       } else {
         used.buffer.release();

@@ -6,7 +6,9 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Generation;
 import io.crail.protocol.Ping;
 import io.crail.rpc.Frame;
+import io.crail.rpc.netty.HeldMemory;
 import io.crail.storage.RegionMemory;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -24,7 +26,7 @@ import java.util.ArrayDeque;
  * event loop.
  */
 final class DatanodeConnection extends ChannelInboundHandlerAdapter
-    implements Receiver.Expectation {
+    implements Receiver.Expectation, HeldMemory.Holder {
   /** A read up to this length is copied into the output, a longer one sent from the region. */
   static final int LARGEST_COPIED_READ = 64 * 1024;
 
@@ -35,6 +37,10 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   static final int MOST_PENDING = 1024 * 1024;
 
   private static final int RECEIVE_CAPACITY = 16 * 1024;
+
+  /** With more memory of answers they are flushed before there are more. */
+  private static final int MOST_UNFLUSHED = 256 * 1024;
+
   private static final int WRITE_HEAD =
       Frame.HEADER_LENGTH + WriteData.Request.LAYOUT.fixedLength();
   private static final int LONGEST_REQUEST = WRITE_HEAD + DataNodeOperations.MAX_DATA_LENGTH;
@@ -61,8 +67,13 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   // The output that was not handed to the channel yet.
   private Answers out;
 
-  // Handed to the channel since the last flush.
+  // Handed to the channel, which has not taken them all.
   private final ArrayDeque<Answers> handedOver = new ArrayDeque<>(4);
+  private long heldBytes;
+  private long unflushedBytes;
+  private boolean awaitsRoom;
+  private long servedRequests;
+  private long progress;
 
   // The write whose data are arriving.
   private int missing;
@@ -145,7 +156,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
       loop.giveBack(out);
       out = null;
     }
-    giveBack();
+    giveAllBack();
     receiver.release();
     // A closed selector may know the channel for good; a region's memory has to go before.
     region = null;
@@ -180,14 +191,29 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     } else if (missing > 0 && nowNanos - writeDeadlineNanos >= 0) {
       close("the data of a write did not arrive in time");
     } else {
+      giveBack();
       long untaken = untaken();
       if (untaken == 0 || untaken != untakenBytes) {
         untakenBytes = untaken;
         untakenSinceNanos = nowNanos;
-      } else if (nowNanos - untakenSinceNanos >= server.stallTimeoutNanos()) {
+      } else if (nowNanos - untakenSinceNanos
+          >= loop.held().patienceNanos(heldBytes, server.stallTimeoutNanos())) {
         close("takes no answers");
       }
     }
+  }
+
+  @Override
+  public boolean hasProgressed() {
+    long now = servedRequests - untaken();
+    boolean progressed = now != progress;
+    progress = now;
+    return progressed;
+  }
+
+  @Override
+  public void endForMemory() {
+    close("holds " + heldBytes + " bytes and makes no progress, and others need them");
   }
 
   private long untaken() {
@@ -200,7 +226,15 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
       closed = true;
       server.dropped(peer, why);
       context.close();
+      giveAllBack();
     }
+  }
+
+  /** What was handed to the channel goes when that has let go of it. */
+  private void giveAllBack() {
+    handedOver.forEach(loop::giveBack);
+    handedOver.clear();
+    countHeld();
   }
 
   @Override
@@ -263,8 +297,8 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   private void serve() {
     serving = true;
     try {
-      while (!closed && !sending && context.channel().isWritable() && serveNext()) {
-        // The condition says it all.
+      while (!closed && !sending && mayAnswer() && serveNext()) {
+        servedRequests++;
       }
       if (!closed && isFull()) {
         // Requests wait behind one whose answer does not leave.
@@ -279,6 +313,34 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     } finally {
       serving = false;
     }
+  }
+
+  /** True when there may be more answers than the peer has taken; else that is looked at again. */
+  private boolean mayAnswer() {
+    if (!context.channel().isWritable()) {
+      return false;
+    }
+    if (loop.mayHoldMore(heldBytes)) {
+      return true;
+    }
+    giveBack();
+    if (loop.mayHoldMore(heldBytes)) {
+      return true;
+    }
+    if (!awaitsRoom) {
+      awaitsRoom = true;
+      // Output leaves in order, so an empty buffer behind it tells when it is gone.
+      context
+          .writeAndFlush(Unpooled.EMPTY_BUFFER, context.newPromise())
+          .addListener(
+              future -> {
+                awaitsRoom = false;
+                if (!closed) {
+                  context.executor().execute(resume);
+                }
+              });
+    }
+    return false;
   }
 
   /** Serves the next request or data; false when they have not arrived. */
@@ -565,23 +627,54 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   /** Gives the answers to the channel, which sends them with the next flush. */
   private void handOver() {
-    context.write(out.toSend(), context.voidPromise());
-    handedOver.addLast(out);
+    Answers answers = out;
     out = null;
+    if (closed) {
+      loop.giveBack(answers);
+      return;
+    }
+    handedOver.addLast(answers);
+    context.write(answers.toSend(), context.voidPromise());
+    unflushedBytes += answers.bytes().capacity();
+    if (unflushedBytes > MOST_UNFLUSHED) {
+      // So that what the peer does not take is known while answers are made.
+      flushNow();
+    }
   }
 
   private void flush() {
     if (out != null && !closed) {
       handOver();
       context.flush();
-      giveBack();
     }
+    unflushedBytes = 0;
+    giveBack();
+  }
+
+  private void flushNow() {
+    unflushedBytes = 0;
+    context.flush();
+    giveBack();
   }
 
   /** What the socket has taken is used again. */
   private void giveBack() {
-    while (!handedOver.isEmpty()) {
+    while (!handedOver.isEmpty() && handedOver.peekFirst().isUnshared()) {
       loop.giveBack(handedOver.pollFirst());
+    }
+    countHeld();
+  }
+
+  /** Tells the loop what is held for the peer. */
+  private void countHeld() {
+    long now = 0;
+    for (Answers answers : handedOver) {
+      now += answers.bytes().capacity();
+    }
+    long change = now - heldBytes;
+    if (change != 0) {
+      heldBytes = now;
+      loop.held().count(this, now, change);
     }
   }
 

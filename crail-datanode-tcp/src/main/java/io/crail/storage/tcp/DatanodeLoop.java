@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
+import io.crail.rpc.netty.HeldMemory;
 import io.crail.storage.Hazard;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,21 +17,34 @@ final class DatanodeLoop {
   private static final int MOST_LARGE = 2 * DatanodeConnection.MOST_PENDING / LARGE_ANSWERS + 1;
 
   private final Hazard hazard;
+  private final HeldMemory held;
   private final List<DatanodeConnection> members = new ArrayList<>();
   private final Answers.Spare small = new Answers.Spare(SMALL_ANSWERS, MOST_SMALL);
   private final Answers.Spare large = new Answers.Spare(LARGE_ANSWERS, MOST_LARGE);
 
   /**
-   * Creates it.
+   * Creates what belongs to an event loop.
    *
    * @param hazard announces what is written by this loop, one after the other
+   * @param held counts what its connections hold for their peers
    */
-  DatanodeLoop(Hazard hazard) {
+  DatanodeLoop(Hazard hazard, HeldMemory held) {
     this.hazard = hazard;
+    this.held = held;
   }
 
   Hazard hazard() {
     return hazard;
+  }
+
+  /** What the connections hold for their peers. */
+  HeldMemory held() {
+    return held;
+  }
+
+  /** True when a connection that holds so many bytes for its peer may hold another piece. */
+  boolean mayHoldMore(long bytes) {
+    return bytes == 0 || bytes + LARGE_ANSWERS <= held.mostForOne();
   }
 
   void add(DatanodeConnection connection) {

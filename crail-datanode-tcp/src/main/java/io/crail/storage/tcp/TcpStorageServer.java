@@ -8,6 +8,7 @@ import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.Extent;
 import io.crail.protocol.Region;
+import io.crail.rpc.netty.HeldMemory;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.DataPath;
@@ -133,16 +134,16 @@ class TcpStorageServer implements StorageServer {
   private void listen(InetSocketAddress address) throws IOException {
     transport = new NettyTransport(configuration);
     int cores = configuration.get(TcpStorageKeys.CORES);
-    group =
-        transport.newEventLoops(
-            "storage", cores == 0 ? Runtime.getRuntime().availableProcessors() : cores);
+    int loopCount = cores == 0 ? Runtime.getRuntime().availableProcessors() : cores;
+    group = transport.newEventLoops("storage", loopCount);
+    long mostHeld = transport.heldLimit(loopCount);
     for (EventExecutor executor : group) {
       Hazard hazard = hazards.claim(OWN_THREADS);
       if (hazard == null) {
         throw new IOException(
             "'" + TcpStorageKeys.CORES.name() + "' is " + cores + ", more than threads that write");
       }
-      loops.put(executor, new DatanodeLoop(hazard));
+      loops.put(executor, new DatanodeLoop(hazard, new HeldMemory(mostHeld)));
     }
     ChannelFuture bound =
         transport
@@ -188,7 +189,15 @@ class TcpStorageServer implements StorageServer {
       return;
     }
     boolean straight = !(channel instanceof IoUringSocketChannel);
-    DatanodeConnection connection = new DatanodeConnection(this, straight);
+    DatanodeConnection connection;
+    try {
+      connection = new DatanodeConnection(this, straight);
+    } catch (OutOfMemoryError e) {
+      connections.decrementAndGet();
+      dropped(String.valueOf(channel.remoteAddress()), "no memory for its buffers");
+      channel.close();
+      return;
+    }
     channel.config().setRecvByteBufAllocator(connection.receiver());
     channel.pipeline().addLast(connection);
     channels.add(channel);
@@ -241,6 +250,16 @@ class TcpStorageServer implements StorageServer {
   /** A bug. */
   void failed(String peer, Throwable cause) {
     LOG.error("a request of {} failed", peer, cause);
+  }
+
+  /** Bytes that connections hold for their peers now. */
+  long heldBytes() {
+    return loops.values().stream().mapToLong(loop -> loop.held().bytes()).sum();
+  }
+
+  /** The most that they ever held. */
+  long peakHeldBytes() {
+    return loops.values().stream().mapToLong(loop -> loop.held().peakBytes()).sum();
   }
 
   /** Connections that are open now. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.rpc.netty.HeldMemory;
 import io.crail.storage.HazardTable;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
@@ -79,7 +80,8 @@ class AnswersTest {
   @Test
   void asManyAsAConnectionFillsBeforeItSendsAreUsedAgain() {
     for (int frameLength : new int[] {100, 1100, 2000, 5000, 30_000, 40_000, 60_000}) {
-      DatanodeLoop loop = new DatanodeLoop(HazardTable.anonymous().claim(1));
+      DatanodeLoop loop =
+          new DatanodeLoop(HazardTable.anonymous().claim(1), new HeldMemory(1 << 30));
       List<Answers> first = fill(loop, frameLength);
       first.forEach(loop::giveBack);
       List<Answers> second = fill(loop, frameLength);

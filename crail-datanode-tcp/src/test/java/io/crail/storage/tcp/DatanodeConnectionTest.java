@@ -300,6 +300,47 @@ class DatanodeConnectionTest {
   }
 
   @Test
+  void manyThatReadNothingHoldNoMoreThanTheLimit() throws IOException {
+    long limit = 8 << 20;
+    restart(
+        Configuration.builder()
+            .set(NettyKeys.SEND_BUFFER, "64k")
+            .set(TcpStorageKeys.CORES, 1)
+            .set(NettyKeys.HELD_LIMIT, limit));
+    byte[] data = randomBytes(60_000);
+    List<RawClient> silent = new ArrayList<>();
+    try (RawClient good = connect().greet(uuid)) {
+      good.send(RawClient.write(1, 0, 0, data, 7));
+      good.answer(1, ErrorCode.OK);
+      for (int i = 0; i < 100; i++) {
+        RawClient one = connect().greet(uuid);
+        silent.add(one);
+        ByteBuffer request = RawClient.read(1, 0, 0, data.length, 7);
+        for (int times = 0; times < 100; times++) {
+          one.send(request);
+        }
+        good.send(RawClient.read(i, 0, 0, data.length, 7));
+        assertArrayEquals(data, dataOf(good.answer(i, ErrorCode.OK), data.length));
+      }
+      assertTrue(server.peakHeldBytes() > limit / 2, () -> server.peakHeldBytes() + " bytes");
+      assertTrue(server.peakHeldBytes() <= limit + (1 << 20), () -> server.peakHeldBytes() + " bytes");
+      for (RawClient one : silent) {
+        one.close();
+      }
+      long end = System.nanoTime() + PATIENCE_NANOS;
+      while (server.connections() > 1 || server.heldBytes() > 0) {
+        assertTrue(System.nanoTime() - end < 0, "held for peers that have gone");
+        Thread.onSpinWait();
+      }
+      ping(good, 1);
+    } finally {
+      for (RawClient one : silent) {
+        one.close();
+      }
+    }
+  }
+
+  @Test
   void framesMayComeInAnyPieces() throws IOException {
     byte[] data = randomBytes(30_000);
     ByteBuffer all =

@@ -42,9 +42,6 @@ final class NettyServer implements Transport.ServerEndpoint {
       Pattern.compile("\\w+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: (.*)");
   private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
 
-  /** How long a peer may make no progress while memory is short. */
-  static final long PRESSED_TIMEOUT_NANOS = 2_000_000_000L;
-
   private final String name;
   private final Service service;
   private final Clock clock;
@@ -179,8 +176,8 @@ final class NettyServer implements Transport.ServerEndpoint {
   public Map<String, Long> statistics() {
     Map<String, Long> figures = new LinkedHashMap<>();
     figures.put("connections", (long) connections.get());
-    figures.put("held-bytes", loops.values().stream().mapToLong(ServerLoop::held).sum());
-    figures.put("peak-held-bytes", loops.values().stream().mapToLong(ServerLoop::peakHeld).sum());
+    figures.put("held-bytes", loops.values().stream().mapToLong(loop -> loop.held().bytes()).sum());
+    figures.put("peak-held-bytes", loops.values().stream().mapToLong(loop -> loop.held().peakBytes()).sum());
     endings.forEach((why, count) -> figures.put("ended-" + why.label(), count.sum()));
     return figures;
   }

@@ -98,7 +98,7 @@ public final class NettyTransport implements Transport {
     }
     int cores = configuration.get(NettyKeys.CORES);
     int count = cores == 0 ? Runtime.getRuntime().availableProcessors() : cores;
-    long mostHeld = Math.max(heldLimit() / count, LEAST_HELD);
+    long mostHeld = heldLimit(count);
     Map<Executor, ServerLoop> loops = new IdentityHashMap<>();
     EventLoopGroup group =
         newEventLoops(
@@ -250,9 +250,10 @@ public final class NettyTransport implements Transport {
     return memory;
   }
 
-  /** The most bytes that a server holds for all of its peers together. */
-  public long heldLimit() {
+  /** The most bytes that one of a server's loops holds for its peers, of so many loops. */
+  public long heldLimit(int loops) {
     long limit = configuration.get(NettyKeys.HELD_LIMIT);
-    return limit == 0 ? PlatformDependent.estimateMaxDirectMemory() / 2 : limit;
+    long all = limit == 0 ? PlatformDependent.estimateMaxDirectMemory() / 2 : limit;
+    return Math.max(all / loops, LEAST_HELD);
   }
 }

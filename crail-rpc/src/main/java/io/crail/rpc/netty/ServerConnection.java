@@ -16,7 +16,7 @@ import java.nio.ByteBuffer;
  * RequestBatch#TOGETHER} at a time, whose responses leave with one write. A peer that does not take
  * its responses is not served until it does; one that asks for much is served in turn with others.
  */
-final class ServerConnection extends ChannelInboundHandlerAdapter {
+final class ServerConnection extends ChannelInboundHandlerAdapter implements HeldMemory.Holder {
   /** After so many bytes of requests a connection looks whether others come first. */
   private static final int BATCH_BYTES = 16 * 1024;
 
@@ -126,10 +126,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
       close(Ending.NO_HANDSHAKE, "");
       return;
     }
-    long patience =
-        loop.isPressed() && heldBytes > 0
-            ? Math.min(server.stallTimeoutNanos(), NettyServer.PRESSED_TIMEOUT_NANOS)
-            : server.stallTimeoutNanos();
+    long patience = loop.held().patienceNanos(heldBytes, server.stallTimeoutNanos());
     // The frame at the front is the same one as long as nothing is served.
     if (input.length() == 0 || state != State.SERVING || servedBytes != sweptBytes) {
       sweptBytes = servedBytes;
@@ -147,16 +144,16 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** True when requests were served, or answers taken, since this was last asked. */
-  boolean hasProgressed() {
+  @Override
+  public boolean hasProgressed() {
     long now = servedBytes + output.takenBytes();
     boolean progressed = now != progress;
     progress = now;
     return progressed;
   }
 
-  /** The loop needs the memory that this holds. */
-  void endForMemory() {
+  @Override
+  public void endForMemory() {
     close(Ending.HOLDS_MEMORY, heldBytes + " bytes");
   }
 
@@ -190,7 +187,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
     long change = now - heldBytes;
     if (change != 0) {
       heldBytes = now;
-      loop.hold(this, now, change);
+      loop.held().count(this, now, change);
     }
   }
 
@@ -198,7 +195,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter {
   private boolean isFull() {
     return output.isBusy()
         && output.heldBytes() + LoopMemory.OUTPUT_CAPACITY
-            > Math.min(server.outputLimit(), loop.mostHeldByOne());
+            > Math.min(server.outputLimit(), loop.held().mostForOne());
   }
 
   /** Serves the whole frames that have arrived. */

@@ -11,7 +11,6 @@ import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -25,12 +24,6 @@ import java.util.concurrent.TimeUnit;
  * long as it has lasted: a thread that never sleeps would get its processor late where there are
  * more of them than processors, and with it everybody would wait.
  *
- * <p>Memory that is held for peers, who do not take their answers or do not end their requests, is
- * bounded for all connections of the loop together. The less is left, the less more one connection
- * gets, so there is some for the next one, however many hold theirs. Should it be used up all the
- * same, those end that have made no progress for longest. What a connection needs while its peer
- * takes everything does not count, for it has given that back before the next one is served.
- *
  * <p>Used only by the loop's thread, but for the figures.
  */
 final class ServerLoop implements IoHandler {
@@ -40,14 +33,11 @@ final class ServerLoop implements IoHandler {
   /** The same for requests that take long. */
   static final long LONG_SLICE_NANOS = 500_000;
 
-  /** A connection may hold one part in so many of what the others leave. */
-  private static final int SHARE = 4;
-
   private final Clock clock;
   private final IoHandler sockets;
   private final BriefPolling polling;
   private final LoopMemory memory;
-  private final long mostHeld;
+  private final HeldMemory held;
   private final RequestBatch batch = new RequestBatch();
   private final ArrayList<ServerConnection> connections = new ArrayList<>();
 
@@ -59,11 +49,6 @@ final class ServerLoop implements IoHandler {
   private int turn;
   private int begunTurn;
   private long turnBeganNanos;
-
-  // Connections that hold memory, in the order in which they were last seen to make progress.
-  private final LinkedHashSet<ServerConnection> holders = new LinkedHashSet<>();
-  private volatile long held;
-  private volatile long peakHeld;
 
   /**
    * Creates what belongs to an event loop.
@@ -81,11 +66,16 @@ final class ServerLoop implements IoHandler {
     this.sockets = sockets;
     this.polling = polling;
     this.memory = new LoopMemory(memory);
-    this.mostHeld = mostHeld;
+    this.held = new HeldMemory(mostHeld);
   }
 
   LoopMemory memory() {
     return memory;
+  }
+
+  /** What the connections hold for their peers. */
+  HeldMemory held() {
+    return held;
   }
 
   /** The batch of whoever is served now. */
@@ -168,64 +158,6 @@ final class ServerLoop implements IoHandler {
         schedule(executor, servedLong ? turnNanos() : 0);
       }
     }
-  }
-
-  // Memory.
-
-  /** The most bytes that a connection which holds some already may hold now. */
-  long mostHeldByOne() {
-    // The last quarter is for those that hold nothing yet.
-    return (mostHeld - mostHeld / 4 - held) / SHARE;
-  }
-
-  /** True when so much is held that nobody should keep it for long without progress. */
-  boolean isPressed() {
-    return held > mostHeld / 2;
-  }
-
-  /**
-   * Counts what a connection holds.
-   *
-   * @param bytes what it holds now
-   * @param change by how much that is more than before
-   */
-  void hold(ServerConnection connection, long bytes, long change) {
-    held += change;
-    if (bytes == 0) {
-      holders.remove(connection);
-    } else {
-      holders.add(connection);
-    }
-    if (held > peakHeld) {
-      peakHeld = held;
-    }
-    if (held > mostHeld && change > 0) {
-      endIdlest();
-    }
-  }
-
-  /** Ends connections until there is memory, first those that have made no progress for longest. */
-  private void endIdlest() {
-    int chances = holders.size();
-    while (held > mostHeld && !holders.isEmpty()) {
-      ServerConnection first = holders.iterator().next();
-      if (first.hasProgressed() && chances-- > 0) {
-        holders.remove(first);
-        holders.add(first);
-      } else {
-        first.endForMemory();
-      }
-    }
-  }
-
-  /** Bytes that connections hold for their peers. For any thread. */
-  long held() {
-    return held;
-  }
-
-  /** The most that ever was held. For any thread. */
-  long peakHeld() {
-    return peakHeld;
   }
 
   // The event loop's sockets; each run of them begins a turn.
