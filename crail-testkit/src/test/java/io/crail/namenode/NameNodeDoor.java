@@ -47,8 +47,14 @@ public final class NameNodeDoor {
     namenode.tick();
   }
 
-  /** Counts everything again; and no byte of space may belong to two nodes. */
+  /** Counts everything again; the limits are kept, and no byte of space may belong to two nodes. */
   public void verify() {
     namenode.verify();
+    NameNodeOptions options = namenode.options();
+    if (namenode.leases().size() > options.maxLeases()
+        || namenode.tree().size() > options.maxNodes()) {
+      throw new AssertionError(
+          namenode.leases().size() + " leases and " + namenode.tree().size() + " nodes");
+    }
   }
 }

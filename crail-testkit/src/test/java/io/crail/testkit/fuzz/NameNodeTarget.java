@@ -8,15 +8,20 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.NameNodeDoor;
 import io.crail.namenode.NameNodeKeys;
 import io.crail.protocol.Codec;
+import io.crail.protocol.Create;
+import io.crail.protocol.Extend;
 import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.NodeType;
 import io.crail.protocol.Operation;
 import io.crail.protocol.RegisterDatanode;
 import io.crail.protocol.RegisterRegion;
+import io.crail.protocol.SetSize;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -52,20 +57,23 @@ final class NameNodeTarget implements Target {
           "");
   private static final Configuration CONFIGURATION =
       Configuration.builder()
-          .set(NameNodeKeys.MAX_NODES, 64)
-          .set(NameNodeKeys.MAX_LEASES, 16)
+          .set(NameNodeKeys.MAX_NODES, 12)
+          .set(NameNodeKeys.MAX_LEASES, 4)
           .set(NameNodeKeys.SMALL_VALUES, "64k")
           .set(NameNodeKeys.STORAGE_CLASSES, 3)
           .build();
+  private static final int GOOD_PATHS = 11;
+  private static final long TOKEN = 9;
   private static final int MOST_STEPS = 100;
   private static final int CONNECTIONS = 4;
   private static final int DATANODE = 3;
   private static final long REGION = 8 << 20;
   private static final long LEASE_NANOS = CONFIGURATION.get(NameNodeKeys.LEASE).toNanos();
 
-  // Steps, by the upper half of their byte; below them a request that waits for others.
-  private static final int SEND = 0x60;
-  private static final int PASS = 0xe0;
+  // Steps, from this byte on; below the first a good request, below the next one that waits.
+  private static final int HOSTILE = 0x40;
+  private static final int SEND = 0x80;
+  private static final int PASS = 0xf8;
 
   @Override
   public void run(byte[] bytes) throws CrailException {
@@ -80,6 +88,7 @@ final class NameNodeTarget implements Target {
     private final Hostile hostile;
     private final NameNodeDoor namenode = new NameNodeDoor(CONFIGURATION);
     private final List<Connection> connections = new ArrayList<>();
+    private final List<Long> created = new ArrayList<>();
 
     Play(Input input) {
       this.input = input;
@@ -106,7 +115,9 @@ final class NameNodeTarget implements Target {
         int what = input.u8();
         Connection connection = connections.get(what & 3);
         if (what >= PASS) {
-          namenode.pass(LEASE_NANOS * (what & 0x1f) / 4);
+          namenode.pass(LEASE_NANOS * input.below(16) / 8);
+        } else if (what < HOSTILE) {
+          connection.ask();
         } else {
           connection.add(input.u8());
           if (what >= SEND) {
@@ -162,6 +173,36 @@ final class NameNodeTarget implements Target {
       opcodes.add(operation.number());
       bodies.add(body.array());
       serve();
+    }
+
+    /** What an honest client asks; so there is something to attack. */
+    void ask() throws CrailException {
+      Input input = play.input;
+      int what = input.below(4);
+      if (what < 2 || play.created.isEmpty()) {
+        NodeType[] types = NodeType.values();
+        call(
+            NameNodeOperations.CREATE,
+            new Create.Request(
+                types[input.below(types.length)],
+                true,
+                false,
+                false,
+                0644,
+                Create.PARENT_CLASS,
+                TOKEN,
+                Utf8.of(PATHS.get(input.below(GOOD_PATHS))),
+                Utf8.EMPTY));
+        return;
+      }
+      long id = play.created.get(input.below(play.created.size()));
+      long size = input.below(4) * 100_000L;
+      if (what == 2) {
+        call(NameNodeOperations.EXTEND, new Extend.Request(id, TOKEN, 0, size, -1));
+      } else {
+        int end = input.below(2) == 0 ? SetSize.END : 0;
+        call(NameNodeOperations.SET_SIZE, new SetSize.Request(id, TOKEN, size, end));
+      }
     }
 
     void add(int opcode) {
@@ -243,10 +284,14 @@ final class NameNodeTarget implements Target {
       Require.equal(code, ErrorCode.of(code).number(), operation + " answers an unknown error");
       Require.that(ErrorCode.of(code) != ErrorCode.INTERNAL, operation + " has met a bug");
       if (code == ErrorCode.OK.number()) {
-        play.hostile.remember(
+        Object answer =
             operation
                 .response()
-                .decode(buffer, at + Frame.HEADER_LENGTH, length - Frame.HEADER_LENGTH));
+                .decode(buffer, at + Frame.HEADER_LENGTH, length - Frame.HEADER_LENGTH);
+        play.hostile.remember(answer);
+        if (answer instanceof Create.Response node) {
+          play.created.add(node.node().id());
+        }
       } else {
         Require.that(
             length <= Frame.HEADER_LENGTH + Frame.MAX_DETAIL_LENGTH, "a detail of " + length);
@@ -268,16 +313,33 @@ final class NameNodeTarget implements Target {
     List<Integer> numbers = new ArrayList<>(NameNodeOperations.all().keySet());
     for (int seed = 0; seed < 8; seed++) {
       Random random = new Random(seed);
-      byte[] bytes = new byte[600];
-      random.nextBytes(bytes);
+      ByteArrayOutputStream out = new ByteArrayOutputStream();
+      create(out, NodeType.DIRECTORY, "/d");
+      create(out, NodeType.TABLE, "/t");
+      create(out, NodeType.MULTIFILE, "/m");
+      create(out, NodeType.DIRECTORY, "/d/e");
+      create(out, NodeType.DATAFILE, "/f");
+      create(out, NodeType.DATAFILE, "/d/f");
+      create(out, NodeType.KEYVALUE, "/t/k");
+      for (int i = 0; i < seed; i++) {
+        create(out, NodeType.DATAFILE, List.of("/m/f", "/d/e/f").get(i % 2));
+        out.writeBytes(new byte[] {0, (byte) (2 + i % 2), (byte) random.nextInt(), 2, 0});
+      }
       Collections.shuffle(numbers, random);
       for (int number : numbers) {
-        int at = random.nextInt(bytes.length - 1);
-        bytes[at] = SEND;
-        bytes[at + 1] = (byte) number;
+        byte[] choices = new byte[20];
+        random.nextBytes(choices);
+        out.write(SEND + random.nextInt(CONNECTIONS));
+        out.write(number);
+        out.writeBytes(choices);
       }
-      seeds.add(bytes);
+      seeds.add(out.toByteArray());
     }
     return seeds;
+  }
+
+  /** A step that creates a node. */
+  private static void create(ByteArrayOutputStream out, NodeType type, String path) {
+    out.writeBytes(new byte[] {0, 0, (byte) type.ordinal(), (byte) PATHS.indexOf(path)});
   }
 }
