@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cm.h"
+#include "io_crail_verbs_Verbs.h"
 #include "result.h"
 
 #define NATIVE(type, name) \
@@ -80,7 +81,10 @@ NATIVE(jint, destroyCmId)(JNIEnv *env, jobject self, jlong id) {
 
 NATIVE(jint, destroyEp)(JNIEnv *env, jobject self, jlong id) {
   (void)self;
-  cm_destroy_qp(POINTER(id));
+  int result = cm_destroy_qp(POINTER(id));
+  if (result < 0) {
+    return check(env, "ibv_destroy_qp", result); /* The id is what still leads to it. */
+  }
   errno = 0;
   return check(env, "rdma_destroy_id", result_of(rdma_destroy_id(POINTER(id))));
 }
@@ -146,8 +150,15 @@ NATIVE(void, connect)
 (JNIEnv *env, jobject self, jlong id, jint retries, jint rnr_retries, jlong data, jbyte length) {
   (void)self;
   struct rdma_conn_param param = connection(retries, rnr_retries);
-  param.private_data = POINTER(data);
-  param.private_data_len = data != 0 ? (uint8_t)length : 0;
+  if (data != 0) {
+    /* No length of a message is negative, though each has a byte that is. */
+    if (length < 0 || length > io_crail_verbs_Verbs_MAX_CONNECT_DATA) {
+      check(env, "rdma_connect", -EINVAL);
+      return;
+    }
+    param.private_data = POINTER(data);
+    param.private_data_len = (uint8_t)length;
+  }
   check(env, "rdma_connect", cm_connect(POINTER(id), &param));
 }
 
@@ -335,13 +346,15 @@ NATIVE(jlong, createCQ)
 NATIVE(jint, destroyCQ)(JNIEnv *env, jobject self, jlong cq) {
   (void)self;
   struct ibv_comp_channel *channel = ((struct ibv_cq *)POINTER(cq))->channel;
+  /* Waits until all events are acknowledged, and so holds nobody up: a channel that is found busy
+   * meanwhile is an orphan before the lock is had below. */
   errno = 0;
-  pthread_mutex_lock(&orphans_lock);
   int result = result_of(ibv_destroy_cq(POINTER(cq)));
   if (result == 0 && channel != NULL) {
+    pthread_mutex_lock(&orphans_lock);
     result = orphan_destroy(channel);
+    pthread_mutex_unlock(&orphans_lock);
   }
-  pthread_mutex_unlock(&orphans_lock);
   return check(env, "ibv_destroy_cq", result);
 }
 
@@ -400,9 +413,8 @@ NATIVE(jlong, createQP)
 }
 
 NATIVE(jint, destroyQP)(JNIEnv *env, jobject self, jlong id) {
-  (void)env, (void)self;
-  cm_destroy_qp(POINTER(id));
-  return 0;
+  (void)self;
+  return check(env, "ibv_destroy_qp", cm_destroy_qp(POINTER(id)));
 }
 
 /* The jar always gives 0 for the attributes, whatever its user wants, and that changes nothing. */

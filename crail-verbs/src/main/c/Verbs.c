@@ -129,8 +129,16 @@ NATIVE(jlongArray, deviceNumbers)(JNIEnv *env, jclass type, jstring name) {
   return array;
 }
 
+/* Whether a device can have a port of this number; else there is an exception now. */
+static int is_port(JNIEnv *env, const char *call, jint port) {
+  return succeeded(env, call, port < 0 || port > UINT8_MAX ? -EINVAL : 0);
+}
+
 NATIVE(jlongArray, portNumbers)(JNIEnv *env, jclass type, jstring name, jint number) {
   (void)type;
+  if (!is_port(env, "ibv_query_port", number)) {
+    return NULL;
+  }
   struct ibv_context *context = open_device(env, name);
   if (context == NULL) {
     return NULL;
@@ -162,6 +170,9 @@ static void read_gids(struct ibv_context *context, jint port, jint length, jbyte
 NATIVE(jbyteArray, gidTable)(JNIEnv *env, jclass type, jstring name, jint port, jint length) {
   (void)type;
   jbyteArray array = NULL;
+  if (!is_port(env, "ibv_query_gid", port)) {
+    return NULL;
+  }
   if (length < 0 || length > INT_MAX / GID_BYTES) {
     throw_verbs(env, "ibv_query_gid", -EINVAL);
     return NULL;
@@ -549,8 +560,8 @@ NATIVE(void, setQpError)(JNIEnv *env, jclass type, jlong qp) {
 }
 
 NATIVE(void, destroyQp)(JNIEnv *env, jclass type, jlong id) {
-  (void)env, (void)type;
-  cm_destroy_qp(POINTER(id));
+  (void)type;
+  succeeded(env, "ibv_destroy_qp", cm_destroy_qp(POINTER(id)));
 }
 
 /* ---- Hot path: nothing is shared between queues, nothing allocated ---- */

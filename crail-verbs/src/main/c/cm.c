@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "device.h"
 #include "io_crail_verbs_Verbs.h"
 #include "result.h"
 #include "wait.h"
@@ -35,6 +36,7 @@ int cm_create_channel(struct rdma_event_channel **channel) {
   if (*channel == NULL) {
     return last_error();
   }
+  device_let_destroy_removed(); /* librdmacm has looked at the devices. */
   int result = set_nonblocking((*channel)->fd);
   if (result < 0) {
     rdma_destroy_event_channel(*channel);
@@ -148,14 +150,24 @@ void cm_close_removed_devices(void) {
 }
 
 int cm_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attributes) {
+  if (!has_device(id) || attributes->send_cq == NULL || attributes->recv_cq == NULL) {
+    return -EINVAL; /* Without queues librdmacm would make some, which cm_destroy_qp knows not. */
+  }
   errno = 0;
-  return has_device(id) ? result_of(rdma_create_qp(id, pd, attributes)) : -EINVAL;
+  return result_of(rdma_create_qp(id, pd, attributes));
 }
 
-void cm_destroy_qp(struct rdma_cm_id *id) {
-  if (id->qp != NULL) {
-    rdma_destroy_qp(id);
+int cm_destroy_qp(struct rdma_cm_id *id) {
+  if (id->qp == NULL) {
+    return 0;
   }
+  /* What rdma_destroy_qp does, which tells nobody that it failed, and forgets the queue pair. */
+  errno = 0;
+  int result = result_of(ibv_destroy_qp(id->qp));
+  if (result == 0) {
+    id->qp = NULL;
+  }
+  return result;
 }
 
 int cq_create_channel(struct ibv_context *context, struct ibv_comp_channel **channel) {

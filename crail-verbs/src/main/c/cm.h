@@ -39,8 +39,11 @@ int cm_next_event(struct rdma_event_channel *channel, int timeout_millis,
 /* Has librdmacm notice which devices are gone, which it does by itself only when a new one comes. */
 void cm_close_removed_devices(void);
 
+/* Both completion queues have to be there. */
 int cm_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attributes);
-void cm_destroy_qp(struct rdma_cm_id *id);
+
+/* Nothing where there is none; after a failure it is still there. */
+int cm_destroy_qp(struct rdma_cm_id *id);
 
 int cq_create_channel(struct ibv_context *context, struct ibv_comp_channel **channel);
 

@@ -2,7 +2,10 @@
 #include "device.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <linux/capability.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +18,27 @@
 
 #define ENTRIES "/sys/class/infiniband_verbs"
 
-/*
- * A card lets a device go whoever uses it, and the kernel answers EIO afterwards to whoever destroys
- * what it has destroyed itself; libibverbs then keeps its part, unless it is told this. It looks
- * when the devices are first listed, so that is said before anybody can.
- */
-__attribute__((constructor)) static void let_destroy_what_was_removed(void) {
-  setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 0);
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void let_destroy(void) {
+  void *verbs = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  bool *allowed = verbs != NULL ? dlsym(verbs, "verbs_allow_disassociate_destroy") : NULL;
+  if (allowed != NULL) {
+    *allowed = true;
+  }
+  if (verbs != NULL) {
+    dlclose(verbs);
+  }
 }
+
+void device_let_destroy_removed(void) { pthread_once(&once, let_destroy); }
 
 int device_list(struct ibv_device ***list) {
   int count = 0;
   errno = 0;
   *list = ibv_get_device_list(&count);
   if (*list != NULL) {
+    device_let_destroy_removed();
     return count;
   }
   /* A kernel without RDMA has no devices; that is no failure. */

@@ -11,6 +11,14 @@
 /* All devices, ended by NULL; free with ibv_free_device_list unless NULL. Returns how many. */
 int device_list(struct ibv_device ***list);
 
+/*
+ * A card lets a device go whoever uses it, and the kernel answers EIO afterwards to whoever destroys
+ * what it has destroyed itself; libibverbs then keeps its part, unless this was called, once it has
+ * looked at the devices first. Not by RDMAV_ALLOW_DISASSOC_DESTROY, from which libibverbs takes it:
+ * other threads may be reading the environment. A libibverbs that does not have it keeps its part.
+ */
+void device_let_destroy_removed(void);
+
 /* -ENODEV when there is none of that name. */
 int device_open(const char *name, struct ibv_context **context);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What needs no device: texts, addresses, times, wake-ups, the ways in which RDMA is missing. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -246,10 +248,45 @@ static void who_takes_the_place_of_an_entry_is_another(void) {
 }
 
 static void libibverbs_destroys_what_the_kernel_has_destroyed(void) {
-  CHECK(getenv("RDMAV_ALLOW_DISASSOC_DESTROY") != NULL);
+  const bool *allowed = dlsym(RTLD_DEFAULT, "verbs_allow_disassociate_destroy");
+  CHECK(allowed != NULL);
+  device_let_destroy_removed();
+  CHECK(*allowed);
+  /* Nor is the environment touched, which other threads read. */
+  CHECK(getenv("RDMAV_ALLOW_DISASSOC_DESTROY") == NULL);
+}
+
+static void a_queue_pair_needs_both_completion_queues(void) {
+  struct ibv_context context = {.cmd_fd = -1};
+  struct rdma_cm_id id = {.verbs = &context};
+  struct ibv_qp_init_attr attributes = {.qp_type = IBV_QPT_RC};
+  CHECK_EQUAL(-EINVAL, cm_create_qp(&id, NULL, &attributes));
+  attributes.send_cq = (struct ibv_cq *)&id;
+  CHECK_EQUAL(-EINVAL, cm_create_qp(&id, NULL, &attributes));
+  CHECK_EQUAL(0, cm_destroy_qp(&id));
+}
+
+static int refuses_to_destroy;
+
+/* In place of that of libibverbs, which is called where it is not to fail. */
+int ibv_destroy_qp(struct ibv_qp *qp) {
+  int (*destroy)(struct ibv_qp *) = dlsym(RTLD_NEXT, "ibv_destroy_qp");
+  return refuses_to_destroy ? EBUSY : destroy(qp);
+}
+
+static void a_queue_pair_that_is_not_destroyed_is_not_forgotten(void) {
+  struct ibv_qp qp = {.qp_num = 7};
+  struct rdma_cm_id id = {.qp = &qp};
+  refuses_to_destroy = 1;
+  int result = cm_destroy_qp(&id);
+  refuses_to_destroy = 0;
+  CHECK_EQUAL(-EBUSY, result);
+  CHECK(id.qp == &qp);
 }
 
 const struct test host_tests[] = {
+    TEST(a_queue_pair_needs_both_completion_queues),
+    TEST(a_queue_pair_that_is_not_destroyed_is_not_forgotten),
     TEST(failures_name_call_text_and_number),
     TEST(a_long_message_is_cut),
     TEST(both_ways_to_fail_are_understood),

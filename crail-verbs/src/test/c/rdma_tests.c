@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What needs devices: from 10.9.0.1 to 10.9.0.2, and fd00:9::1 to fd00:9::2, of bin/rdma-vm. */
+#include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +38,8 @@ struct end {
 static void open_channel(struct end *end) {
   memset(end, 0, sizeof *end);
   CHECK_EQUAL(0, cm_create_channel(&end->channel));
+  const bool *allowed = dlsym(RTLD_DEFAULT, "verbs_allow_disassociate_destroy");
+  CHECK(allowed != NULL && *allowed);
 }
 
 static void open_id(struct end *end) {

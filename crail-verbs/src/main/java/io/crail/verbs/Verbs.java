@@ -388,8 +388,12 @@ public final class Verbs {
   /** Puts a queue pair into the error state, so that all of its requests are flushed. */
   public static native void setQpError(long qp) throws VerbsException;
 
-  /** Destroys the queue pair of an id, if it has one. Completions that were not polled are lost. */
-  public static native void destroyQp(long id);
+  /**
+   * Destroys the queue pair of an id, if it has one. Completions that were not polled are lost.
+   *
+   * @throws VerbsException when it is still there
+   */
+  public static native void destroyQp(long id) throws VerbsException;
 
   // ---- Hot path
 

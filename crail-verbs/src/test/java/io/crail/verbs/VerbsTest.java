@@ -4,6 +4,7 @@ package io.crail.verbs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -12,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** What needs the native library but no device. */
 class VerbsTest {
@@ -31,6 +33,67 @@ class VerbsTest {
     assertEquals(
         "rdma_create_event_channel: " + Verbs.errorText(e.errno()) + " (errno " + e.errno() + ")",
         e.getMessage());
+  }
+
+  private static void refused(String call, Executable action) {
+    VerbsException e = assertThrows(VerbsException.class, action);
+    assertEquals(call, e.call());
+    assertEquals(-EINVAL, e.errno(), e.getMessage());
+  }
+
+  /**
+   * Numbers that C would cut, and lengths that it would read. No device is there to refuse them.
+   */
+  @Test
+  void numbersThatDoNotFitAreRefused() {
+    for (int port : new int[] {-1, 256, 257, Integer.MAX_VALUE}) {
+      refused("ibv_query_port", () -> Verbs.portNumbers("nothing0", port));
+      refused("ibv_query_gid", () -> Verbs.gidTable("nothing0", port, 1));
+    }
+    refused("ibv_query_gid", () -> Verbs.gidTable("nothing0", 1, -1));
+    refused("ibv_query_gid", () -> Verbs.gidTable("nothing0", 1, Integer.MAX_VALUE));
+    refused("ibv_reg_mr", () -> Verbs.regMr(0, 0, -1, 0));
+    refused("rdma_resolve_route", () -> Verbs.resolveRoute(0, -1));
+    refused("rdma_resolve_addr", () -> Verbs.resolveAddress(0, new byte[4], 1, 0, -1));
+    refused("rdma_bind_addr", () -> Verbs.bind(0, new byte[4], 65536, 0));
+    refused("rdma_set_option", () -> Verbs.setAckTimeout(0, 32));
+    refused("rdma_connect", () -> Verbs.connect(0, 256, 0, 0, 0, 0, 0));
+    refused("rdma_connect", () -> Verbs.connect(0, 0, 0, 8, 0, 0, 0));
+    refused("rdma_connect", () -> Verbs.connect(0, 0, 0, 0, 0, 0, -1));
+    refused("rdma_connect", () -> Verbs.connect(0, 0, 0, 0, 0, 0, Verbs.MAX_CONNECT_DATA + 1));
+    refused("rdma_accept", () -> Verbs.accept(0, 0, 0, 0, 0, Verbs.MAX_ACCEPT_DATA + 1));
+    refused("rdma_reject", () -> Verbs.reject(0, 0, -1));
+    refused("rdma_get_cm_event", () -> Verbs.getCmEvent(0, -1, 0));
+    assertEquals(EINVAL, Verbs.getCqEvent(0, -1));
+    assertEquals(EINVAL, Verbs.awaitReadable(null, 0));
+    assertEquals(EINVAL, Verbs.awaitReadable(new int[Verbs.MAX_DESCRIPTORS + 1], 0));
+    assertEquals(EINVAL, Verbs.awaitReadable(new int[1], -1));
+  }
+
+  @Test
+  void addressesOfOtherLengthsAreRefused() {
+    for (int length : new int[] {0, 3, 15, 17, 100}) {
+      VerbsException e =
+          assertThrows(VerbsException.class, () -> Verbs.bind(0, new byte[length], 1, 0));
+      assertEquals(
+          "rdma_bind_addr: Address family not supported by protocol (errno 97)", e.getMessage());
+    }
+  }
+
+  @Test
+  void anIdWithoutADeviceHasNothing() throws VerbsException {
+    // As librdmacm has it in the beginning: all zero.
+    long id = Verbs.addressOf(ByteBuffer.allocateDirect(1024));
+    Verbs.destroyQp(id);
+    assertEquals(0, Verbs.context(id));
+    assertEquals(0, Verbs.devicePortOf(id));
+    assertNull(Verbs.deviceOf(id));
+    refused("rdma_disconnect", () -> Verbs.disconnect(id));
+    refused("rdma_resolve_route", () -> Verbs.resolveRoute(id, 1));
+    refused("rdma_connect", () -> Verbs.connect(id, 0, 0, 0, 0, 0, 0));
+    long caps = Verbs.addressOf(ByteBuffer.allocateDirect(Layouts.QP_CAPS_SIZE));
+    refused("rdma_create_qp", () -> Verbs.createQp(id, 0, 0, 0, false, caps));
+    Verbs.closeRemovedDevices();
   }
 
   @Test

@@ -8,12 +8,16 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.function.LongConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The queues of one reliable connection. Requests are laid out by the user, as {@link Layouts}
  * draws them, with {@link #wrId} as their id. Used only by the thread of its {@link RdmaQueues}.
  */
 public final class QueuePair {
+  private static final Logger LOG = LoggerFactory.getLogger(QueuePair.class);
+
   /**
    * What a connection needs.
    *
@@ -196,7 +200,11 @@ public final class QueuePair {
     } catch (VerbsException e) {
       // It was not connected, or not any more.
     }
-    Verbs.destroyQp(id);
+    try {
+      Verbs.destroyQp(id);
+    } catch (VerbsException e) {
+      LOG.warn("the queue pair of a connection with {} stays: {}", peer, e.getMessage());
+    }
     destroyId.accept(id);
     if (handler != null) {
       handler.closed(cause);
