@@ -38,7 +38,7 @@ class RdmaMachineTest {
   @Test
   void disniAndDarpcPassUnderTheSanitizers() throws Exception {
     assumeTrue(Boolean.getBoolean("crail.test.long"), "only among the long tests");
-    Sanitizers.run(DisniTest.class);
+    Sanitizers.run(DisniTest.class, QueuePairTest.class);
   }
 
   @Test

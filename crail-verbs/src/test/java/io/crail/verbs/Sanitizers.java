@@ -24,16 +24,19 @@ final class Sanitizers {
 
   private Sanitizers() {}
 
-  /** Runs a test class, which passes. */
-  static void run(Class<?> tests) throws IOException, InterruptedException {
-    End end =
-        java(
-            "org.junit.platform.console.ConsoleLauncher",
-            "execute",
-            "--disable-banner",
-            "--disable-ansi-colors",
-            "--select-class",
-            tests.getName());
+  /** Runs test classes, which pass. */
+  static void run(Class<?>... tests) throws IOException, InterruptedException {
+    List<String> program =
+        new ArrayList<>(
+            List.of(
+                "org.junit.platform.console.ConsoleLauncher",
+                "execute",
+                "--disable-banner",
+                "--disable-ansi-colors"));
+    for (Class<?> each : tests) {
+      program.add("--select-class=" + each.getName());
+    }
+    End end = java(program.toArray(new String[0]));
     assertEquals(0, end.status, end.output);
     assertTrue(end.output.contains(" tests successful"), end.output);
   }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 class SanitizersTest {
   @Test
   void whatNeedsNoDevice() throws Exception {
-    Sanitizers.run(VerbsTest.class);
+    Sanitizers.run(VerbsTest.class, DisniArgumentsTest.class);
   }
 
   /** The sanitizers know of memory that Java has allocated, and end the JVM. */

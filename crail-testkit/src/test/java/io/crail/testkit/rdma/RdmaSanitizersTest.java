@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -25,9 +27,15 @@ class RdmaSanitizersTest {
   private static final String TRANSPORT = "io.crail.testkit.transport.DarpcTransportTest#";
   private static final String TIER = "io.crail.testkit.tier.RdmaTierTest#";
 
-  /** A store, connections and what goes over them, and every way in which that ends. */
+  /**
+   * A store, connections and what goes over them, and every way in which that ends; and the jar of
+   * DiSNI on the same library, of which the long tests say more.
+   */
   private static final List<String> TESTS =
       List.of(
+          "--select-method=io.crail.verbs.QueuePairTest#isMadeFailsAndGoes",
+          "--select-method=io.crail.verbs.DisniTest"
+              + "#endpointsReadRemoteMemoryAndCloseTheirChannels",
           "--select-iteration=method:io.crail.store.DarpcStoreTest#carriesAWholeStore"
               + "(java.lang.String,java.lang.String,int)[0]",
           "--select-method=" + TRANSPORT + "carriesFramesOfAllSizes",
@@ -51,6 +59,17 @@ class RdmaSanitizersTest {
 
   @TempDir Path directory;
 
+  /** That of these tests, and those of the library. */
+  private static String classPath() {
+    String all = System.getProperty("java.class.path");
+    String own =
+        Arrays.stream(all.split(File.pathSeparator))
+            .filter(each -> each.endsWith("crail-testkit/target/test-classes"))
+            .findFirst()
+            .orElseThrow();
+    return all + File.pathSeparator + own.replace("crail-testkit", "crail-verbs");
+  }
+
   @Test
   void messagesTransfersAndTheirEnds() throws Exception {
     assumeTrue(
@@ -66,8 +85,9 @@ class RdmaSanitizersTest {
                 "-XX:TieredStopAtLevel=1",
                 "-ea",
                 "-Dcrail.test.rdma.server=" + RdmaHost.SERVER,
+                "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath(),
                 "org.junit.platform.console.ConsoleLauncher",
                 "execute",
                 "--disable-banner",
