@@ -122,9 +122,10 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
 
   /**
    * Gets the whole value of a key. Same as to look it up and to read it, in fewer requests: a small
-   * value takes one. What comes is one value, never parts of two; nothing, if a large one is being
-   * put. A large one that is replaced again and again, faster than it can be read from here, ends
-   * it with a {@code StaleNodeException} in the end. Many may be under way.
+   * value takes one. What comes is one value, never parts of two. One that is being put is waited
+   * for, with a {@code CrailTimeoutException} in the end; where its put has failed before any byte
+   * was there, there is no key. A large one that is replaced again and again, faster than it can be
+   * read from here, ends it with a {@code StaleNodeException}. Many may be under way.
    *
    * @param path the table and the key
    * @param target direct memory, to be left alone until this has ended; the bytes come to lie from

@@ -44,6 +44,16 @@ final class CoreKeyValue extends CoreFile implements CrailKeyValue {
   }
 
   @Override
+  public boolean isBeingPut() throws Exception {
+    return info().isBeingPut();
+  }
+
+  @Override
+  public boolean isAbandoned() throws Exception {
+    return info().isAbandoned();
+  }
+
+  @Override
   byte[] knownValue(long nowNanos) {
     if (lookedUp == null) {
       return null;

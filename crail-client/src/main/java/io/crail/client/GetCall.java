@@ -18,7 +18,8 @@ import java.nio.ByteBuffer;
  * into the caller's memory; the bytes of another one are read from where the lookup has told that
  * they lie. Nobody asks whether the value is still there behind that: the get began before it was
  * replaced. Only when its bytes can be had no more, or the namenode has to be asked where the rest
- * of them lies, is the new one looked up.
+ * of them lies, is the new one looked up. Where the value is being put it is waited for: no get
+ * sees the state between the old value and the new one.
  */
 final class GetCall extends Completion implements Awaitable<CrailResult>, CrailResult {
   /**
@@ -26,6 +27,9 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
    * be much faster than who gets from elsewhere; the deadline ends it as well.
    */
   private static final int MAX_LOOKUPS = 1000;
+
+  /** Lookups of a value that is being put, one after the other, before a pause. */
+  private static final int LOOKS_AT_ONCE = 8;
 
   private final CoreStore store;
   private final LoopContext context;
@@ -40,6 +44,9 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
   private Loss lost;
 
   private long length;
+
+  /** How often the value was being put; in the loop. */
+  private int looksAtPut;
 
   /**
    * Creates a call; {@link #begin} starts it.
@@ -115,6 +122,10 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
       } else if (lost != null && response != null && response.node().id() == lost.id) {
         // It is still there, so it was not because another has come.
         GetCall.this.fail(lost.cause);
+      } else if (response != null && response.node().isBeingPut()) {
+        lookAgain();
+      } else if (response != null && response.node().isAbandoned()) {
+        GetCall.this.fail(ErrorCode.NODE_NOT_FOUND, path.toString());
       } else if (response == null || response.node().size() == 0) {
         requireKeyValue();
       } else {
@@ -129,6 +140,43 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
       } else {
         GetCall.this.succeed();
       }
+    }
+  }
+
+  /** There is no value yet, and will be soon, or nobody puts it any more. In the loop. */
+  private void lookAgain() {
+    looksAtPut++;
+    if (context.nanoTime() - deadlineNanos >= 0) {
+      fail(ErrorCode.TIMED_OUT, path + " is being put");
+    } else if (looksAtPut % LOOKS_AT_ONCE != 0) {
+      begin();
+    } else {
+      new Pause().begin();
+    }
+  }
+
+  /** Leaves the namenode alone for a while. */
+  private final class Pause implements ClientLoop.Sweepable {
+    void begin() {
+      context.loop().operationBegun();
+      context.loop().register(this);
+    }
+
+    private void end() {
+      context.loop().unregister(this);
+      context.loop().operationEnded();
+    }
+
+    @Override
+    public void sweep(long nowNanos) {
+      end();
+      GetCall.this.begin();
+    }
+
+    @Override
+    public void loopClosing() {
+      end();
+      fail(ErrorCode.CLOSED, "store");
     }
   }
 

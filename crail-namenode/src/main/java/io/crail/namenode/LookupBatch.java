@@ -226,6 +226,7 @@ final class LookupBatch {
       refuse(batch.buffer(), correlationId, i, responses);
       return;
     }
+    int flags = found.flags();
     NodeSpace space = found.space();
     long size = space == null ? 0 : space.size();
     byte[] small = space == null ? null : space.small();
@@ -235,7 +236,7 @@ final class LookupBatch {
     int length = tails + extents * Extent.WIRE_LENGTH + smallLength;
     int body = responses.begin(length);
     ByteBuffer out = responses.buffer();
-    found.encode(size, out, body + Lookup.Response.NODE);
+    found.encode(size, flags, out, body + Lookup.Response.NODE);
     out.putShort(body + Lookup.Response.EXTENTS_COUNT, (short) extents);
     out.putShort(body + Lookup.Response.VALUE_LENGTH, (short) smallLength);
     if (extents > 0) {

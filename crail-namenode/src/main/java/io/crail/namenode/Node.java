@@ -24,7 +24,8 @@ class Node {
   private final long id;
   private final byte typeNumber;
   private final byte storageClass;
-  private final byte flags;
+  // Changed under the node's monitor.
+  private volatile byte flags;
   private final short host;
 
   private byte nameLength;
@@ -92,7 +93,7 @@ class Node {
   }
 
   final int flags() {
-    return flags;
+    return flags & 0xff;
   }
 
   final boolean isEnumerable() {
@@ -101,6 +102,11 @@ class Node {
 
   final boolean isStrict() {
     return (flags & NodeInfo.STRICT) != 0;
+  }
+
+  /** Notes that the node's content is to come as a whole. Under the node's monitor. */
+  final void beginPut() {
+    flags |= NodeInfo.BEING_PUT;
   }
 
   /** Gives the node its place in the tree; the caller puts it into table and order. */
@@ -237,11 +243,24 @@ class Node {
   final void commit(long newSize, long nowMillis) {
     space.commit(newSize);
     modifiedMillis = nowMillis;
+    endPut();
   }
 
   /** Milliseconds since 1970. */
   final long modifiedMillis() {
     return modifiedMillis;
+  }
+
+  /** Notes that the content has come. Under the node's monitor, after it can be seen. */
+  final void endPut() {
+    flags &= ~(NodeInfo.BEING_PUT | NodeInfo.ABANDONED);
+  }
+
+  /** Notes that nobody brings the content any more that was to come. Under the node's monitor. */
+  final void abandonPut() {
+    if ((flags & NodeInfo.BEING_PUT) != 0) {
+      flags ^= NodeInfo.BEING_PUT | NodeInfo.ABANDONED;
+    }
   }
 
   final void touch(long nowMillis) {
@@ -344,6 +363,8 @@ class Node {
   /** What clients are told. */
   final NodeInfo info() {
     long present = attributes;
+    // Before the size: who sees no bytes of a value that has come sees that it is being put.
+    int presentFlags = flags();
     return new NodeInfo(
         id,
         size(),
@@ -352,14 +373,17 @@ class Node {
         childCount(),
         storageClass(),
         type(),
-        flags & 0xff,
+        presentFlags,
         permissions(present),
         owner(present),
         group(present));
   }
 
-  /** Writes what clients are told, with a size that was taken from {@link #space}. */
-  final void encode(long size, ByteBuffer out, int offset) {
+  /**
+   * Writes what clients are told, with a size that was taken from {@link #space}, and with flags
+   * that were taken before.
+   */
+  final void encode(long size, int presentFlags, ByteBuffer out, int offset) {
     long present = attributes;
     NodeInfo.encode(
         out,
@@ -371,7 +395,7 @@ class Node {
         childCount(),
         storageClass(),
         typeNumber,
-        flags & 0xff,
+        presentFlags,
         permissions(present),
         owner(present),
         group(present));

@@ -139,6 +139,7 @@ final class NodeWriter {
       synchronized (node) {
         node.lease(leases.grant(node, clientId, request.token()));
         node.space(space);
+        beginPut(node, request);
       }
     } catch (CrailException e) {
       giveBackExtents(space);
@@ -162,11 +163,19 @@ final class NodeWriter {
         lease.spaceInUse();
         node.lease(lease);
         node.space(extent);
+        beginPut(node, request);
       }
     } catch (CrailException e) {
       // Whoever has it may write to it until then, as before.
       store.releaseGranted(extent, new Quarantine.Writer(node.id(), request.token(), clientId));
       throw e;
+    }
+  }
+
+  /** Who needs space for all bytes of a value puts it as a whole. */
+  private static void beginPut(Node node, Create.Request request) {
+    if (request.needed() && request.wanted() > 0 && request.type() == NodeType.KEYVALUE) {
+      node.beginPut();
     }
   }
 
@@ -534,6 +543,7 @@ final class NodeWriter {
         leases.end(lease);
         node.lease(null);
         node.markEnded(request.token());
+        node.abandonPut();
         cutOff(node, store::giveBack);
       } else if (request.close() == SetSize.EXPIRE) {
         leases.endLater(lease);
@@ -559,6 +569,7 @@ final class NodeWriter {
       throw smallValues.refusal(node, value.length());
     }
     node.space(new SmallBytes(value.bytes()));
+    node.endPut();
     node.touch(clock.currentTimeMillis());
     giveBackSmall(old);
     if (old != null && lease.mayBeWriting()) {
@@ -614,6 +625,7 @@ final class NodeWriter {
       if (node.isRemoved() || node.lease() != lease) {
         return;
       }
+      node.abandonPut();
       long now = clock.nanoTime();
       Quarantine.Writer writer = writer(lease);
       cutOff(node, extent -> store.release(extent, now, writer, false));

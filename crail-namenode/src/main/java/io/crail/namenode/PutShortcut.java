@@ -48,7 +48,7 @@ final class PutShortcut {
     int length = Create.Response.LAYOUT.fixedLength();
     int body = responses.begin(length);
     ByteBuffer out = responses.buffer();
-    node.encode(put.valueLength(), out, body + Create.Response.NODE);
+    node.encode(put.valueLength(), node.flags(), out, body + Create.Response.NODE);
     out.putShort(body + Create.Response.EXTENTS_COUNT, (short) 0);
     out.putShort(body + Create.Response.GIVEN_COUNT, (short) 0);
     responses.end(correlationId, length);

@@ -14,7 +14,7 @@ import java.nio.ByteBuffer;
  * @param childCount children of a container
  * @param storageClass the class its space comes from
  * @param type the type
- * @param flags {@link #ENUMERABLE} and {@link #STRICT}
+ * @param flags {@link #ENUMERABLE}, {@link #STRICT}, {@link #BEING_PUT} and {@link #ABANDONED}
  * @param permissions twelve permission bits, as in POSIX
  * @param owner number of the owner's name at the namenode, which {@link Names} tells
  * @param group number of the group's name at the namenode
@@ -37,6 +37,15 @@ public record NodeInfo(
   /** Flag: its space comes from its storage class and from no other. */
   public static final int STRICT = 2;
 
+  /**
+   * Flag: a value whose put is under way. Meaningful while there are no bytes: then there is no
+   * value yet, not an empty one.
+   */
+  public static final int BEING_PUT = 4;
+
+  /** Flag: a value whose put has ended without a byte, and none has come since. */
+  public static final int ABANDONED = 8;
+
   /** All permission bits. */
   public static final int PERMISSIONS = 07777;
 
@@ -50,7 +59,7 @@ public record NodeInfo(
           .i32("childCount", "children of a container")
           .u16("storageClass", "storage class")
           .u8("type", "node type")
-          .u8("flags", "1: enumerable, 2: strict storage class")
+          .u8("flags", "1: enumerable, 2: strict storage class, 4: being put, 8: put abandoned")
           .u16("permissions", "permission bits, 0 to 07777")
           .u16("owner", "number of the owner's name")
           .u16("group", "number of the group's name");
@@ -70,6 +79,16 @@ public record NodeInfo(
   /** True when the node appears in listings. */
   public boolean enumerable() {
     return (flags & ENUMERABLE) != 0;
+  }
+
+  /** True for a value that is being put: it has no bytes yet. */
+  public boolean isBeingPut() {
+    return size == 0 && (flags & BEING_PUT) != 0;
+  }
+
+  /** True for a value of which a put has left nothing: to its readers the key is not there. */
+  public boolean isAbandoned() {
+    return size == 0 && (flags & ABANDONED) != 0;
   }
 
   /** Writes this. */

@@ -492,4 +492,70 @@ class SimulatedPutTest {
       assertEquals(0, store.lookup(KEY).get().getCapacity());
     }
   }
+
+  @Test
+  void aGetWaitsForAValueThatIsBeingPut() throws Exception {
+    start("crail.datatimeout=100s", "crail.client.datanodesilence=100s");
+    put(value(LARGE, 1)).get();
+    CrailStore other = cluster.newStore("other");
+    assertEquals(LARGE, other.get(KEY, Bytes.empty(LARGE)).get().getLen());
+    cluster.tier().latency(Duration.ofSeconds(1), Duration.ofSeconds(1));
+    final long begin = cluster.nanoTime();
+    Upcoming<CrailKeyValue> put = put(value(LARGE, 2));
+    cluster.network().runFor(Duration.ofMillis(100));
+    CrailKeyValue found = other.lookup(KEY).get().asKeyValue();
+    assertTrue(found.isBeingPut());
+    assertEquals(0, found.getCapacity());
+    CrailBuffer buffer = Bytes.empty(LARGE);
+    Upcoming<CrailResult> get = other.get(KEY, buffer);
+    assertEquals(LARGE, get.get().getLen());
+    buffer.position(LARGE);
+    assertArrayEquals(value(LARGE, 2), Bytes.bytesOf(buffer));
+    assertTrue(cluster.nanoTime() - begin >= Duration.ofSeconds(2).toNanos());
+    put.get();
+    found = other.lookup(KEY).get().asKeyValue();
+    assertFalse(found.isBeingPut());
+    // An empty value is one.
+    put(new byte[0]).get();
+    assertFalse(other.lookup(KEY).get().asKeyValue().isBeingPut());
+    assertEquals(0, other.get(KEY, Bytes.empty(1)).get().getLen());
+  }
+
+  @Test
+  void aValueIsAbsentWhenTheOneWhoWasPuttingItIsGone() throws Exception {
+    start("crail.datatimeout=100s", "crail.client.datanodesilence=100s");
+    put(value(LARGE, 1)).get();
+    cluster.tier().stall(true);
+    put(value(LARGE, 2));
+    cluster.network().runFor(Duration.ofMillis(100));
+    cluster.network().partition("client", NAMENODE);
+    CrailStore other = cluster.newStore("other");
+    assertTrue(other.lookup(KEY).get().asKeyValue().isBeingPut());
+    cluster.network().runFor(LEASE.multipliedBy(2));
+    // The namenode's own thread has to notice that.
+    TestCluster.await("it is abandoned", () -> other.lookup(KEY).get().asKeyValue().isAbandoned());
+    assertFalse(other.lookup(KEY).get().asKeyValue().isBeingPut());
+    assertNull(other.get(KEY, Bytes.empty(LARGE)).get());
+    cluster.tier().stall(false);
+    cluster.tier().releaseStalled();
+    cluster.network().heal("client", NAMENODE);
+    other.put(KEY, Bytes.buffer(value(10, 3))).get();
+    assertValue(value(10, 3));
+  }
+
+  @Test
+  void aGetEndsWithThePutThatItWaitsFor() throws Exception {
+    start("crail.datatimeout=100s", "crail.client.datanodesilence=100s");
+    CrailStore other = cluster.newStore("other");
+    cluster.tier().stall(true);
+    final Upcoming<CrailKeyValue> put = put(value(LARGE, 2));
+    cluster.network().runFor(Duration.ofMillis(100));
+    cluster.network().partition("client", NAMENODE);
+    Upcoming<CrailResult> get = other.get(KEY, Bytes.empty(LARGE));
+    assertNull(get.get());
+    cluster.tier().stall(false);
+    cluster.tier().releaseStalled();
+    cluster.network().heal("client", NAMENODE);
+    assertThrows(ExecutionException.class, put::get);
+  }
 }
