@@ -16,6 +16,12 @@ import java.nio.ByteBuffer;
  * issues millions a second.
  */
 final class LookupCall extends Lookup.Call implements Awaitable<CrailNode> {
+  /**
+   * How old a small value may be that the first read of its handle takes without asking: the
+   * program looks it up and reads it, and does no more in between.
+   */
+  private static final long VALUE_AGE_NANOS = 1_000_000_000L;
+
   private final CoreStore store;
   private final LoopContext context;
   private final String name;
@@ -69,6 +75,8 @@ final class LookupCall extends Lookup.Call implements Awaitable<CrailNode> {
     Lookup.Response response = Lookup.Response.CODEC.decode(in, offset, length);
     long sentNanos = deadlineNanos() - context.rpcTimeoutNanos();
     long leaseNanos = context.leaseNanos(response.node().id());
+    long validNanos =
+        response.value().length() == 0 ? leaseNanos : Math.min(leaseNanos, VALUE_AGE_NANOS);
     // Here, so that the answer itself is gone before anybody could hold on to it.
     node =
         CoreNode.of(
@@ -77,6 +85,6 @@ final class LookupCall extends Lookup.Call implements Awaitable<CrailNode> {
             response.node(),
             response.extents(),
             response.value(),
-            sentNanos + leaseNanos);
+            sentNanos + validNanos);
   }
 }

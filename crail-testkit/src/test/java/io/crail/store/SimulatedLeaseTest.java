@@ -3,14 +3,20 @@ package io.crail.store;
 
 import static io.crail.store.SimulatedCluster.NAMENODE;
 import static io.crail.store.SimulatedCluster.takeOver;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
+import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.StaleNodeException;
 import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.common.error.WriteLeaseLostException;
 import java.time.Duration;
@@ -146,6 +152,73 @@ class SimulatedLeaseTest {
     cluster.drive(store, lease.dividedBy(10));
     assertLost(output);
     next.close();
+  }
+
+  @Test
+  void aRenewalInTimeWhoseAnswerIsLateIsNone() throws Exception {
+    cluster.close();
+    Duration lease = Duration.ofSeconds(3);
+    start(lease);
+    CrailOutputStream output = Bytes.createFile(store, "/f").getDirectOutputStream(0);
+    // Nobody drives the store. Then a renewal reaches the namenode while the lease lasts, so that
+    // nobody else gets it; the answer comes when the client must take it for lost.
+    cluster.network().runFor(lease.multipliedBy(8).dividedBy(10));
+    Duration way = lease.multipliedBy(15).dividedBy(100);
+    cluster.network().latency(way, way);
+    store.lookup("/nothing").get();
+    cluster.network().latency(Duration.ofNanos(10_000), Duration.ofNanos(10_000));
+    assertLost(output);
+  }
+
+  @Test
+  void aWriterOfAReplacedKeyIsToldWithItsNextRenewal() throws Exception {
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+    CrailOutputStream output =
+        store
+            .create(
+                "/t/k",
+                CrailNodeType.KEYVALUE,
+                CrailStorageClass.PARENT,
+                CrailLocationClass.PARENT,
+                true)
+            .get()
+            .asKeyValue()
+            .getDirectOutputStream(1 << 20);
+    output.write(Bytes.buffer(new byte[10_000])).get();
+    other.put("/t/k", Bytes.buffer(new byte[100])).get();
+    long replaced = cluster.nanoTime();
+    // It has all the space that it needs.
+    ExecutionException told = null;
+    CrailException refused = null;
+    while (told == null && refused == null) {
+      cluster.drive(store, LEASE.dividedBy(100));
+      try {
+        output.write(Bytes.buffer(new byte[100])).get();
+      } catch (ExecutionException e) {
+        told = e;
+      } catch (CrailException e) {
+        refused = e;
+      }
+    }
+    assertInstanceOf(StaleNodeException.class, refused);
+    Duration took = Duration.ofNanos(cluster.nanoTime() - replaced);
+    assertTrue(took.compareTo(LEASE.dividedBy(3).plusMillis(500)) < 0, took.toString());
+    assertThrows(StaleNodeException.class, output::close);
+  }
+
+  @Test
+  void aSmallValueIsReadAsItWasForASecond() throws Exception {
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+    byte[] old = {1, 2, 3};
+    other.put("/t/k", Bytes.buffer(old)).get();
+    CrailFile soon = store.lookup("/t/k").get().asKeyValue();
+    final CrailFile late = store.lookup("/t/k").get().asKeyValue();
+    other.put("/t/k", Bytes.buffer(new byte[5])).get();
+    cluster.network().runFor(Duration.ofMillis(500));
+    assertArrayEquals(old, Bytes.read(soon));
+    cluster.network().runFor(Duration.ofMillis(600));
+    ExecutionException stale = assertThrows(ExecutionException.class, () -> Bytes.read(late));
+    assertInstanceOf(StaleNodeException.class, stale.getCause());
   }
 
   @Test
