@@ -63,6 +63,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   private static final VarHandle DRIVER;
   private static final VarHandle CALLS;
   private static final VarHandle ROUGH_TIME;
+  private static final VarHandle TAKING;
   private static final long HELPER_TICK_NANOS = 1_000_000;
   private static final int HELPER_IDLE_TICKS = 500;
 
@@ -99,6 +100,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       DRIVER = lookup.findVarHandle(ClientLoop.class, "driver", Thread.class);
       CALLS = lookup.findVarHandle(ClientLoop.class, "calls", long.class);
+      TAKING = lookup.findVarHandle(ClientLoop.class, "taking", int.class);
       ROUGH_TIME = lookup.findVarHandle(ClientLoop.class, "roughTime", long.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
@@ -130,6 +132,9 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
 
   // Calls that have begun and not ended; written by the driver, read by anybody.
   private long calls;
+
+  // 1 while a task may have been taken that has not begun its operation; written by the driver.
+  private int taking;
 
   // The time of the last look at the clock and how often it was told since; 0 after a round.
   private long roughTime;
@@ -282,10 +287,14 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   /**
    * As {@link #outstanding}, and the tasks that wait for the thread that drives the loop: most of
    * them are operations that have not begun, for as long as that thread gets no processor. A
-   * transfer over the network that waits counts twice; what is taken just now may be missed.
+   * transfer over the network that waits counts twice, and so may what is taken just now; nothing is
+   * missed.
    */
   public final long outstandingOrQueued() {
-    return outstanding() + tasks.size();
+    // In the order in which a task goes, so that one that goes on meanwhile is seen twice.
+    long queued = tasks.size();
+    long taken = (int) TAKING.getAcquire(this);
+    return queued + taken + outstanding();
   }
 
   /**
@@ -615,15 +624,21 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   }
 
   private void runTasks() {
-    for (Task task = tasks.poll(); task != null; task = tasks.poll()) {
-      taskBegins = true;
-      try {
-        task.runInLoop();
-      } catch (RuntimeException | AssertionError e) {
-        LOG.error("a task failed in loop {}", name, e);
+    // Seen by whoever sees that a task was taken, which is a compare-and-set.
+    TAKING.setOpaque(this, 1);
+    try {
+      for (Task task = tasks.poll(); task != null; task = tasks.poll()) {
+        taskBegins = true;
+        try {
+          task.runInLoop();
+        } catch (RuntimeException | AssertionError e) {
+          LOG.error("a task failed in loop {}", name, e);
+        }
       }
+    } finally {
+      TAKING.setRelease(this, 0);
+      taskBegins = false;
     }
-    taskBegins = false;
   }
 
   private void flushDirty() {

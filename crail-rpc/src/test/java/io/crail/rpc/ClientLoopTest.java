@@ -298,6 +298,48 @@ class ClientLoopTest {
     assertEquals(0, loop.outstandingOrQueued());
   }
 
+  /** Else others would begin more than they may while the driver gets no processor. */
+  @Test
+  void countsATaskWhichWasTakenAndHasNotBegun() throws Exception {
+    TestLoop loop = new TestLoop(true, false);
+    CountDownLatch held = new CountDownLatch(1);
+    CountDownLatch queued = new CountDownLatch(1);
+    CountDownLatch taken = new CountDownLatch(1);
+    CountDownLatch looked = new CountDownLatch(1);
+    Thread driver =
+        new Thread(
+            () ->
+                loop.submit(
+                    () -> {
+                      held.countDown();
+                      awaitOrFail(queued);
+                    }));
+    driver.start();
+    awaitOrFail(held);
+    for (int i = 0; i < 3; i++) {
+      loop.submit(
+          () -> {
+            taken.countDown();
+            awaitOrFail(looked);
+          });
+    }
+    assertEquals(3, loop.outstandingOrQueued());
+    queued.countDown();
+    awaitOrFail(taken);
+    assertEquals(3, loop.outstandingOrQueued());
+    looked.countDown();
+    driver.join();
+    assertEquals(0, loop.outstandingOrQueued());
+  }
+
+  private static void awaitOrFail(CountDownLatch latch) {
+    try {
+      assertTrue(latch.await(60, TimeUnit.SECONDS));
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   @Test
   void wakesAllThreadsThatWaitForOneEnd() throws Exception {
     for (boolean callersDrive : new boolean[] {true, false}) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
+import io.crail.common.DoubleReleaseError;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -83,7 +84,7 @@ final class Answers {
     /** Takes a piece of this size back, which may not all be sent yet. */
     void giveBack(Answers used) {
       if (used.idle) {
-        throw new AssertionError("memory for answers was given back twice");
+        throw new DoubleReleaseError("memory for answers");
       }
       used.idle = true;
       if (idle.size() < most && used.isUnshared()) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
+import io.crail.common.DoubleReleaseError;
 import io.netty.buffer.AbstractReferenceCountedByteBuf;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -71,7 +72,7 @@ class Window extends AbstractReferenceCountedByteBuf {
 
   @Override
   protected void deallocate() {
-    throw new AssertionError("a window was released once too often");
+    throw new DoubleReleaseError("a window");
   }
 
   @Override

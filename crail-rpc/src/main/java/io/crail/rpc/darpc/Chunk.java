@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.darpc;
 
+import io.crail.common.DoubleReleaseError;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -27,6 +28,8 @@ final class Chunk {
 
   /** Messages that the device may still read from it. */
   int references;
+
+  private boolean isIdle;
 
   /**
    * Wraps memory.
@@ -87,10 +90,15 @@ final class Chunk {
         chunk = maker.make();
       }
       used++;
+      chunk.isIdle = false;
       return chunk;
     }
 
     void release(Chunk chunk) {
+      if (chunk.isIdle) {
+        throw new DoubleReleaseError("a chunk");
+      }
+      chunk.isIdle = true;
       used--;
       chunk.written = 0;
       chunk.sent = 0;

@@ -118,10 +118,12 @@ final class Outgoing {
     return next;
   }
 
-  /** All bytes of the present chunk up to here are whole frames. */
+  /** All bytes of the present chunk up to here are whole frames; what is known stays. */
   void written(int upTo) {
-    pendingBytes += upTo - filling.written;
-    filling.written = upTo;
+    if (upTo > filling.written) {
+      pendingBytes += upTo - filling.written;
+      filling.written = upTo;
+    }
   }
 
   /** Sends what may leave, and what is owed. */

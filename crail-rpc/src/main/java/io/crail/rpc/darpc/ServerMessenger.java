@@ -87,7 +87,7 @@ final class ServerMessenger extends Messenger {
       serve();
     } else {
       batch.add(offset, length);
-      if (batch.isFull()) {
+      if (batch.count() == RequestBatch.TOGETHER) {
         serve();
       }
     }

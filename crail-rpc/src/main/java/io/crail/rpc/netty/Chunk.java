@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.netty;
 
+import io.crail.common.DoubleReleaseError;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -84,7 +85,7 @@ final class Chunk {
     /** Takes a chunk back; a channel may still refer to it. */
     void release(Chunk chunk) {
       if (chunk.idle) {
-        throw new AssertionError("a chunk was given back twice");
+        throw new DoubleReleaseError("a chunk");
       }
       chunk.idle = true;
       if (closed || idle.size() == mostIdle || !chunk.isUnshared()) {
