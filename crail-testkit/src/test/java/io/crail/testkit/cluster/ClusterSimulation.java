@@ -35,7 +35,7 @@ final class ClusterSimulation implements AutoCloseable {
   private static final Duration FAST = Duration.ofNanos(10_000);
   private static final Duration SLICE = Duration.ofMillis(5);
   private static final Duration AUDIT = Duration.ofMillis(200);
-  private static final Duration STORM = Duration.ofSeconds(5);
+  private static final Duration STORM = Duration.ofSeconds(6);
   private static final Duration CALM = Duration.ofSeconds(2);
   private static final int STORMS = 2;
   private static final int BLOCK = 64 << 10;
@@ -104,6 +104,7 @@ final class ClusterSimulation implements AutoCloseable {
         .set("crail.buffersize", "16k", "test")
         .set("crail.slicesize", "8k", "test")
         .set("crail.cachelimit", "1m", "test")
+        .set("crail.directoryrandomize", "false", "test")
         .set("crail.storage.classes", "2", "test")
         .set("crail.rpctimeout", RPC_TIMEOUT.toMillis() + "ms", "test")
         .set("crail.datatimeout", DATA_TIMEOUT.toMillis() + "ms", "test")

@@ -28,6 +28,10 @@ final class FileModel {
       return writer;
     }
 
+    long openedNanos() {
+      return openedNanos;
+    }
+
     long issued() {
       return issued;
     }

@@ -23,6 +23,7 @@ final class Nemesis {
   private final ClusterSimulation simulation;
   private final SimulatedNetwork network;
   private final Random random;
+  private final Outages outages;
   private final List<Pair> partitions = new ArrayList<>();
   private final List<String> paused = new ArrayList<>();
   private final List<String> history = new ArrayList<>();
@@ -32,6 +33,7 @@ final class Nemesis {
     this.simulation = simulation;
     this.network = simulation.network();
     this.random = simulation.random();
+    this.outages = simulation.world().outages();
   }
 
   /** What has gone wrong so far, a line each. */
@@ -68,7 +70,7 @@ final class Nemesis {
   }
 
   private void fault() {
-    Duration span = millis(50, random.nextInt(3) == 0 ? 8_000 : 1_500);
+    Duration span = millis(50, random.nextInt(3) > 0 ? 1_500 : 6_000);
     SimulatedUser user = any(simulation.users());
     SimulatedNamenode namenode = any(simulation.namenodes());
     SimulatedDatanode datanode = any(simulation.datanodes());
@@ -93,7 +95,7 @@ final class Nemesis {
         network.cut(user.host(), namenode.host());
         return "cut " + user.host() + " " + namenode.host();
       case 2, 3:
-        return partition(user.host(), namenode.host(), span);
+        return isolate(user, namenode, span);
       case 4, 5:
         return delay(user.host(), namenode.host(), span);
       case 6:
@@ -130,10 +132,32 @@ final class Nemesis {
     return "delay " + a + " " + b;
   }
 
+  /** Cuts a client off from a namenode. */
+  private String isolate(SimulatedUser user, SimulatedNamenode namenode, Duration span) {
+    Pair pair = new Pair(user.host(), namenode.host());
+    if (partitions.contains(pair)) {
+      return "nothing";
+    }
+    outages.begin(pair.a, pair.b, simulation.now());
+    return partition(pair.a, pair.b, span);
+  }
+
+  private void reunite(Pair pair) {
+    if (partitions.remove(pair)) {
+      network.heal(pair.a, pair.b);
+      if (pair.b.startsWith("namenode") && pair.a.startsWith("client")) {
+        outages.end(pair.a, pair.b, simulation.now());
+      }
+    }
+  }
+
   private String partition(String a, String b, Duration span) {
-    network.partition(a, b);
-    partitions.add(new Pair(a, b));
-    later(span, () -> network.heal(a, b));
+    Pair pair = new Pair(a, b);
+    if (!partitions.contains(pair)) {
+      network.partition(a, b);
+      partitions.add(pair);
+      later(span, () -> reunite(pair));
+    }
     return "partition " + a + " " + b;
   }
 
@@ -176,14 +200,35 @@ final class Nemesis {
     }
     network.pause(host);
     paused.add(host);
+    outage(host, true);
     simulation.users().stream().filter(u -> u.host().equals(host)).forEach(SimulatedUser::paused);
     later(span, () -> resume(host));
     return "pause " + host;
   }
 
+  /** A client that is paused hears of no namenode, and a namenode that is paused tells nobody. */
+  private void outage(String host, boolean begins) {
+    for (SimulatedNamenode namenode : simulation.namenodes()) {
+      if (host.startsWith("client")) {
+        outage(host, namenode.host(), begins);
+      } else if (host.equals(namenode.host())) {
+        simulation.users().forEach(user -> outage(user.host(), host, begins));
+      }
+    }
+  }
+
+  private void outage(String user, String namenode, boolean begins) {
+    if (begins) {
+      outages.begin(user, namenode, simulation.now());
+    } else {
+      outages.end(user, namenode, simulation.now());
+    }
+  }
+
   private void resume(String host) {
     if (network.isPaused(host)) {
       network.resume(host);
+      outage(host, false);
       simulation.users().stream()
           .filter(u -> u.host().equals(host))
           .forEach(SimulatedUser::resumed);
@@ -240,8 +285,7 @@ final class Nemesis {
   /** Ends all that is wrong, and what is still to come. */
   void heal() {
     storm++;
-    partitions.forEach(pair -> network.heal(pair.a, pair.b));
-    partitions.clear();
+    List.copyOf(partitions).forEach(this::reunite);
     paused.forEach(this::resume);
     paused.clear();
     network.breakConnections(0);

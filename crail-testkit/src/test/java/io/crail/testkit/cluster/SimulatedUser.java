@@ -2,6 +2,8 @@
 package io.crail.testkit.cluster;
 
 import io.crail.CrailBuffer;
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailInputStream;
 import io.crail.CrailKeyValue;
@@ -16,9 +18,13 @@ import io.crail.Upcoming;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.testkit.sim.SimulatedNetwork;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -27,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 
@@ -259,7 +266,9 @@ final class SimulatedUser {
       lookupAndRead(anyPath());
     } else if (which < 69) {
       readAgain();
-    } else if (which < 72) {
+    } else if (which < 70) {
+      readMulti();
+    } else if (which < 73) {
       append();
     } else if (which < 79) {
       put(anyKey());
@@ -322,7 +331,10 @@ final class SimulatedUser {
   private void makeContainer(String path) throws Exception {
     PathModel model = world.path(path);
     PathModel.Change change = model.begin(PathModel.Kind.CREATED, null, world.now());
-    CrailNodeType type = path.startsWith("/t") ? CrailNodeType.TABLE : CrailNodeType.DIRECTORY;
+    CrailNodeType type =
+        path.startsWith("/t")
+            ? CrailNodeType.TABLE
+            : path.equals(World.MULTIFILE) ? CrailNodeType.MULTIFILE : CrailNodeType.DIRECTORY;
     begin(
         "mkdir " + path,
         RPC,
@@ -350,8 +362,11 @@ final class SimulatedUser {
             CrailFile file = node.asFile();
             world.created(file.getFd(), begin);
             ended(model, change, begin, file.getFd(), null);
-            if (random.nextInt(8) > 0) {
+            int next = random.nextInt(8);
+            if (next > 1) {
               openLater(file);
+            } else if (next == 1) {
+              waiting(() -> writeBuffered(file));
             }
           } else {
             ended(model, change, begin, 0, failure);
@@ -495,7 +510,7 @@ final class SimulatedUser {
           throw new AssertionError(child.getPath() + " is listed twice");
         }
       }
-    } catch (CrailException | java.io.UncheckedIOException e) {
+    } catch (CrailException | UncheckedIOException e) {
       world.end(call, e);
       return;
     }
@@ -509,6 +524,75 @@ final class SimulatedUser {
   }
 
   // Bytes of files.
+
+  private void readMulti() throws Exception {
+    begin(
+        "lookup " + World.MULTIFILE,
+        RPC,
+        () -> store.lookup(World.MULTIFILE),
+        (begin, node, failure) -> {
+          if (failure == null) {
+            seen(World.MULTIFILE, node, begin);
+            if (node != null) {
+              waiting(() -> readMulti(node, null));
+            }
+          }
+        });
+  }
+
+  /** Reads all files of a container as one; compares where it is known what is there. */
+  private void readMulti(CrailNode node, byte[] expected) throws Exception {
+    World.Call call =
+        world.begin("readmulti " + node.getPath(), this, 4 * RPC + 2 * World.CHILDREN * DATA);
+    byte[] found;
+    try (CrailBufferedInputStream input = node.asMultiFile().getMultiStream(3)) {
+      found = input.readAllBytes();
+    } catch (IOException e) {
+      world.end(call, e);
+      return;
+    }
+    world.end(call, null);
+    if (expected != null && !Arrays.equals(expected, found)) {
+      throw new AssertionError(
+          node.getPath()
+              + " gives "
+              + found.length
+              + " bytes of all its files, which differ from "
+              + expected.length
+              + " from byte "
+              + Arrays.mismatch(expected, found)
+              + " on");
+    }
+  }
+
+  /** Writes to a file by a stream with a buffer. */
+  private void writeBuffered(CrailFile file) throws Exception {
+    FileModel model = world.file(file.getFd());
+    if (model == null) {
+      return;
+    }
+    World.Call call = world.begin("buffered " + file.getPath(), this, 3 * DATA + 6 * RPC);
+    try (CrailBufferedOutputStream output = file.getBufferedOutputStream(0)) {
+      if (world.now() - call.begin() >= ClusterSimulation.LEASE.toNanos()) {
+        return;
+      }
+      FileModel.Session session =
+          model.opened(random.nextLong(), output.position(), call.begin(), world.now());
+      for (int i = random.nextInt(4); i >= 0; i--) {
+        int length = 1 + random.nextInt(10_000);
+        ByteBuffer bytes = ByteBuffer.allocate(length);
+        Pattern.fill(bytes, 0, length, session.writer(), session.issued());
+        model.issued(session, length);
+        output.write(bytes);
+      }
+      output.close();
+      model.acknowledged(session, session.issued(), call.begin(), world.now());
+    } catch (IOException e) {
+      world.end(call, e);
+      return;
+    }
+    world.end(call, null);
+  }
 
   private void openLater(CrailFile file) {
     waiting(() -> open(file));
@@ -574,7 +658,10 @@ final class SimulatedUser {
           return written;
         },
         (begin, result, failure) -> {
-          if (failure != null && !chosen.broken) {
+          if (failure == null) {
+            String path = chosen.stream.getFile().getPath();
+            world.requireLease(this, path, chosen.session.openedNanos(), begin);
+          } else if (!chosen.broken) {
             chosen.broken = true;
             closeLater(chosen);
           }
@@ -791,7 +878,7 @@ final class SimulatedUser {
       } finally {
         stream.close();
       }
-    } catch (CrailException | java.util.concurrent.ExecutionException e) {
+    } catch (CrailException | ExecutionException e) {
       world.end(call, e);
       return;
     }
@@ -854,6 +941,29 @@ final class SimulatedUser {
       }
       awaitAll();
     }
+    checkMulti();
+  }
+
+  /** Compares the files of a container, one after the other, with what they are as one. */
+  private void checkMulti() throws Exception {
+    CrailNode node = store.lookup(World.MULTIFILE).get();
+    if (node == null) {
+      return;
+    }
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    Iterator<CrailNode> children = node.asContainer().listStatus();
+    while (children.hasNext()) {
+      CrailFile file = children.next().asFile();
+      try (CrailBufferedInputStream input = file.getBufferedInputStream(0)) {
+        all.writeBytes(input.readAllBytes());
+      } catch (IOException e) {
+        if (world.mayBeLost(world.file(file.getFd()))) {
+          return;
+        }
+        throw e;
+      }
+    }
+    readMulti(node, all.toByteArray());
   }
 
   private void awaitAll() throws Exception {

@@ -19,9 +19,12 @@ import java.util.TreeMap;
 final class World {
   static final long SLACK_NANOS = 500_000_000L;
 
+  /** The container whose files are read as one. */
+  static final String MULTIFILE = "/m";
+
   private static final int DIRECTORIES = 3;
   private static final int TABLES = 3;
-  private static final int CHILDREN = 5;
+  static final int CHILDREN = 5;
 
   /** What can happen to anybody at any time. */
   private static final Set<ErrorCode> USUAL =
@@ -85,6 +88,7 @@ final class World {
   private final Map<Long, Value> values = new HashMap<>();
   private final Set<Call> pending = new LinkedHashSet<>();
   private final Map<String, Integer> counts = new TreeMap<>();
+  private final Outages outages = new Outages(ClusterSimulation.LEASE.toNanos());
   private boolean strict;
   private long lastDatanodeDeath = Long.MIN_VALUE;
   private long lastNamenodeDeath = Long.MIN_VALUE;
@@ -95,6 +99,7 @@ final class World {
     for (int i = 0; i < DIRECTORIES; i++) {
       directories.add(add("/d" + i));
     }
+    directories.add(add(MULTIFILE));
     for (int i = 0; i < TABLES; i++) {
       tables.add(add("/t" + i));
     }
@@ -135,6 +140,20 @@ final class World {
 
   int namenodeOf(String path) {
     return NodePath.namenodeOf(Utf8.of(path), namenodes);
+  }
+
+  /** When clients could not hear of namenodes. */
+  Outages outages() {
+    return outages;
+  }
+
+  /** Fails when a write was begun by somebody whose lease has surely ended before. */
+  void requireLease(SimulatedUser user, String path, long openedNanos, long beginNanos) {
+    String namenode = "namenode" + namenodeOf(path);
+    if (outages.hasEnded(user.host(), namenode, openedNanos, beginNanos)) {
+      throw new AssertionError(
+          user.host() + " has begun to write to " + path + " though it cannot have the lease");
+    }
   }
 
   // Nodes and values.
