@@ -10,21 +10,14 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.ClassUsage;
-import io.crail.protocol.ClusterKeys;
-import io.crail.protocol.Hello;
-import io.crail.protocol.NameNodeClient;
-import io.crail.rpc.ClientLoop;
-import io.crail.rpc.RpcPeer;
-import io.crail.storage.Registration;
-import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
+import io.crail.testkit.sim.SimulatedDatanode;
 import io.crail.testkit.sim.SimulatedNetwork;
 import io.crail.testkit.sim.SimulatedTier;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
@@ -140,46 +133,12 @@ final class SimulatedCluster implements AutoCloseable {
    * @param number 2 or more, each once
    */
   void startDatanode(int number) throws Exception {
-    ClientLoop loop = network.transport(host(number)).newClientLoop(host(number));
-    open.push(loop);
-    StorageServer server = tier.newServer(address(number));
-    UUID uuid = UUID.nameUUIDFromBytes(new byte[] {(byte) number});
-    server.start(uuid);
-    open.push(server);
-    NameNodeClient namenodes =
-        new NameNodeClient(
-            loop,
-            configuration.get(ClusterKeys.NAMENODE_ADDRESS),
-            new NameNodeClient.Identity(
-                Hello.ROLE_DATANODE,
-                number,
-                host(number),
-                configuration.get(ClusterKeys.CLUSTER_NAME)),
-            RpcPeer.Options.defaults(),
-            configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
-    Registration registration =
-        new Registration(
-            namenodes,
-            new Registration.Description(
-                uuid,
-                0,
-                SimulatedTier.NAME,
-                server.address(),
-                server.checksGeneration(),
-                "",
-                server.regions()),
-            server,
-            configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
-            () -> {});
-    keepRegistered(registration);
-    while (!registration.isRegistered()) {
+    SimulatedDatanode datanode =
+        new SimulatedDatanode(network, configuration, tier, 0, address(number));
+    open.push(datanode);
+    while (!datanode.isRegistered()) {
       network.runFor(STEP);
     }
-  }
-
-  private void keepRegistered(Registration registration) {
-    registration.step(network.clock().nanoTime());
-    network.schedule(STEP, () -> keepRegistered(registration));
   }
 
   SimulatedNetwork network() {

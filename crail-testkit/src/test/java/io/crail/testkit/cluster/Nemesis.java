@@ -17,6 +17,8 @@ final class Nemesis {
   private static final Duration FAST = Duration.ofNanos(10_000);
   private static final Duration USUAL = Duration.ofMillis(2);
   private static final int MOST_FAULTS = 8;
+  private static final int FAULTS = 22;
+  private static final int LEASE_MILLIS = (int) ClusterSimulation.LEASE.toMillis();
 
   private record Pair(String a, String b) {}
 
@@ -46,7 +48,7 @@ final class Nemesis {
     storm++;
     int faults = 1 + random.nextInt(MOST_FAULTS);
     for (int i = 0; i < faults; i++) {
-      later(millis(1, span.toMillis() * 2 / 3), this::fault);
+      later(millis(1, span.toMillis() / 2), this::fault);
     }
   }
 
@@ -74,7 +76,7 @@ final class Nemesis {
     SimulatedUser user = any(simulation.users());
     SimulatedNamenode namenode = any(simulation.namenodes());
     SimulatedDatanode datanode = any(simulation.datanodes());
-    int which = random.nextInt(20);
+    int which = random.nextInt(FAULTS);
     network.note(which);
     String what = fault(which, user, namenode, datanode, span);
     history.add(
@@ -122,6 +124,8 @@ final class Nemesis {
         return killUser(user);
       case 18:
         return killNamenode(namenode, span);
+      case 19, 20:
+        return isolate(user, namenode, millis(LEASE_MILLIS, 3 * LEASE_MILLIS));
       default:
         return killDatanode(datanode, span);
     }
