@@ -7,6 +7,7 @@ import io.crail.protocol.Extent;
 import io.crail.protocol.Generation;
 import io.crail.protocol.Ping;
 import io.crail.rpc.Frame;
+import io.crail.rpc.netty.NettyKeys;
 import io.crail.storage.StorageServer;
 import io.crail.storage.tcp.DataHello;
 import io.crail.storage.tcp.DataNodeOperations;
@@ -41,8 +42,9 @@ import java.util.UUID;
 final class DatanodeTarget implements Target {
   private static final int REGION = 256 << 10;
   private static final int REGIONS = 2;
+  private static final String PATIENCE = "60s";
   private static final int MOST_STEPS = 24;
-  private static final int TIMEOUT_MILLIS = 20_000;
+  private static final int TIMEOUT_MILLIS = 50_000;
   private static final long[] OFFSETS = {
     0,
     1,
@@ -100,6 +102,8 @@ final class DatanodeTarget implements Target {
                     .set(TcpStorageKeys.STORAGE_LIMIT, REGIONS * REGION)
                     .set(TcpStorageKeys.ALLOCATION_SIZE, REGION)
                     .set(TcpStorageKeys.CORES, 1)
+                    .set(TcpStorageKeys.WRITE_TIMEOUT, PATIENCE)
+                    .set(NettyKeys.HANDSHAKE_TIMEOUT, PATIENCE)
                     .build(),
                 List.of("-p", "0"));
     server.start(uuid);
@@ -114,8 +118,12 @@ final class DatanodeTarget implements Target {
       start();
       base = newGenerations();
     }
-    new Play(new Input(bytes)).go();
-    log.requireNone();
+    try {
+      new Play(new Input(bytes)).go();
+    } finally {
+      // Says more than what the client has seen of it.
+      log.requireNone();
+    }
   }
 
   private long newGenerations() throws IOException {
