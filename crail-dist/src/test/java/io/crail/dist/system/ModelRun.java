@@ -110,6 +110,7 @@ final class ModelRun implements Nemesis.Victims {
   private volatile int lasting;
   private volatile long calmNanos = System.nanoTime();
   private volatile boolean ended;
+  private volatile long capacityBytes;
   private volatile boolean lossEnds;
   private volatile boolean found;
   private volatile Throwable tickFailure;
@@ -182,6 +183,7 @@ final class ModelRun implements Nemesis.Victims {
       NetworkNamespaces networks)
       throws Exception {
     List<String> wrong;
+    List<String> output;
     Path kept;
     try (ProcessCluster cluster =
         ProcessCluster.start(places, parameters.namenodes, 0, settings())) {
@@ -192,6 +194,7 @@ final class ModelRun implements Nemesis.Victims {
       kept = run.directory;
       try {
         wrong = run.run();
+        output = run.output();
       } finally {
         run.close();
       }
@@ -200,6 +203,7 @@ final class ModelRun implements Nemesis.Victims {
       delete(kept);
     } else {
       Files.write(kept.resolve("wrong"), wrong);
+      Files.write(kept.resolve("clients.log"), output);
       System.out.println("repeat with: " + parameters.command());
       System.out.println("what was done to whom, and what was wrong: " + kept);
     }
@@ -214,6 +218,9 @@ final class ModelRun implements Nemesis.Victims {
   }
 
   private List<String> run() throws Exception {
+    try (CrailStore store = open()) {
+      capacityBytes = store.getSpace().capacityBytes();
+    }
     for (int i = 0; i < clients.length; i++) {
       startClient(i);
     }
@@ -319,6 +326,18 @@ final class ModelRun implements Nemesis.Victims {
     return found;
   }
 
+  /** What all clients have printed, dead ones too. */
+  private List<String> output() {
+    List<String> lines = new ArrayList<>();
+    List<CrailProcess> all = new ArrayList<>(dead);
+    all.addAll(List.of(clients));
+    for (CrailProcess client : all) {
+      client.stdout().lines().forEach(lines::add);
+      client.stderr().lines().forEach(lines::add);
+    }
+    return lines;
+  }
+
   private void awaitClients() throws Exception {
     long deadline = System.nanoTime() + LONGEST_FINISH.toNanos();
     for (CrailProcess client : clients) {
@@ -363,12 +382,12 @@ final class ModelRun implements Nemesis.Victims {
   private void awaitAllFree(List<String> wrong) throws Exception {
     try (CrailStore store = open()) {
       Await.until(
-          "all space is free",
+          "all space is free, " + capacityBytes + " bytes",
           PATIENCE,
           () -> {
             CrailSpace space = store.getSpace();
             return space.freeBytes() == space.capacityBytes()
-                && space.capacityBytes() == (long) parameters.mebibytes << 20;
+                && space.capacityBytes() == capacityBytes;
           });
     } catch (AssertionError e) {
       wrong.add(e.getMessage() + "\n" + cluster.run("df", "--bytes").stdout());
@@ -405,10 +424,16 @@ final class ModelRun implements Nemesis.Victims {
     }
   }
 
-  /** True when every namenode answers, and knows all datanodes and no dead one. */
+  /** True when every namenode answers, and every datanode has been registered since its start. */
   private boolean isWhole(CrailStore store) {
+    for (int i = 0; i < parameters.datanodes; i++) {
+      if (!cluster.datanode(i).stdout().contains(", registered")) {
+        return false;
+      }
+    }
     try {
-      return store.getSpace().capacityBytes() == (long) parameters.mebibytes << 20;
+      store.getSpace();
+      return true;
     } catch (Exception e) {
       return false;
     }

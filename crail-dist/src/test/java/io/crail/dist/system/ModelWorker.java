@@ -24,6 +24,7 @@ import io.crail.testkit.model.Names;
 import io.crail.testkit.model.Names.Container;
 import io.crail.testkit.model.Units;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -31,6 +32,7 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -51,6 +53,9 @@ final class ModelWorker implements Runnable {
 
   /** How long all must have become known, and be readable, at the end. */
   private static final long FINISH_NANOS = TimeUnit.SECONDS.toNanos(90);
+
+  /** What a worker did last, and tells when something is wrong. */
+  private static final int TRACE = 200;
 
   private static final long DOUBT_MILLIS = 5;
   private static final int SMALL_VALUE = 4096;
@@ -97,6 +102,7 @@ final class ModelWorker implements Runnable {
   private final Place place;
   private final Random random;
   private final Map<String, Integer> counts = new TreeMap<>();
+  private final Queue<String> trace = new ArrayDeque<>();
   private long counter;
 
   ModelWorker(CrailStore store, Board board, Names names, Place place, long seed) {
@@ -117,6 +123,7 @@ final class ModelWorker implements Runnable {
       finish();
     } catch (Mismatch e) {
       System.out.println("MISMATCH client " + place.client + ": " + e.getMessage());
+      trace.forEach(line -> System.out.println("trace " + place.writer() + " " + line));
     } catch (Exception | Error e) {
       System.out.println("MISMATCH client " + place.client + ": a worker ended with " + e);
       e.printStackTrace();
@@ -126,6 +133,19 @@ final class ModelWorker implements Runnable {
 
   private void count(String what) {
     counts.merge(what, 1, Integer::sum);
+  }
+
+  /** Counts what was done to a name, and keeps it in mind for a while. */
+  private void count(int name, String what) {
+    count(what);
+    trace(names.path(name) + " " + what);
+  }
+
+  private void trace(String what) {
+    if (trace.size() == TRACE) {
+      trace.remove();
+    }
+    trace.add(System.currentTimeMillis() % 1_000_000 + " ms: " + what);
   }
 
   private long nextId() {
@@ -164,6 +184,7 @@ final class ModelWorker implements Runnable {
           throw new Mismatch(what + " failed: " + crail.code() + " " + crail.detail());
         }
         count(crail.code().toString());
+        trace(what + " failed: " + crail.code() + " " + crail.detail());
         return crail.code();
       }
     }
@@ -266,7 +287,7 @@ final class ModelWorker implements Runnable {
       wrong(name, found == null ? "is gone; expected " + state.possible() : state.explain(found));
       return false;
     }
-    count("observed");
+    count(name, "observed");
     if (state.isDoubtful() && quietBefore >= state.doubtSince() + SETTLING) {
       settle(name, state, index, found);
     } else {
@@ -278,7 +299,7 @@ final class ModelWorker implements Runnable {
   private void settle(int name, NameState state, int index, ByteBuffer found) throws Exception {
     Content content = state.possible().get(index);
     board.write(name, state.settled(found == null ? Content.ABSENT : content.cut(found.limit())));
-    count("settled");
+    count(name, "settled");
     int partner = state.partner();
     if (partner >= 0 && content.isPresent() && state(partner).isKnown()) {
       Content other = state(partner).last();
@@ -459,7 +480,7 @@ final class ModelWorker implements Runnable {
     try {
       create(top, type);
       board.write(top, state(top).done(content, losses, 0));
-      count("containers");
+      count(top, "containers");
     } catch (Exception e) {
       failed(top, "create", e, NameState.NONE, ErrorCode.NODE_EXISTS);
     }
@@ -512,7 +533,7 @@ final class ModelWorker implements Runnable {
       return;
     }
     board.write(name, state(name).done(Content.empty(id), losses, datanodes));
-    count("created");
+    count(name, "created");
     write(name, file, id, whole ? 1 : 1 + random.nextInt(3), whole ? Units.LENGTH : 1);
   }
 
@@ -588,7 +609,7 @@ final class ModelWorker implements Runnable {
       for (Future<CrailResult> each : pieces) {
         get(each);
       }
-      count("written");
+      count(name, "written");
       return true;
     } catch (Exception e) {
       codeOf("write to " + names.path(name), e);
@@ -603,7 +624,7 @@ final class ModelWorker implements Runnable {
     try {
       get(out.sync());
       board.write(name, state(name).done(content, losses, datanodes));
-      count("synced");
+      count(name, "synced");
       return true;
     } catch (Exception e) {
       codeOf("sync " + names.path(name), e);
@@ -628,7 +649,7 @@ final class ModelWorker implements Runnable {
           names.path(name) + ": close succeeded after a write had failed; " + before);
     }
     board.write(name, before.done(content, before.namenodeLoss(), before.datanodeLoss()));
-    count("closed");
+    count(name, "closed");
   }
 
   private void delete(int name) throws Exception {
@@ -637,7 +658,7 @@ final class ModelWorker implements Runnable {
     try {
       get(store.delete(names.path(name), false));
       board.write(name, before.done(Content.ABSENT, before.namenodeLoss(), 0));
-      count("deleted");
+      count(name, "deleted");
     } catch (Exception e) {
       failed(
           name,
@@ -664,7 +685,7 @@ final class ModelWorker implements Runnable {
       get(store.rename(names.path(source), names.path(target)));
       board.write(target, to.done(content, from.namenodeLoss(), from.datanodeLoss()));
       board.write(source, from.done(Content.ABSENT, from.namenodeLoss(), 0));
-      count("renamed");
+      count(source, "renamed");
     } catch (Exception e) {
       board.write(target, state(target).unknown(quiet(), source));
       failed(
@@ -701,7 +722,7 @@ final class ModelWorker implements Runnable {
     try {
       get(store.put(names.path(name), OffHeapBuffer.wrap(value)));
       board.write(name, before.done(content, losses, datanodes));
-      count(length > SMALL_VALUE ? "put large" : "put small");
+      count(name, length > SMALL_VALUE ? "put large" : "put small");
     } catch (Exception e) {
       ErrorCode code =
           failed(
@@ -836,7 +857,15 @@ final class ModelWorker implements Runnable {
             break;
           }
           if (System.nanoTime() - begin > FINISH_NANOS) {
-            throw new Mismatch(names.path(i) + " is not readable at the end; expected " + state(i));
+            throw new Mismatch(
+                names.path(i)
+                    + (seen ? " is not known" : " cannot be read")
+                    + " at the end; expected "
+                    + state(i)
+                    + "; quiet times "
+                    + quiet()
+                    + ", losses of datanodes "
+                    + datanodeLoss());
           }
           TimeUnit.MILLISECONDS.sleep(100);
           noticeLoss(top);
