@@ -44,7 +44,7 @@ final class DatanodeTarget implements Target {
   private static final int REGIONS = 2;
   private static final String PATIENCE = "60s";
   private static final int MOST_STEPS = 24;
-  private static final int TIMEOUT_MILLIS = 50_000;
+  private static final int TIMEOUT_MILLIS = 20_000;
   private static final long[] OFFSETS = {
     0,
     1,
@@ -102,7 +102,6 @@ final class DatanodeTarget implements Target {
                     .set(TcpStorageKeys.STORAGE_LIMIT, REGIONS * REGION)
                     .set(TcpStorageKeys.ALLOCATION_SIZE, REGION)
                     .set(TcpStorageKeys.CORES, 1)
-                    .set(TcpStorageKeys.WRITE_TIMEOUT, PATIENCE)
                     .set(NettyKeys.HANDSHAKE_TIMEOUT, PATIENCE)
                     .build(),
                 List.of("-p", "0"));
