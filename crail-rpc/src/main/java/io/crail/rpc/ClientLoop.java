@@ -287,8 +287,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   /**
    * As {@link #outstanding}, and the tasks that wait for the thread that drives the loop: most of
    * them are operations that have not begun, for as long as that thread gets no processor. A
-   * transfer over the network that waits counts twice, and so may what is taken just now; nothing is
-   * missed.
+   * transfer over the network that waits counts twice, and so may what is taken just now; nothing
+   * is missed.
    */
   public final long outstandingOrQueued() {
     // In the order in which a task goes, so that one that goes on meanwhile is seen twice.

@@ -323,7 +323,8 @@ class DatanodeConnectionTest {
         assertArrayEquals(data, dataOf(good.answer(i, ErrorCode.OK), data.length));
       }
       assertTrue(server.peakHeldBytes() > limit / 2, () -> server.peakHeldBytes() + " bytes");
-      assertTrue(server.peakHeldBytes() <= limit + (1 << 20), () -> server.peakHeldBytes() + " bytes");
+      assertTrue(
+          server.peakHeldBytes() <= limit + (1 << 20), () -> server.peakHeldBytes() + " bytes");
       for (RawClient one : silent) {
         one.close();
       }

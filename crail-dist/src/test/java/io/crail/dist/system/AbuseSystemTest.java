@@ -14,7 +14,6 @@ import io.crail.Upcoming;
 import io.crail.conf.CrailConfiguration;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -84,8 +84,7 @@ final class ProcessCluster implements AutoCloseable {
   }
 
   /** Starts a namenode without datanodes that logs, with options for its JVM. */
-  static ProcessCluster startSmall(String options, Map<String, String> settings)
-      throws Exception {
+  static ProcessCluster startSmall(String options, Map<String, String> settings) throws Exception {
     ProcessCluster cluster = new ProcessCluster(Places.on("127.0.0.1"), settings);
     Files.writeString(
         cluster.directory.resolve("crail-env.sh"), "CRAIL_NAMENODE_OPTS=\"" + options + "\"\n");

@@ -25,7 +25,9 @@ public final class HeldMemory {
     /** True when requests were served, or answers taken, since this was last asked. */
     boolean hasProgressed();
 
-    /** Ends the connection, whose memory is needed; that must have been counted when this returns. */
+    /**
+     * Ends the connection, whose memory is needed; that must have been counted when this returns.
+     */
     void endForMemory();
   }
 

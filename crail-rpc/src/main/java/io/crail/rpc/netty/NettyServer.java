@@ -162,14 +162,7 @@ final class NettyServer implements Transport.ServerEndpoint {
     droppedLogs
         .get(why)
         .warn(
-            name
-                + ": closed the connection of "
-                + peer
-                + ": "
-                + reason
-                + " ("
-                + why.label()
-                + ")");
+            name + ": closed the connection of " + peer + ": " + reason + " (" + why.label() + ")");
   }
 
   @Override
@@ -177,7 +170,9 @@ final class NettyServer implements Transport.ServerEndpoint {
     Map<String, Long> figures = new LinkedHashMap<>();
     figures.put("connections", (long) connections.get());
     figures.put("held-bytes", loops.values().stream().mapToLong(loop -> loop.held().bytes()).sum());
-    figures.put("peak-held-bytes", loops.values().stream().mapToLong(loop -> loop.held().peakBytes()).sum());
+    figures.put(
+        "peak-held-bytes",
+        loops.values().stream().mapToLong(loop -> loop.held().peakBytes()).sum());
     endings.forEach((why, count) -> figures.put("ended-" + why.label(), count.sum()));
     return figures;
   }

@@ -19,9 +19,9 @@ import java.util.concurrent.TimeUnit;
  * <p>A turn of the loop is one look at all sockets. Within it every connection is served some
  * requests. When the turn has lasted {@link #SLICE_NANOS}, or {@link #LONG_SLICE_NANOS} and a
  * request that takes long is next, a connection with more of them goes to the end of a queue, of
- * which each turn serves a slice. So who asks for much waits for the others who do, and who asks for
- * little waits for a slice. After a slice of requests that take long the loop rests from them as
- * long as it has lasted: a thread that never sleeps would get its processor late where there are
+ * which each turn serves a slice. So who asks for much waits for the others who do, and who asks
+ * for little waits for a slice. After a slice of requests that take long the loop rests from them
+ * as long as it has lasted: a thread that never sleeps would get its processor late where there are
  * more of them than processors, and with it everybody would wait.
  *
  * <p>Used only by the loop's thread, but for the figures.

@@ -261,7 +261,8 @@ class ServerMemoryTest {
             "answers that wait, or an end",
             () -> figure(server, "held-bytes") > 0 || figure(server, "connections") == 0);
         int answers = readAnswers(slow, count);
-        assertTrue(answers == count || figure(server, "ended-no-memory") == 1, answers + " answers");
+        assertTrue(
+            answers == count || figure(server, "ended-no-memory") == 1, answers + " answers");
       }
       // Whatever has failed, the next one is served.
       RpcPeer peer = new RpcPeer(loop, server.address(), Call::new, RpcPeer.Options.defaults());
