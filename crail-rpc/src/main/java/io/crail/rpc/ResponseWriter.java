@@ -38,10 +38,14 @@ public abstract class ResponseWriter {
   public final int begin(int maxBodyLength) {
     int needed = Frame.HEADER_LENGTH + maxBodyLength;
     if (buffer == null || buffer.capacity() - position < needed) {
-      int written = position;
-      // Before the call: if there is no other buffer, the old one is not this writer's any more.
-      detach();
-      buffer = nextBuffer(written, needed);
+      ByteBuffer next = null;
+      try {
+        next = nextBuffer(position, needed);
+      } finally {
+        // Also when there is none: the old one is not this writer's any more.
+        buffer = next;
+        position = 0;
+      }
     }
     return position + Frame.HEADER_LENGTH;
   }
