@@ -64,6 +64,11 @@ final class Located {
     return givenUp;
   }
 
+  /** When a write to it has to be over, if that is before a deadline. */
+  long writesEndNanos(long deadlineNanos) {
+    return isGivenUp() && writesEndNanos - deadlineNanos < 0 ? writesEndNanos : deadlineNanos;
+  }
+
   /**
    * When a write to it has to be over. As long as there can be other space in its place, its
    * datanode must not be silent for long.
@@ -78,8 +83,7 @@ final class Located {
     }
     long heard = datanode.heardNanos().get();
     long silent = (heard - begunNanos > 0 ? heard : begunNanos) + silenceNanos;
-    long end = isGivenUp() && writesEndNanos - silent < 0 ? writesEndNanos : silent;
-    return end - deadlineNanos < 0 ? end : deadlineNanos;
+    return writesEndNanos(silent - deadlineNanos < 0 ? silent : deadlineNanos);
   }
 
   /** Notes that the datanode, whose endpoint has been found, has answered. */

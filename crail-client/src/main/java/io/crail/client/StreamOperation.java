@@ -326,8 +326,12 @@ final class StreamOperation extends Completion
     @Override
     public long deadlineNanos() {
       long end = operation.stream.pieceDeadlineNanos(super.deadlineNanos());
+      if (!operation.stream.isWriter()) {
+        return end;
+      }
+      // Also the last try may be to space that somebody else gives up.
       return operation.isLastTry()
-          ? end
+          ? located.writesEndNanos(end)
           : located.writesEndNanos(
               end, begunNanos, operation.stream.context().silenceNanos(length()));
     }
