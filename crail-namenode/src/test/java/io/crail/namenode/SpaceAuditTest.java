@@ -12,8 +12,7 @@ class SpaceAuditTest {
   private static final int UNIT = Extent.MIN_LENGTH;
   private static final int BLOCK = 4 * UNIT;
 
-  private final RegionSpace region =
-      new RegionSpace(null, new Region(0, 2 * BLOCK, 0, 0), 2, 5);
+  private final RegionSpace region = new RegionSpace(null, new Region(0, 2 * BLOCK, 0, 0), 2, 5);
   private final SpaceAudit audit = new SpaceAudit(BLOCK);
 
   private Allocation extent(int unit, int units, long generation) {

@@ -74,6 +74,7 @@ public final class SimulatedTier implements StorageTier {
   private volatile boolean oneSided;
   private volatile boolean cutOffsWait;
   private final AtomicInteger cutOffs = new AtomicInteger();
+  private volatile boolean lateWrites;
 
   /**
    * Creates a tier whose datanodes all lend the same.
@@ -173,6 +174,14 @@ public final class SimulatedTier implements StorageTier {
   /** How often datanodes have cut a client off. */
   public int cutOffs() {
     return cutOffs.get();
+  }
+
+  /**
+   * Sets whether a write that its client has given up reaches its datanode all the same, whenever
+   * the network lets it through: as bytes that a socket has taken.
+   */
+  public void lateWrites(boolean arriveLate) {
+    lateWrites = arriveLate;
   }
 
   /**
@@ -701,7 +710,7 @@ public final class SimulatedTier implements StorageTier {
 
     /** True for what lands though its user has given up. */
     private boolean goesOn() {
-      return write && (oneSided || ((answerLost || mapped) && begun));
+      return write && (oneSided || lateWrites || ((answerLost || mapped) && begun));
     }
   }
 }

@@ -122,6 +122,7 @@ final class ClusterSimulation implements AutoCloseable {
         name -> {
           SimulatedTier tier = new SimulatedTier(name, random, network, REGIONS, REGION);
           tier.oneSided(oneSided);
+          tier.lateWrites(true);
           tier.latency(FAST, Duration.ofMillis(2));
           return tier;
         });

@@ -39,6 +39,7 @@ final class FileModel {
 
   private final long node;
   private final long createdNanos;
+  private boolean removed;
   private final List<Session> sessions = new ArrayList<>();
 
   /** By time, the length that every later reader sees at least. */
@@ -66,6 +67,11 @@ final class FileModel {
     return session;
   }
 
+  /** Somebody was told that it has been removed. */
+  void removed() {
+    removed = true;
+  }
+
   /** A writer has handed bytes over. */
   void issued(Session session, int length) {
     session.issued += length;
@@ -73,6 +79,10 @@ final class FileModel {
 
   /** A writer was told that all bytes up to a length are there for readers. */
   void acknowledged(Session session, long length, long beginNanos, long nowNanos) {
+    if (removed) {
+      // That bytes have missed a file which the writer's own store removed is no error there.
+      return;
+    }
     Session last = sessions.get(sessions.size() - 1);
     // Who has nothing new to show needs no lease for it.
     if (length > session.visible && last != session && last.openedNanos < beginNanos) {

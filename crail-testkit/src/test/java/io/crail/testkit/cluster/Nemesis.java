@@ -17,7 +17,7 @@ final class Nemesis {
   private static final Duration FAST = Duration.ofNanos(10_000);
   private static final Duration USUAL = Duration.ofMillis(2);
   private static final int MOST_FAULTS = 8;
-  private static final int FAULTS = 22;
+  private static final int FAULTS = 24;
   private static final int LEASE_MILLIS = (int) ClusterSimulation.LEASE.toMillis();
 
   private record Pair(String a, String b) {}
@@ -126,6 +126,8 @@ final class Nemesis {
         return killNamenode(namenode, span);
       case 19, 20:
         return isolate(user, namenode, millis(LEASE_MILLIS, 3 * LEASE_MILLIS));
+      case 21, 22:
+        return isolateWholly(user, millis(LEASE_MILLIS, 3 * LEASE_MILLIS));
       default:
         return killDatanode(datanode, span);
     }
@@ -144,6 +146,13 @@ final class Nemesis {
     }
     outages.begin(pair.a, pair.b, simulation.now());
     return partition(pair.a, pair.b, span);
+  }
+
+  /** Cuts a client off from everything, in the midst of what it writes. */
+  private String isolateWholly(SimulatedUser user, Duration span) {
+    simulation.namenodes().forEach(namenode -> isolate(user, namenode, span));
+    simulation.datanodes().forEach(datanode -> partition(user.host(), datanode.host(), span));
+    return "isolate " + user.host();
   }
 
   private void reunite(Pair pair) {

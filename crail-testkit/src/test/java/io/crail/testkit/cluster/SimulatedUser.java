@@ -99,6 +99,8 @@ final class SimulatedUser {
   private boolean waits;
   private boolean rests;
   private boolean dead;
+  // Streams from before may have been ended by this, for the good.
+  private long containersRemovedNanos;
   private long pausedNanos;
   private long pausedSince = -1;
 
@@ -262,11 +264,11 @@ final class SimulatedUser {
       close();
     } else if (which < 57) {
       abandon();
-    } else if (which < 66) {
+    } else if (which < 63) {
       lookupAndRead(anyPath());
-    } else if (which < 69) {
+    } else if (which < 65) {
       readAgain();
-    } else if (which < 70) {
+    } else if (which < 66) {
       readMulti();
     } else if (which < 73) {
       append();
@@ -388,6 +390,9 @@ final class SimulatedUser {
           if (failure == null) {
             if (node instanceof CrailFile file) {
               model.seen(file.getFd(), null, change, begin, world.now());
+              if (world.file(file.getFd()) != null) {
+                world.file(file.getFd()).removed();
+              }
             }
             model.done(change, 0, world.now(), world.oldest());
           } else {
@@ -416,6 +421,7 @@ final class SimulatedUser {
         3 * RPC + DATA,
         () -> store.delete(path, true),
         (begin, node, failure) -> {
+          containersRemovedNanos = world.now();
           changes.forEach((model, change) -> ended(model, change, begin, 0, failure));
           if (failure == ErrorCode.NODE_NOT_FOUND) {
             world.path(path).seenNothing(null, begin, world.now());
@@ -427,6 +433,14 @@ final class SimulatedUser {
     boolean keys = random.nextBoolean();
     String source = keys ? anyKey() : anyFile();
     String target = keys ? anyKey() : anyFile();
+    for (int i = 0; i < 3 && world.namenodeOf(source) != world.namenodeOf(target); i++) {
+      // Mostly what can be done.
+      target = keys ? anyKey() : anyFile();
+    }
+    rename(source, target);
+  }
+
+  private void rename(String source, String target) throws Exception {
     if (source.equals(target)) {
       return;
     }
@@ -711,7 +725,7 @@ final class SimulatedUser {
       return;
     }
     world.end(call, null);
-    if (!chosen.broken) {
+    if (!chosen.broken && chosen.session.openedNanos() > containersRemovedNanos) {
       chosen.file.acknowledged(chosen.session, chosen.session.issued(), call.begin(), world.now());
     }
   }
