@@ -142,8 +142,9 @@ final class ModelRun implements Nemesis.Victims {
     settings.put("crail.namenode.freemargin", "1s");
     settings.put("crail.storage.tcp.writetimeout", "800ms");
     settings.put("crail.storage.keepalive", "500ms");
-    settings.put("crail.rpctimeout", "4s");
-    settings.put("crail.datatimeout", "4s");
+    // Shorter than many faults, so that many answers come too late.
+    settings.put("crail.rpctimeout", "1500ms");
+    settings.put("crail.datatimeout", "1500ms");
     return settings;
   }
 

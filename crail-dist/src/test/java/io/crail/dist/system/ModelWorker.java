@@ -57,6 +57,8 @@ final class ModelWorker implements Runnable {
   /** What a worker did last, and tells when something is wrong. */
   private static final int TRACE = 200;
 
+  private static final int LONGEST_LINGER_MILLIS = 60;
+
   private static final long DOUBT_MILLIS = 5;
   private static final int SMALL_VALUE = 4096;
   private static final int MOST_SMALL = 20_000;
@@ -224,6 +226,10 @@ final class ModelWorker implements Runnable {
 
   /** What was found: null for nothing. */
   private ByteBuffer look(int name) throws Exception {
+    return look(name, false);
+  }
+
+  private ByteBuffer look(int name, boolean lingers) throws Exception {
     String path = names.path(name);
     if (name == Names.top(name)) {
       return get(store.lookup(path)) == null ? null : ByteBuffer.allocate(0);
@@ -239,6 +245,10 @@ final class ModelWorker implements Runnable {
     }
     CrailFile file = (CrailFile) node;
     int length = (int) file.getCapacity();
+    if (lingers) {
+      // What it knows of the place of the bytes may be of yesterday then.
+      TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LINGER_MILLIS));
+    }
     return length == 0 ? ByteBuffer.allocate(0) : read(file, 0, length);
   }
 
@@ -316,7 +326,7 @@ final class ModelWorker implements Runnable {
     NameState state = state(name);
     ByteBuffer found;
     try {
-      found = look(name);
+      found = look(name, random.nextInt(3) == 0);
     } catch (Exception e) {
       codeOf("look at " + names.path(name), e);
       return;

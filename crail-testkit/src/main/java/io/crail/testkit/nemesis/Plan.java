@@ -75,9 +75,12 @@ public final class Plan {
       drawn -= choices.get(index++).weight();
     }
     Choice choice = choices.get(index);
-    // Short ones as often as long ones, on a scale of powers.
+    // Half of them on a scale of powers, where short ones are as many as long ones.
     double power = random.nextDouble() * Math.log((double) longestMillis / SHORTEST_MILLIS);
     long lasts = Math.round(SHORTEST_MILLIS * Math.exp(power));
+    if (random.nextBoolean()) {
+      lasts = longestMillis / 2 + random.nextLong(longestMillis / 2);
+    }
     if (choice.fault() == Fault.KILL) {
       lasts = Math.min(lasts, KILLED_MILLIS + lasts / 4);
     }
