@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * A client that is stopped in the middle of its writes, for longer than lease and margin, while
@@ -27,10 +28,10 @@ import org.junit.jupiter.api.Test;
 class RdmaSleepingWriterTest {
   private static final int MIB = 1 << 20;
 
-  /** A device tries again each 4.3 s, seven times in all, so for 30 s. */
-  private static final int ACK_TIMEOUT = 20;
+  /** A device tries again each 8.6 s, seven times in all, so for 60 s. */
+  private static final int ACK_TIMEOUT = 21;
 
-  private static final long TWO_TRIES_NANOS = 9_000_000_000L;
+  private static final long TWO_TRIES_NANOS = 18_000_000_000L;
   private static final int THREADS = 4;
   private static final int ROUNDS = 2;
 
@@ -44,12 +45,12 @@ class RdmaSleepingWriterTest {
     cluster =
         TestCluster.of(
             EmbeddedCrail.builder()
-                .storage(32 * MIB)
+                .storage(16 * MIB)
                 .mapped(false)
                 .set("crail.storage.types", "rdma")
                 .set("crail.storage.rdma.interface", RdmaHost.SERVER)
                 .set("crail.rdma.acktimeout", String.valueOf(ACK_TIMEOUT))
-                .set("crail.lease", "3s")
+                .set("crail.lease", "6s")
                 .set("crail.namenode.freemargin", "500ms")
                 .set("crail.storage.keepalive", "500ms")
                 // The test machine may be emulated.
@@ -102,7 +103,7 @@ class RdmaSleepingWriterTest {
       contents.add(Bytes.random(random, MIB));
       Bytes.write(others, "/full-" + (contents.size() - 1), contents.get(contents.size() - 1));
     }
-    assertTrue(contents.size() > 24, contents.size() + " MiB were free");
+    assertTrue(contents.size() > 8, contents.size() + " MiB were free");
     assertUntouched(contents);
     return contents;
   }
@@ -153,7 +154,9 @@ class RdmaSleepingWriterTest {
     }
   }
 
+  /** By chance, and slow on an emulated machine. */
   @Test
+  @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
   void whereverItIsStoppedItChangesNothingOfOthers() throws Exception {
     try (SleepingWriter writer = startWriter(String.valueOf(THREADS))) {
       for (int round = 0; round < ROUNDS; round++) {

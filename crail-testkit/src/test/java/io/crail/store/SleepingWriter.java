@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -52,6 +53,10 @@ final class SleepingWriter implements AutoCloseable {
     List<String> command =
         new ArrayList<>(
             List.of(
+                // Emulated machines crash JVMs that move between processors.
+                "taskset",
+                "-c",
+                "0",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx128m",
                 "-XX:+UseSerialGC",
@@ -151,9 +156,7 @@ final class SleepingWriter implements AutoCloseable {
   }
 
   private static void writeOnce(CrailStore store) throws Exception {
-    CrailOutputStream output =
-        Bytes.createFile(store, "/slept").getDirectOutputStream((PIECES + 1) * MIB);
-    output.write(Bytes.buffer(ones(10))).get();
+    CrailOutputStream output = open(store);
     System.out.println("ready");
     awaitWord();
     List<Future<CrailResult>> writes = new ArrayList<>();
@@ -184,6 +187,26 @@ final class SleepingWriter implements AutoCloseable {
     Bytes.write(store, "/awake", ones(MIB));
     System.out.println("awake");
     awaitWord();
+  }
+
+  /** Opens the file, all that is needed for its writes being there already. */
+  private static CrailOutputStream open(CrailStore store) throws Exception {
+    while (true) {
+      CrailOutputStream output =
+          Bytes.createFile(store, "/slept").getDirectOutputStream((PIECES + 1) * MIB);
+      try {
+        output.write(Bytes.buffer(ones(10))).get();
+        return output;
+      } catch (ExecutionException | CrailException e) {
+        // On an emulated machine to load the classes takes longer than a lease.
+        try {
+          output.close();
+        } catch (CrailException late) {
+          // So it says there, too.
+        }
+        store.delete("/slept", false).get();
+      }
+    }
   }
 
   private static void writeOn(CrailStore store, int number) {

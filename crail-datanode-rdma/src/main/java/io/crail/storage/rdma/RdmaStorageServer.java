@@ -428,10 +428,12 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
         () -> {
           for (ClientConnection each : List.copyOf(connections)) {
             if (ids.contains(each.clientId)) {
-              LOG.info(
-                  "client {} at {} is cut off, for it has lost a lease without a word",
-                  Long.toHexString(each.clientId),
-                  each.pair.peer());
+              refusals.info(
+                  "client "
+                      + Long.toHexString(each.clientId)
+                      + " at "
+                      + each.pair.peer()
+                      + " is cut off: it has not said that it writes no more");
               each.pair.close("its client is cut off");
             }
           }
