@@ -135,7 +135,7 @@ class SimulatedOneSidedTest {
     CrailOutputStream output = file.getDirectOutputStream(MIB);
     output.write(Bytes.buffer(new byte[1000])).get();
     output.sync().get();
-    final Future<CrailResult> late = standStill(output, Bytes.buffer(new byte[MIB]));
+    final Future<CrailResult> late = standStill(output, Bytes.buffer(new byte[MIB / 2]));
     cluster.network().partition("writer", SimulatedCluster.NAMENODE);
     cluster.network().runFor(LEASE.multipliedBy(2));
     // The next writer goes on behind the seal; then the file goes, and all it ever had.
