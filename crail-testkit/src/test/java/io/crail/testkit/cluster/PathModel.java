@@ -244,7 +244,10 @@ final class PathModel {
     if (change.node() != 0 && seen != 0) {
       return change.node() == seen;
     }
-    if (change.node() != 0 || change.kind == Kind.MOVED) {
+    if (change.node() != 0
+        || change.kind == Kind.MOVED
+        || (change.value != null && value == null)) {
+      // Of a value whose put was never answered nobody knows which node it became.
       return true;
     }
     // A create or a put of which nobody knows the node.

@@ -187,14 +187,12 @@ final class SimulatedUser {
   private void runWaiting(Action action) {
     waits = true;
     try {
-      guarded(
-          () -> {
-            try {
-              action.run();
-            } catch (SimulatedNetwork.HostDiedException e) {
-              // What it waited for nobody will know.
-            }
-          });
+      action.run();
+    } catch (Exception | AssertionError e) {
+      // What somebody waited for who has died nobody will know.
+      if (!dead) {
+        simulation.violated(e);
+      }
     } finally {
       waits = false;
     }
@@ -639,7 +637,7 @@ final class SimulatedUser {
   }
 
   private void closeQuietly(CrailOutputStream stream) throws Exception {
-    World.Call call = world.begin("drop stream", this, DATA + 3 * RPC);
+    World.Call call = world.begin("drop stream", this, DATA + 4 * RPC);
     try {
       stream.close();
       world.end(call, null);
@@ -665,7 +663,8 @@ final class SimulatedUser {
     CrailBuffer bytes = Pattern.buffer(chosen.session.writer(), chosen.session.issued(), length);
     begin(
         "write " + chosen.stream.getFile().getPath(),
-        DATA,
+        // The last question of where it goes has a deadline of its own.
+        DATA + RPC,
         () -> {
           Future<CrailResult> written = chosen.stream.write(bytes);
           chosen.file.issued(chosen.session, length);
@@ -690,7 +689,7 @@ final class SimulatedUser {
     long length = chosen.session.issued();
     begin(
         "sync " + chosen.stream.getFile().getPath(),
-        DATA + RPC,
+        DATA + 2 * RPC,
         () -> chosen.stream.sync(),
         (begin, nothing, failure) -> {
           if (failure == null) {
@@ -717,7 +716,7 @@ final class SimulatedUser {
 
   private void close(Open chosen) throws Exception {
     World.Call call =
-        world.begin("close " + chosen.stream.getFile().getPath(), this, DATA + 3 * RPC);
+        world.begin("close " + chosen.stream.getFile().getPath(), this, DATA + 4 * RPC);
     try {
       chosen.stream.close();
     } catch (CrailException e) {
@@ -739,8 +738,11 @@ final class SimulatedUser {
     }
   }
 
+  /** Takes a file over, when it can; mostly one that somebody else is writing. */
   private void append() throws Exception {
-    String path = anyFile();
+    SimulatedUser other = simulation.users().get(random.nextInt(simulation.users().size()));
+    Open theirs = other == this ? null : other.anyOpen();
+    String path = theirs == null ? anyFile() : theirs.stream.getFile().getPath();
     begin(
         "lookup " + path,
         RPC,
@@ -806,7 +808,7 @@ final class SimulatedUser {
     CrailInputStream input = file.getDirectInputStream(length);
     begin(
         "read " + file.getPath(),
-        DATA,
+        DATA + RPC,
         () -> input.read(target),
         (begin, result, failure) -> {
           input.close();
@@ -841,7 +843,7 @@ final class SimulatedUser {
     PathModel.Change change = model.begin(PathModel.Kind.PUT, value, world.now());
     begin(
         "put " + path,
-        4 * RPC + DATA,
+        5 * RPC + DATA,
         () -> store.put(path, value.buffer()),
         (long begin, CrailKeyValue node, ErrorCode failure) -> {
           if (failure == null) {
@@ -904,7 +906,7 @@ final class SimulatedUser {
     CrailBuffer target = Pattern.empty(128 << 10);
     begin(
         "get " + path,
-        RPC + DATA,
+        2 * RPC + DATA,
         () -> store.get(path, target),
         (begin, result, failure) -> {
           PathModel model = world.path(path);
