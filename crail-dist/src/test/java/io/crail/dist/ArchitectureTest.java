@@ -102,6 +102,8 @@ class ArchitectureTest {
         new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .withImportOption(location -> !location.contains("test-classes"))
+            // On the class path of tests only.
+            .withImportOption(location -> !location.contains("testguard"))
             .importPackages("io.crail");
   }
 
