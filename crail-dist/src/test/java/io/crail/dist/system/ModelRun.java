@@ -143,8 +143,8 @@ final class ModelRun implements Nemesis.Victims {
     settings.put("crail.storage.tcp.writetimeout", "800ms");
     settings.put("crail.storage.keepalive", "500ms");
     // Shorter than many faults, so that many answers come too late.
-    settings.put("crail.rpctimeout", "1500ms");
-    settings.put("crail.datatimeout", "1500ms");
+    settings.put("crail.rpctimeout", "2s");
+    settings.put("crail.datatimeout", "2s");
     return settings;
   }
 
@@ -396,12 +396,17 @@ final class ModelRun implements Nemesis.Victims {
   }
 
   private CrailStore open() throws Exception {
-    return CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+    // Patient: it asks how things are, and is no part of them.
+    return CrailStore.newInstance(
+        CrailConfiguration.of(cluster.configuration("crail.rpctimeout", "60s")));
   }
 
   private void awaitAllOnline() throws Exception {
     String all = parameters.datanodes + " of " + parameters.datanodes + " datanodes online";
-    Await.until(all, PATIENCE, () -> cluster.run("df").stdout().contains(all));
+    Await.until(
+        all,
+        PATIENCE,
+        () -> cluster.run("df", "--set", "crail.rpctimeout=60s").stdout().contains(all));
   }
 
   // ---- quiet times ----
