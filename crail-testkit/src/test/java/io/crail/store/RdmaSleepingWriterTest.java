@@ -50,7 +50,7 @@ class RdmaSleepingWriterTest {
                 .set("crail.storage.types", "rdma")
                 .set("crail.storage.rdma.interface", RdmaHost.SERVER)
                 .set("crail.rdma.acktimeout", String.valueOf(ACK_TIMEOUT))
-                .set("crail.lease", "6s")
+                .set("crail.lease", "10s")
                 .set("crail.namenode.freemargin", "500ms")
                 .set("crail.storage.keepalive", "500ms")
                 // The test machine may be emulated.
@@ -127,11 +127,13 @@ class RdmaSleepingWriterTest {
   void whatItsDeviceHasPostedGoesNowhere() throws Exception {
     try (SleepingWriter writer = startWriter("once")) {
       writer.await("ready");
+      final int connections = RdmaHost.connections("rxe0");
       RdmaHost.hear(false);
       writer.proceed();
       assertEquals("", writer.await("posted"));
       writer.stop();
       List<byte[]> contents = takeAllSpace();
+      assertEquals(connections, RdmaHost.connections("rxe0"), "its device has given up");
       RdmaHost.hear(true);
       // The process still stands; its device tries again.
       long end = System.nanoTime() + TWO_TRIES_NANOS;
