@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
  * client's, whose lookups must go on as if they were not there.
  */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
+@Tag("once")
 class AbuseSystemTest {
   private static final int FILES = 5_000;
   private static final long MIB = 1 << 20;

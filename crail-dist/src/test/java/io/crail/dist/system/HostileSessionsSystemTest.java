@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.testkit.fuzz.HostileSessions;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
     named = "crail.test.long",
     matches = "true",
     disabledReason = "an embedded cluster is attacked always: this runs among the long tests")
+@Tag("once")
 class HostileSessionsSystemTest {
   private static final long NANOS = 60_000_000_000L;
 

@@ -36,12 +36,14 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * One of two namenodes is down, or stands still: what the other one has is shown all the same, and
  * what is missing is named, within the deadline of an operation.
  */
+@Tag("once")
 class MissingNamenodeSystemTest {
   private static final int DIRECTORIES = 16;
   private static final long TIMEOUT_MILLIS = 4000;

@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.crail.testkit.nemesis.NetworkNamespaces;
 import io.crail.testkit.nemesis.SmallMemory;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Short runs of {@code ci/torture}. */
+@Tag("once")
 class ModelSystemTest {
   private static final int SECONDS = Integer.getInteger("crail.test.seconds", 15);
   private static final int DATANODES = 2;

@@ -32,6 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -40,6 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * somebody else deletes their files and fills the store. When they go on, no byte of what was
  * acknowledged meanwhile may change. {@code -Dcrail.test.rounds=} says how often.
  */
+@Tag("once")
 class StoppedWriterSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final int MIB = 1 << 20;

@@ -19,7 +19,7 @@ enum Ending {
   NO_MEMORY("no memory"),
   /** The peer does not keep to the protocol. */
   PROTOCOL("breaks the protocol"),
-  /** The network has failed. */
+  /** The network's word that the peer has gone, as peers do: they exit, or are killed. */
   NETWORK("the network failed"),
   /** A bug in the service. */
   FAILED("its request failed");
@@ -28,6 +28,11 @@ enum Ending {
 
   Ending(String text) {
     this.text = text;
+  }
+
+  /** True for what is nothing to warn of. */
+  boolean isOrdinary() {
+    return this == NETWORK;
   }
 
   /** The reason, for people. */

@@ -155,14 +155,17 @@ final class NettyServer implements Transport.ServerEndpoint {
     return stallTimeoutNanos;
   }
 
-  /** A connection was closed for a reason worth a line. */
+  /** A connection was closed, and not by its peer. */
   void dropped(String peer, Ending why, String detail) {
     endings.get(why).increment();
     String reason = why.text() + (detail.isEmpty() ? "" : ": " + detail);
-    droppedLogs
-        .get(why)
-        .warn(
-            name + ": closed the connection of " + peer + ": " + reason + " (" + why.label() + ")");
+    String line =
+        name + ": closed the connection of " + peer + ": " + reason + " (" + why.label() + ")";
+    if (why.isOrdinary()) {
+      LOG.debug(line);
+    } else {
+      droppedLogs.get(why).warn(line);
+    }
   }
 
   @Override

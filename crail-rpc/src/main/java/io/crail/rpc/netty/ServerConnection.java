@@ -9,6 +9,7 @@ import io.crail.rpc.Session;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
@@ -115,9 +116,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   @Override
   public void exceptionCaught(ChannelHandlerContext ignored, Throwable cause) {
-    close(
-        cause instanceof OutOfMemoryError ? Ending.NO_MEMORY : Ending.NETWORK,
-        NettyServer.text(cause));
+    boolean gone = cause instanceof IOException && !(cause instanceof CrailException);
+    Ending why = gone ? Ending.NETWORK : Ending.FAILED;
+    close(cause instanceof OutOfMemoryError ? Ending.NO_MEMORY : why, NettyServer.text(cause));
   }
 
   /** Looks at the deadlines. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Timeout;
  * {@code -Dcrail.simulation.seeds} so many.
  */
 @Timeout(7200)
+@Tag("once")
 class ClusterSimulationTest {
   private static final int USUAL_SEEDS = 300;
   private static final int LONG_SEEDS = 10_000;

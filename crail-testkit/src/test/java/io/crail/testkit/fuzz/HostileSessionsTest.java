@@ -10,12 +10,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Recorded sessions with faults against an embedded cluster, over real sockets. {@code
  * -Dcrail.seed=} repeats the faults; a minute with the long tests.
  */
+@Tag("once")
 class HostileSessionsTest {
   private static final long SECONDS = 1_000_000_000L;
   private static final long MOST_GROWTH = 64L << 20;
