@@ -37,8 +37,8 @@ final class LocalWriters implements AutoCloseable {
 
   private static final String FILE = "writers";
 
-  /** What fits into the address of such a socket on Linux. */
-  private static final int MAX_PATH_LENGTH = 107;
+  /** What fits into the address of such a socket everywhere; Linux takes four bytes more. */
+  private static final int MAX_PATH_LENGTH = 103;
 
   private static final int BACKLOG = 4096;
   private static final long SILENT_NANOS = 10_000_000_000L;

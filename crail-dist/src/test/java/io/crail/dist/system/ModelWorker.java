@@ -237,7 +237,10 @@ final class ModelWorker implements Runnable {
     if (Names.containerOf(name) == Container.TABLE && random.nextBoolean()) {
       ByteBuffer target = ByteBuffer.allocateDirect(LARGEST_VALUE);
       CrailResult result = get(store.get(path, OffHeapBuffer.wrap(target)));
-      return result == null ? null : target.slice(0, (int) result.getLen());
+      if (result != null) {
+        return target.slice(0, (int) result.getLen());
+      }
+      // Nothing, or a key whose put was given up before its bytes.
     }
     CrailNode node = get(store.lookup(path));
     if (node == null) {

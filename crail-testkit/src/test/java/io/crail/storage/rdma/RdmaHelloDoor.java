@@ -20,8 +20,8 @@ public final class RdmaHelloDoor {
   }
 
   /** See {@link RdmaHello}. */
-  public static ByteBuffer request(UUID uuid) {
-    return RdmaHello.request(uuid, 1);
+  public static ByteBuffer request(UUID uuid, long clientId) {
+    return RdmaHello.request(uuid, clientId);
   }
 
   /** See {@link RdmaHello}. */

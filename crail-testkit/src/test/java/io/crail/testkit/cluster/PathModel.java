@@ -38,6 +38,9 @@ final class PathModel {
     private long node;
     private Outcome outcome = Outcome.PENDING;
 
+    /** Whether it ended with success, or its bytes were seen: its node is not without a value. */
+    private boolean whole;
+
     private Change(Kind kind, long node, Value value, long begin) {
       this.kind = kind;
       this.node = node;
@@ -102,6 +105,7 @@ final class PathModel {
     change.node = node;
     change.end = Math.min(change.end, now);
     change.outcome = Outcome.DONE;
+    change.whole = true;
     trim(oldest);
   }
 
@@ -142,6 +146,9 @@ final class PathModel {
       String what = value == null ? "node " + Long.toHexString(node) : value.toString();
       throw impossible(what, begin, end);
     }
+    if (value != null) {
+      candidates.stream().filter(c -> c.value == value).forEach(c -> c.whole = true);
+    }
     Change only = candidates.get(0);
     if (candidates.size() == 1 && only.outcome == Outcome.UNKNOWN) {
       only.outcome = Outcome.DONE;
@@ -179,6 +186,34 @@ final class PathModel {
       throw impossible("nothing", begin, end);
     }
     add(new Change(Kind.REMOVED, 0, null, begin), end);
+  }
+
+  /** Somebody found no value: nothing is there, or a put has left a node that never got one. */
+  void seenNoValue(long begin, long end) {
+    if (possible(begin, end).noneMatch(this::mayBeAbandoned)) {
+      seenNothing(null, begin, end);
+    }
+  }
+
+  private boolean mayBeAbandoned(Change change) {
+    return switch (change.kind) {
+      case REMOVED -> false;
+      case PUT, CREATED -> !change.whole;
+      // Whose node that is was seen under another path, or nowhere.
+      case MOVED, SEEN -> change.value == null && !isKnownToBeWhole(change.node());
+    };
+  }
+
+  private boolean isKnownToBeWhole(long node) {
+    return changes.stream()
+        .filter(change -> change.node() == node)
+        .anyMatch(
+            change ->
+                switch (change.kind) {
+                  case PUT, CREATED -> change.whole;
+                  case SEEN -> change.value != null;
+                  case MOVED, REMOVED -> false;
+                });
   }
 
   /** Somebody was told that there is something. */

@@ -911,7 +911,7 @@ final class SimulatedUser {
         (begin, result, failure) -> {
           PathModel model = world.path(path);
           if (failure == null && result == null) {
-            model.seenNothing(null, begin, world.now());
+            model.seenNoValue(begin, world.now());
           } else if (failure == null) {
             Value value = checkValue(path, target.getByteBuffer(), (int) result.getLen());
             if (value == null) {

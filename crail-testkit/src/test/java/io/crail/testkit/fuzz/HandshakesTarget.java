@@ -4,8 +4,10 @@ package io.crail.testkit.fuzz;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.darpc.DarpcDoor;
+import io.crail.storage.rdma.RdmaHello;
 import io.crail.storage.rdma.RdmaHelloDoor;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -19,6 +21,7 @@ import java.util.UUID;
  */
 final class HandshakesTarget implements Target {
   private static final UUID OWN = new UUID(0x0102030405060708L, 0x1112131415161718L);
+  private static final long CLIENT = 0x1817161514131211L;
   private static final int GREETING_LENGTH = 16;
 
   @Override
@@ -35,7 +38,13 @@ final class HandshakesTarget implements Target {
 
   private static void checkStorage(ByteBuffer data, byte[] bytes) {
     ErrorCode verdict = RdmaHelloDoor.check(data.duplicate(), OWN);
-    boolean right = startsWith(bytes, RdmaHelloDoor.request(OWN).array());
+    // Any number may be a client's.
+    int length = RdmaHello.Request.LAYOUT.fixedLength();
+    long client =
+        bytes.length < length
+            ? CLIENT
+            : ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getLong(length - Long.BYTES);
+    boolean right = startsWith(bytes, RdmaHelloDoor.request(OWN, client).array());
     Require.equal(right, verdict == ErrorCode.OK, "a request is taken with " + verdict);
     ErrorCode answer = RdmaHelloDoor.answer(data.duplicate());
     if (answer == ErrorCode.OK) {
@@ -70,7 +79,7 @@ final class HandshakesTarget implements Target {
     List<byte[]> seeds = new ArrayList<>();
     for (ByteBuffer data :
         List.of(
-            RdmaHelloDoor.request(OWN),
+            RdmaHelloDoor.request(OWN, CLIENT),
             RdmaHelloDoor.response(ErrorCode.OK),
             RdmaHelloDoor.response(ErrorCode.DATA_LOST),
             DarpcDoor.greeting(4096, 64),
