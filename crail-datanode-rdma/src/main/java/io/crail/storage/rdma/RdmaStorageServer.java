@@ -434,7 +434,11 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
                       + " at "
                       + each.pair.peer()
                       + " is cut off: it has not said that it writes no more");
-              each.pair.close("its client is cut off");
+              if (!each.pair.close("its client is cut off")) {
+                // With this process the device lets go of it; nothing else is left to do.
+                failure = "the connection of " + each.pair.peer() + " cannot be ended";
+                return;
+              }
             }
           }
           ended.set(revoke(ids));
@@ -449,7 +453,7 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
 
   private boolean revoke(Set<Long> clients) {
     RegionDirectory living = directory;
-    boolean idle = true;
+    boolean idle = failure == null;
     for (long client : clients) {
       idle &= living == null || living.revoke(client);
     }

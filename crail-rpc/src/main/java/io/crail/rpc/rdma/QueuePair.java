@@ -73,6 +73,7 @@ public final class QueuePair {
   private Handler handler;
   private boolean inBatch;
   private boolean closed;
+  private boolean ended;
 
   /**
    * Creates the queue pair of an id.
@@ -188,10 +189,12 @@ public final class QueuePair {
   /**
    * Ends the connection at once: when this returns, the queue pair is destroyed, and {@link
    * Handler#closed} was called.
+   *
+   * @return false when the device would not destroy it, so that the peer may still use it
    */
-  public void close(String cause) {
+  public boolean close(String cause) {
     if (closed) {
-      return;
+      return ended;
     }
     closed = true;
     queues.remove(this);
@@ -202,6 +205,7 @@ public final class QueuePair {
     }
     try {
       Verbs.destroyQp(id);
+      ended = true;
     } catch (VerbsException e) {
       LOG.warn("the queue pair of a connection with {} stays: {}", peer, e.getMessage());
     }
@@ -209,6 +213,7 @@ public final class QueuePair {
     if (handler != null) {
       handler.closed(cause);
     }
+    return ended;
   }
 
   // For RdmaQueues, in the order of a batch.
