@@ -42,6 +42,15 @@ public interface Fencer {
   }
 
   /**
+   * False while somebody who had a region before its fence may be in the middle of a write to it
+   * that the fence does not end: by mapped memory, where nobody else looks for that. It is not lent
+   * until then.
+   */
+  default boolean isQuiet(int region) {
+    return true;
+  }
+
+  /**
    * What is behind a fence.
    *
    * @param generation above which new generations begin, at least 1

@@ -8,10 +8,12 @@ package io.crail.storage;
 public final class Hazard {
   private final HazardTable table;
   private final int at;
+  private final long idle;
 
-  Hazard(HazardTable table, int at) {
+  Hazard(HazardTable table, int at, long idle) {
     this.table = table;
     this.at = at;
+    this.idle = idle;
   }
 
   /**
@@ -22,22 +24,22 @@ public final class Hazard {
    * @return false while another thread has this slot
    */
   public boolean announce(int region, int offset, int length, long generation) {
-    return table.announce(at, region, offset, length, generation);
+    return table.announce(at, idle, region, offset, length, generation);
   }
 
   /** Tells that nothing is written any more. */
   public void retract() {
-    table.retract(at);
+    table.retract(at, idle);
   }
 
-  /** True when what was announced must not be written, whatever the generations say. */
+  /** True once the owner of this slot must not write any more, whatever the generations say. */
   boolean isRevoked() {
     return table.isRevoked(at);
   }
 
   /** Lets nothing be announced any more; false while something is. */
   boolean retire() {
-    return table.retire(at);
+    return table.retire(at, idle);
   }
 
   /** Gives the slot back, which announces nothing. */

@@ -29,7 +29,7 @@ import java.nio.file.StandardOpenOption;
  *  0      i64  number of slots that were ever claimed
  *  64     slot 0, slot 1, ... one to a cache line:
  *    +0   i64  owner, 0 for nobody
- *    +8   i64  generation + 1 of a write, 0 while there is none
+ *    +8   i64  generation + 1 of a write; a negative number of the owner's while there is none
  *    +16  i64  what it writes: region (16 bits), first unit (24), units (24); 0 for nothing
  *    +24  i64  1 when the owner must not write any more
  * </pre>
@@ -51,6 +51,8 @@ public final class HazardTable {
   private static final int GENERATION = 8;
   private static final int PIECE = 16;
   private static final int REVOKED = 24;
+
+  /** In place of a generation, when nothing is announced in a slot any more. */
   private static final long RETIRED = -1;
 
   private static final int UNIT_SHIFT = Integer.numberOfTrailingZeros(Extent.MIN_LENGTH);
@@ -101,12 +103,25 @@ public final class HazardTable {
    */
   public Hazard claim(long owner) {
     for (int slot = 0; slot < SLOTS; slot++) {
-      if (WORD.compareAndSet(memory, at(slot) + OWNER, 0L, owner)) {
+      if (owner(slot) == 0) {
+        // Before it is taken: whoever is killed here leaves nothing that is not looked at.
         count(slot + 1);
-        return new Hazard(this, at(slot));
+        if (WORD.compareAndSet(memory, at(slot) + OWNER, 0L, owner)) {
+          WORD.setVolatile(memory, at(slot) + GENERATION, idle(owner));
+          return new Hazard(this, at(slot), idle(owner));
+        }
       }
     }
     return null;
+  }
+
+  /**
+   * What stands in place of a generation while an owner announces nothing. It differs from owner to
+   * owner: a thread that goes on late takes no slot that is somebody else's by then.
+   */
+  private static long idle(long owner) {
+    // Never the mark of a retired slot, whose second bit from above is set.
+    return (owner | Long.MIN_VALUE) & ~(1L << 62);
   }
 
   private void count(int slots) {
@@ -134,7 +149,7 @@ public final class HazardTable {
           break;
         }
         // Without a generation it is between two writes, and soon in one of them.
-        if (again == piece && (writing != 0 || look == MOST_LOOKS)) {
+        if ((again == piece && writing > 0) || look >= MOST_LOOKS) {
           return true;
         }
         piece = again;
@@ -159,11 +174,10 @@ public final class HazardTable {
   }
 
   /**
-   * Lets an owner write no more: what it announces from now on it takes back.
-   *
-   * @return true when it is in the middle of no write
+   * Lets an owner write no more: it looks at the first of its slots after each announcement, also
+   * by slots that it claims later, and takes back what it has announced.
    */
-  boolean revoke(long owner) {
+  void revoke(long owner) {
     int slots = slots();
     for (int slot = 0; slot < slots; slot++) {
       if (owner(slot) == owner) {
@@ -171,6 +185,11 @@ public final class HazardTable {
       }
     }
     VarHandle.fullFence();
+  }
+
+  /** True when an owner is in the middle of no write. */
+  boolean isIdle(long owner) {
+    int slots = slots();
     for (int slot = 0; slot < slots; slot++) {
       if (owner(slot) == owner && piece(slot) != 0) {
         return false;
@@ -222,8 +241,8 @@ public final class HazardTable {
   }
 
   /** Takes a slot for a write, and announces it; false while it is used for another. */
-  boolean announce(int at, int region, int offset, int length, long generation) {
-    if (!WORD.compareAndSet(memory, at + GENERATION, 0L, generation + 1)) {
+  boolean announce(int at, long idle, int region, int offset, int length, long generation) {
+    if (!WORD.compareAndSet(memory, at + GENERATION, idle, generation + 1)) {
       return false;
     }
     int first = offset >>> UNIT_SHIFT;
@@ -234,15 +253,15 @@ public final class HazardTable {
     return true;
   }
 
-  void retract(int at) {
+  void retract(int at, long idle) {
     WORD.setRelease(memory, at + PIECE, 0L);
-    WORD.setRelease(memory, at + GENERATION, 0L);
+    WORD.setRelease(memory, at + GENERATION, idle);
   }
 
   /** Lets nobody announce by a slot any more; false while somebody does. */
-  boolean retire(int at) {
-    long present = (long) WORD.compareAndExchange(memory, at + GENERATION, 0L, RETIRED);
-    return present == 0 || present == RETIRED;
+  boolean retire(int at, long idle) {
+    long present = (long) WORD.compareAndExchange(memory, at + GENERATION, idle, RETIRED);
+    return present == idle || present == RETIRED;
   }
 
   boolean isRevoked(int at) {
@@ -251,7 +270,8 @@ public final class HazardTable {
 
   /** Gives a slot back that announces nothing any more. */
   void release(int at) {
-    retract(at);
+    WORD.setRelease(memory, at + PIECE, 0L);
+    WORD.setRelease(memory, at + GENERATION, 0L);
     WORD.setRelease(memory, at + REVOKED, 0L);
     WORD.setRelease(memory, at + OWNER, 0L);
   }

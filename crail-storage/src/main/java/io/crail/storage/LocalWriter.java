@@ -66,7 +66,12 @@ final class LocalWriter implements AutoCloseable {
       for (int i = 0; i < present.length; i++) {
         Hazard hazard = present[Math.floorMod(at + i, present.length)];
         if (hazard.announce(region, offset, length, generation)) {
-          return hazard;
+          if (!closed) {
+            return hazard;
+          }
+          hazard.retract();
+          release();
+          return null;
         }
       }
       if (grow(present) == null) {
@@ -74,6 +79,11 @@ final class LocalWriter implements AutoCloseable {
       }
     }
     return null;
+  }
+
+  /** True once the datanode lets nothing be written that this announces. After announcing. */
+  boolean isRevoked() {
+    return slots[0].isRevoked();
   }
 
   /** Has this end, when it was closed and the last write has. */

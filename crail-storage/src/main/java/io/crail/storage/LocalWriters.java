@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage;
 
+import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -12,6 +14,9 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,6 +71,8 @@ final class LocalWriters implements AutoCloseable {
   private final Selector selector;
   private final ServerSocketChannel listener;
   private final ByteBuffer ignored = ByteBuffer.allocate(256);
+  private final RateLimitedLog log = new RateLimitedLog(LOG, Clock.SYSTEM);
+  private boolean allAccepted;
 
   // What each slot announced when it was looked at, and since when.
   private final long[] standing = new long[HazardTable.SLOTS];
@@ -146,12 +153,16 @@ final class LocalWriters implements AutoCloseable {
     lookForSilence(nowNanos);
   }
 
-  private void select() {
+  /** Takes note of all who have come by now, and gone; false when that is not possible. */
+  private boolean select() {
+    allAccepted = true;
     try {
       selector.selectNow(this::ready);
     } catch (IOException e) {
-      LOG.warn("cannot see which processes of this host write", e);
+      allAccepted = false;
+      log.warn("cannot see which processes of this host write: " + e);
     }
+    return allAccepted;
   }
 
   private void ready(SelectionKey key) {
@@ -166,13 +177,26 @@ final class LocalWriters implements AutoCloseable {
     try {
       SocketChannel channel = listener.accept();
       while (channel != null) {
-        channel.configureBlocking(false);
-        Writer writer = new Writer();
-        receive(channel.register(selector, SelectionKey.OP_READ, writer), writer);
+        add(channel);
         channel = listener.accept();
       }
     } catch (IOException e) {
-      LOG.warn("cannot take a process of this host that writes: {}", e.toString());
+      allAccepted = false;
+      log.warn("cannot take a process of this host that writes: " + e);
+    }
+  }
+
+  private void add(SocketChannel channel) throws IOException {
+    boolean added = false;
+    try {
+      channel.configureBlocking(false);
+      Writer writer = new Writer();
+      receive(channel.register(selector, SelectionKey.OP_READ, writer), writer);
+      added = true;
+    } finally {
+      if (!added) {
+        channel.close();
+      }
     }
   }
 
@@ -228,22 +252,26 @@ final class LocalWriters implements AutoCloseable {
   }
 
   /**
-   * Lets the processes of a client write no more with what they have claimed.
+   * Lets the processes of some clients write no more as those that they are known as now.
    *
-   * @return true when none of them is in the middle of a write
+   * @param clients their identities, as told to namenodes
+   * @return the owners of their slots; null when somebody may have come who could not be taken
    */
-  boolean revoke(long client) {
+  List<Long> revoke(Set<Long> clients) {
     // Also of who has come since the last look.
-    select();
-    boolean idle = true;
+    if (!select()) {
+      return null;
+    }
+    List<Long> owners = new ArrayList<>();
     for (SelectionKey key : selector.keys()) {
       if (key.attachment() instanceof Writer writer
           && writer.owner() != 0
-          && writer.client() == client) {
-        idle &= hazards.revoke(writer.owner());
+          && clients.contains(writer.client())) {
+        hazards.revoke(writer.owner());
+        owners.add(writer.owner());
       }
     }
-    return idle;
+    return owners;
   }
 
   @Override

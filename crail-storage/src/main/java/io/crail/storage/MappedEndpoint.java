@@ -204,13 +204,14 @@ public final class MappedEndpoint implements StorageEndpoint {
     int regionOffset = (int) transfer.regionOffset();
     int length = transfer.length();
     long generation = transfer.extent().generation();
+    ByteBuffer memory = transfer.view();
     Hazard hazard = by.announce(transfer.extent().region(), regionOffset, length, generation);
     if (hazard == null) {
       letGo(by);
       copyIn(transfer);
       return;
     }
-    if (!checksGeneration && hazard.isRevoked()) {
+    if (!checksGeneration && by.isRevoked()) {
       // Its lease may have ended while this thread was stopped, so it is looked at again.
       hazard.retract();
       letGo(by);
@@ -223,11 +224,12 @@ public final class MappedEndpoint implements StorageEndpoint {
           region.write(
               hazard,
               regionOffset,
-              transfer.view(),
+              memory,
               transfer.bufferOffset(),
               length,
               generation,
-              checksGeneration);
+              checksGeneration,
+              transfer.extentOffset() == 0 ? transfer.extent().length() : length);
     } finally {
       by.ended();
     }

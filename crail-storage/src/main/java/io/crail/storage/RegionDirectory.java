@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -219,14 +220,19 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   /**
-   * Lets a client's processes on this host write no more with what they know by now; for the thread
-   * that beats.
+   * Lets processes of this host write no more as those that they are known as now; whoever comes
+   * anew looks at its leases before. For the thread that beats.
    *
-   * @param client its identity, as told to namenodes
-   * @return true when none of them is in the middle of a write
+   * @param clients the identities of their clients, as told to namenodes
+   * @return who is revoked, for {@link #areIdle}; null when that cannot be said now
    */
-  public boolean revoke(long client) {
-    return writers == null || writers.revoke(client);
+  public List<Long> revoke(Set<Long> clients) {
+    return writers == null ? List.of() : writers.revoke(clients);
+  }
+
+  /** True when none of those who were revoked is in the middle of a write. */
+  public boolean areIdle(List<Long> revoked) {
+    return revoked.stream().allMatch(hazards::isIdle);
   }
 
   /** Tells those who have mapped the regions that they are gone, and removes the directory. */

@@ -4,6 +4,7 @@ package io.crail.storage;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Extent;
 import java.io.IOException;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
@@ -172,10 +173,22 @@ public final class RegionMemory implements AutoCloseable {
    *     the middle of a write there, so that nobody can have it before that one has gone on
    */
   public ErrorCode take(int regionOffset, int length, long generation) {
+    return take(regionOffset, length, generation, length);
+  }
+
+  private ErrorCode take(int regionOffset, int length, long generation, int lookAtLength) {
     ErrorCode code = generations.adopt(regionOffset, length, generation);
-    return code == ErrorCode.OK && hazards.isHeld(index, regionOffset, length, generation)
+    return code == ErrorCode.OK && hazards.isHeld(index, regionOffset, lookAtLength, generation)
         ? ErrorCode.SPACE_PINNED
         : code;
+  }
+
+  /**
+   * True when anybody is in the middle of a write to this region. The caller has fenced its
+   * generations before.
+   */
+  public boolean isBeingWritten() {
+    return hazards.isHeld(index, 0, length(), Long.MAX_VALUE - 1);
   }
 
   /**
@@ -184,6 +197,9 @@ public final class RegionMemory implements AutoCloseable {
    * @param hazard announces just this write; retracted when this returns
    * @param source memory; neither position nor limit are changed
    * @param checked false where others leave no generations and a fence is all that counts
+   * @param lookAtLength bytes from the first one in which nobody may be in the middle of an older
+   *     write: at least {@code length}; the whole extent for its first bytes, for one that cannot
+   *     be filled is better given back before anything is in it
    * @return OK when the bytes are placed, or as by {@link #take} and {@link #place}
    */
   ErrorCode write(
@@ -193,19 +209,27 @@ public final class RegionMemory implements AutoCloseable {
       int sourceOffset,
       int length,
       long generation,
-      boolean checked) {
+      boolean checked,
+      int lookAtLength) {
     ErrorCode code;
     try {
-      code = checked ? take(regionOffset, length, generation) : pass(regionOffset, generation);
+      code =
+          checked
+              ? take(regionOffset, length, generation, lookAtLength)
+              : pass(regionOffset, generation);
       if (code == ErrorCode.OK) {
         code = place(regionOffset, source, sourceOffset, length);
       }
     } finally {
       hazard.retract();
     }
-    return checked && code == ErrorCode.OK
-        ? generations.verifyAfter(regionOffset, length, generation)
-        : code;
+    // Behind it or by itself: a full fence, so that one of two sees the other, who ends a write and
+    // who closes the writer.
+    if (checked && code == ErrorCode.OK) {
+      return generations.verifyAfter(regionOffset, length, generation);
+    }
+    VarHandle.fullFence();
+    return code;
   }
 
   private ErrorCode pass(int regionOffset, long generation) {

@@ -17,7 +17,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -175,7 +178,9 @@ public final class Registration {
     private final int index;
     private final List<Region> regions = new ArrayList<>();
     // The last of each of them; null while it was never lent.
-    private final Lending[] lendings;
+    private final List<Lending> lendings = new ArrayList<>();
+    // Regions that were fenced and not lent since.
+    private final Set<Integer> fenced = new HashSet<>();
     private State state = State.UNKNOWN;
     private OperationCall<?, ?> pending;
     private int datanode;
@@ -194,7 +199,7 @@ public final class Registration {
       for (int i = index; i < description.regions().size(); i += namenodes.count()) {
         regions.add(description.regions().get(i));
       }
-      lendings = new Lending[regions.size()];
+      lendings.addAll(Collections.nCopies(regions.size(), null));
     }
 
     void step(long now) {
@@ -224,10 +229,36 @@ public final class Registration {
         case UNKNOWN:
           return submit(NameNodeOperations.REGISTER_DATANODE, registerDatanode());
         case LENDING:
-          return submit(NameNodeOperations.REGISTER_REGION, registerRegion());
+          return findQuiet()
+              ? submit(NameNodeOperations.REGISTER_REGION, registerRegion())
+              : keepAlive();
         default:
-          return submit(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, doneCutOff));
+          return keepAlive();
       }
+    }
+
+    private OperationCall<?, ?> keepAlive() {
+      return submit(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, doneCutOff));
+    }
+
+    /**
+     * Makes a region the next one that nobody is in the middle of a write to who had it before;
+     * others come later. False when there is none now.
+     */
+    private boolean findQuiet() {
+      for (int left = regions.size() - lent; left > 0; left--) {
+        if (isLentOtherwise(lent)) {
+          lendAnew();
+        }
+        int region = regions.get(lent).index();
+        if (!fenced.contains(region) || fencer.isQuiet(region)) {
+          fenced.remove(region);
+          return true;
+        }
+        Collections.rotate(regions.subList(lent, regions.size()), -1);
+        Collections.rotate(lendings.subList(lent, lendings.size()), -1);
+      }
+      return false;
     }
 
     private <Q, R> OperationCall<Q, R> submit(Operation<Q, R> operation, Q request) {
@@ -247,9 +278,6 @@ public final class Registration {
     }
 
     private RegisterRegion.Request registerRegion() {
-      if (isLentOtherwise(lent)) {
-        lendAnew();
-      }
       Region region = regions.get(lent);
       return new RegisterRegion.Request(
           datanode,
@@ -257,12 +285,12 @@ public final class Registration {
           region.length(),
           region.address(),
           region.key(),
-          lendings[lent].generation);
+          lendings.get(lent).generation);
     }
 
     /** True when a region was never lent to whom the namenode is now. */
     private boolean isLentOtherwise(int position) {
-      Lending last = lendings[position];
+      Lending last = lendings.get(position);
       return last == null
           || last.datanode != datanode
           || last.incarnation != namenodes.hello(index).incarnation();
@@ -270,24 +298,25 @@ public final class Registration {
 
     private void lendAnew() {
       long generation = 0;
-      if (lendings[lent] != null) {
+      if (lendings.get(lent) != null) {
         try {
           Fencer.Fence fence = fencer.fence(regions.get(lent).index());
           regions.set(lent, fence.region());
           generation = fence.generation();
+          fenced.add(fence.region().index());
         } catch (IOException e) {
           throw cannotLend(e);
         }
       }
       // Noted although nobody knows yet whether the request arrives.
-      lendings[lent] = new Lending(datanode, namenodes.hello(index).incarnation(), generation);
+      lendings.set(lent, new Lending(datanode, namenodes.hello(index).incarnation(), generation));
     }
 
     /** Shuts out who had any of the regions before. */
     private void shutOut() {
       List<Integer> others = new ArrayList<>();
       for (int i = 0; i < regions.size(); i++) {
-        if (lendings[i] != null && isLentOtherwise(i)) {
+        if (lendings.get(i) != null && isLentOtherwise(i)) {
           others.add(regions.get(i).index());
         }
       }
@@ -324,18 +353,19 @@ public final class Registration {
           state = State.LENDING;
           due = true;
           break;
-        case LENDING:
-          lent++;
-          due = true;
-          break;
         default:
-          KeepAlive.Response answer = (KeepAlive.Response) call.response();
-          if (answer.stop()) {
-            LOG.info("namenode {} has removed this datanode", address());
-            state = State.REMOVED;
-            return;
+          if (call.response() instanceof KeepAlive.Response answer) {
+            if (answer.stop()) {
+              LOG.info("namenode {} has removed this datanode", address());
+              state = State.REMOVED;
+              return;
+            }
+            cutOff(answer);
+            dueNanos = now + keepAliveNanos;
+          } else {
+            lent++;
+            due = true;
           }
-          cutOff(answer);
           break;
       }
       if (state == State.LENDING && lent == regions.size()) {

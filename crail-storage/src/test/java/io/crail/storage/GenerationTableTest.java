@@ -180,7 +180,7 @@ class GenerationTableTest {
   private static ErrorCode write(
       RegionMemory region, Hazard hazard, ByteBuffer bytes, int length, long generation) {
     assertTrue(hazard.announce(0, 0, length, generation));
-    return region.write(hazard, 0, bytes, 0, length, generation, true);
+    return region.write(hazard, 0, bytes, 0, length, generation, true, length);
   }
 
   /** The seqlock: a read that is confirmed holds bytes of its own generation alone. */

@@ -99,16 +99,28 @@ class HazardTableTest {
 
   @Test
   void whoIsRevokedIsToldSoAndIsWaitedFor() {
-    assertTrue(hazards.revoke(8), "nobody");
+    hazards.revoke(8);
+    assertFalse(hazard.isRevoked());
     assertTrue(hazard.announce(0, 0, UNIT, 1));
-    assertFalse(hazards.revoke(7));
-    hazard.retract();
-    assertTrue(hazards.revoke(7));
-    assertTrue(hazard.announce(0, 0, UNIT, 1));
+    hazards.revoke(7);
     assertTrue(hazard.isRevoked());
+    assertFalse(hazards.isIdle(7));
+    assertTrue(hazards.isIdle(8));
     hazard.retract();
+    assertTrue(hazards.isIdle(7));
     hazard.release();
     assertFalse(hazards.claim(7).isRevoked());
+  }
+
+  /** As by a thread that was stopped before it took the slot, while its writer was closed. */
+  @Test
+  void aSlotIsNotTakenForTheOwnerThatHadIt() {
+    hazard.release();
+    assertFalse(hazard.announce(0, 0, UNIT, 1), "of nobody");
+    Hazard others = hazards.claim(8);
+    assertEquals(8, hazards.owner(0));
+    assertFalse(hazard.announce(0, 0, UNIT, 1), "of somebody else");
+    assertTrue(others.announce(0, 0, UNIT, 1));
   }
 
   @Test
@@ -127,7 +139,7 @@ class HazardTableTest {
             executor.submit(
                 () -> {
                   assertTrue(hazard.announce(0, 0, length, own));
-                  return region.write(hazard, 0, bytes, 0, length, own, true);
+                  return region.write(hazard, 0, bytes, 0, length, own, true, length);
                 });
         while (!writer.isDone() && !hazards.isHeld(0, 0, length, own + 1)) {
           Thread.onSpinWait();

@@ -21,6 +21,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -121,20 +122,58 @@ class LocalWritersTest {
   void whoIsRevokedLooksAtItsLeaseAgain() throws Exception {
     try (MappedEndpoint endpoint = endpoint(false)) {
       assertEquals(ErrorCode.OK, write(endpoint, 1));
-      directory.beat();
       long owner = directory.hazards().owner(0);
-      assertTrue(directory.revoke(CLIENT + 1));
-      assertTrue(directory.revoke(CLIENT));
+      assertEquals(List.of(), directory.revoke(Set.of(CLIENT + 1)));
+      assertEquals(List.of(owner), directory.revoke(Set.of(CLIENT)));
+      assertTrue(directory.areIdle(List.of(owner)));
       // It has time left, so it goes on, as somebody else.
       assertEquals(ErrorCode.OK, write(endpoint, 1));
       await(() -> directory.hazards().owner(0) != owner);
       assertEquals(ErrorCode.OK, write(endpoint, 1));
     }
+  }
+
+  @Test
+  void whoIsRevokedInTheMiddleOfAWriteIsWaitedFor() throws Exception {
     startChild();
-    await(() -> !directory.revoke(CLIENT));
-    assertTrue(directory.revoke(CLIENT + 1));
-    child.destroyForcibly().waitFor();
-    await(() -> directory.revoke(CLIENT));
+    List<Long> revoked = directory.revoke(Set.of(CLIENT, CLIENT + 1));
+    assertEquals(1, revoked.size());
+    assertFalse(directory.areIdle(revoked));
+    // Who comes later is somebody else.
+    try (MappedEndpoint endpoint = endpoint(false)) {
+      assertEquals(ErrorCode.OK, write(endpoint, 1));
+      assertFalse(directory.areIdle(revoked));
+      child.destroyForcibly().waitFor();
+      await(() -> directory.areIdle(revoked));
+      assertEquals(ErrorCode.OK, write(endpoint, 1));
+    }
+  }
+
+  /** Slots that it claims afterwards are no way around. */
+  @Test
+  void whoIsRevokedIsSoInAllOfItsSlots() throws Exception {
+    try (LocalWriter writer = LocalWriter.open(directory.path(), directory.hazards(), CLIENT)) {
+      Hazard first = writer.announce(0, 0, LENGTH, 1);
+      List<Long> revoked = directory.revoke(Set.of(CLIENT));
+      Hazard second = writer.announce(0, 0, LENGTH, 1);
+      assertEquals(2, directory.hazards().slots());
+      assertTrue(writer.isRevoked());
+      first.retract();
+      assertFalse(directory.areIdle(revoked));
+      second.retract();
+      assertTrue(directory.areIdle(revoked));
+    }
+  }
+
+  @Test
+  void anExtentIsGivenUpBeforeAnythingIsInItWhenItsEndCannotBeWritten() throws Exception {
+    startChild();
+    try (MappedEndpoint endpoint = endpoint(true)) {
+      Extent extent = new Extent(0, 2, LENGTH / 4, LENGTH / 2, 1, 0);
+      assertEquals(ErrorCode.SPACE_PINNED, write(endpoint, extent));
+      child.destroyForcibly().waitFor();
+      await(() -> write(endpoint, extent) == ErrorCode.OK);
+    }
   }
 
   @Test
@@ -200,14 +239,13 @@ class LocalWritersTest {
   }
 
   private static ErrorCode write(MappedEndpoint endpoint, long generation) {
+    return write(endpoint, new Extent(0, generation, 0, 4096, 1, 0));
+  }
+
+  private static ErrorCode write(MappedEndpoint endpoint, Extent extent) {
     Transfer transfer = new Transfer();
     transfer.prepare(
-        ByteBuffer.allocateDirect(8),
-        0,
-        8,
-        new Extent(0, generation, 0, 4096, 1, 0),
-        0,
-        System.nanoTime() + 60_000_000_000L);
+        ByteBuffer.allocateDirect(8), 0, 8, extent, 0, System.nanoTime() + 60_000_000_000L);
     endpoint.write(transfer);
     assertTrue(transfer.isComplete());
     return transfer.failure() == null ? ErrorCode.OK : transfer.failure().code();

@@ -45,7 +45,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -421,43 +420,62 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
    */
   @Override
   public BooleanSupplier cutOff(List<Long> clients) {
-    Set<Long> ids = Set.copyOf(clients);
-    AtomicBoolean ended = new AtomicBoolean();
+    CutOff order = new CutOff(Set.copyOf(clients));
     // In the thread that accepts: who connects behind this looks at his leases behind it.
-    listener.execute(
-        () -> {
-          for (ClientConnection each : List.copyOf(connections)) {
-            if (ids.contains(each.clientId)) {
-              refusals.info(
-                  "client "
-                      + Long.toHexString(each.clientId)
-                      + " at "
-                      + each.pair.peer()
-                      + " is cut off: it has not said that it writes no more");
-              if (!each.pair.close("its client is cut off")) {
-                // With this process the device lets go of it; nothing else is left to do.
-                failure = "the connection of " + each.pair.peer() + " cannot be ended";
-                return;
-              }
-            }
-          }
-          ended.set(revoke(ids));
-        });
-    return () -> {
-      if (!ended.get()) {
-        listener.execute(() -> ended.set(revoke(ids)));
-      }
-      return ended.get();
-    };
+    listener.execute(order);
+    return order::isDone;
   }
 
-  private boolean revoke(Set<Long> clients) {
-    RegionDirectory living = directory;
-    boolean idle = failure == null;
-    for (long client : clients) {
-      idle &= living == null || living.revoke(client);
+  /** An order to cut off clients. Runs in the listener's thread, each time that it is asked for. */
+  private final class CutOff implements Runnable {
+    private final Set<Long> clients;
+    private boolean connectionsEnded;
+    private List<Long> revoked;
+    private volatile boolean done;
+
+    CutOff(Set<Long> clients) {
+      this.clients = clients;
     }
-    return idle;
+
+    boolean isDone() {
+      if (!done) {
+        listener.execute(this);
+      }
+      return done;
+    }
+
+    @Override
+    public void run() {
+      RegionDirectory living = directory;
+      if (!connectionsEnded) {
+        connectionsEnded = endConnections();
+      }
+      if (connectionsEnded && revoked == null) {
+        revoked = living == null ? List.of() : living.revoke(clients);
+      }
+      done = revoked != null && (living == null || living.areIdle(revoked));
+    }
+
+    private boolean endConnections() {
+      for (ClientConnection each : List.copyOf(connections)) {
+        if (clients.contains(each.clientId)) {
+          LOG.info(
+              "client {} at {} is cut off, for it has lost a lease without a word",
+              Long.toHexString(each.clientId),
+              each.pair.peer());
+          if (!each.pair.close("its client is cut off")) {
+            // With this process the device lets go of it; nothing else is left to do.
+            failure = "the connection of " + each.pair.peer() + " cannot be ended";
+          }
+        }
+      }
+      return failure == null;
+    }
+  }
+
+  @Override
+  public boolean isQuiet(int region) {
+    return !memories.get(region).isBeingWritten();
   }
 
   private void takeFromDevice(List<Integer> fenced) {

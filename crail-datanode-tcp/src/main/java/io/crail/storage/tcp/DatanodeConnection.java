@@ -243,15 +243,11 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
       return false;
     }
     int target = regionOffset + length - missing;
-    if (!mayPlace(target)) {
-      return false;
-    }
     if (!region.isReady(target, missing)) {
-      loop.hazard().retract();
       return false;
     }
     window.toReceive(regionView, target, missing);
-    return true;
+    return mayPlace(target);
   }
 
   @Override

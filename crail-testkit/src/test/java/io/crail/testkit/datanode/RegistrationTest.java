@@ -31,6 +31,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -56,6 +57,7 @@ class RegistrationTest {
   private final List<List<Integer>> announced = new ArrayList<>();
   private final List<List<Long>> cutOffs = new ArrayList<>();
   private boolean cutOffsWait;
+  private final Set<Integer> unquiet = new HashSet<>();
   private NameNodeClient client;
 
   @AfterEach
@@ -111,6 +113,11 @@ class RegistrationTest {
     public Fence fence(int region) {
       long generation = fences.merge(region, 100L, Long::sum);
       return new Fence(generation, new Region(region, 1 << 20, 0, generation));
+    }
+
+    @Override
+    public boolean isQuiet(int region) {
+      return !unquiet.contains(region);
     }
 
     @Override
@@ -194,6 +201,35 @@ class RegistrationTest {
     pass(Duration.ofSeconds(3));
     assertEquals(Set.of(0, 1), namenodes.get(0).regions);
     assertTrue(registration.isRegistered());
+  }
+
+  @Test
+  void aRegionThatIsStillBeingWrittenIsLentLater() throws IOException {
+    start(1, 4);
+    ScriptedNamenode namenode = namenodes.get(0);
+    namenode.listen();
+    unquiet.addAll(Set.of(0, 2));
+    pass(Duration.ofSeconds(1));
+    assertEquals(Set.of(0, 1, 2, 3), namenode.regions, "nobody had them before");
+    namenode.forget();
+    pass(Duration.ofMinutes(2));
+    assertEquals(Set.of(1, 3), namenode.regions);
+    assertFalse(registration.isRegistered());
+    int before = namenode.keepAlives;
+    pass(Duration.ofSeconds(60));
+    assertTrue(namenode.keepAlives - before >= 28, "the datanode seems to be silent");
+    unquiet.remove(2);
+    pass(KEEP_ALIVE.multipliedBy(2));
+    assertEquals(Set.of(1, 2, 3), namenode.regions);
+    // Another one begins anew.
+    namenode.forget();
+    pass(Duration.ofSeconds(10));
+    assertEquals(Set.of(1, 2, 3), namenode.regions);
+    unquiet.clear();
+    pass(KEEP_ALIVE.multipliedBy(2));
+    assertEquals(Set.of(0, 1, 2, 3), namenode.regions);
+    assertTrue(registration.isRegistered());
+    assertEquals(Map.of(0, 200L, 1, 200L, 2, 200L, 3, 200L), namenode.generations);
   }
 
   @Test
