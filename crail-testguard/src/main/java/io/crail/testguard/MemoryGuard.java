@@ -2,6 +2,8 @@
 package io.crail.testguard;
 
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
 import java.util.List;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -15,6 +17,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 public final class MemoryGuard implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
   private static final ExtensionContext.Namespace NAMESPACE =
       ExtensionContext.Namespace.create(MemoryGuard.class);
+
+  private static final long COLLECTION_TIMEOUT_MILLIS = 60_000;
 
   /** Created by JUnit. */
   public MemoryGuard() {}
@@ -37,11 +41,29 @@ public final class MemoryGuard implements BeforeAllCallback, AfterEachCallback, 
   }
 
   @Override
-  public void afterAll(ExtensionContext context) {
-    // Netty tells of a buffer that was collected when it gives out the next one.
-    System.gc();
-    UnpooledByteBufAllocator.DEFAULT.directBuffer(1, 1).release();
+  public void afterAll(ExtensionContext context) throws InterruptedException {
+    tellOfLeaks();
     fail(watch(context).take());
+  }
+
+  /** Has Netty tell of all memory that nobody refers to any more and was not given back. */
+  static void tellOfLeaks() throws InterruptedException {
+    // The JVM hands over what was collected a whole collection at a time, in any order, by a thread
+    // of its own. So when it is at the second collection it is done with the first.
+    collect();
+    collect();
+    // Netty looks at what was handed over when it gives out the next buffer.
+    UnpooledByteBufAllocator.DEFAULT.directBuffer(1, 1).release();
+  }
+
+  /** Collects, and waits until something of that collection was handed over. */
+  private static void collect() throws InterruptedException {
+    ReferenceQueue<Object> collected = new ReferenceQueue<>();
+    WeakReference<Object> sentinel = new WeakReference<>(new Object(), collected);
+    System.gc();
+    if (collected.remove(COLLECTION_TIMEOUT_MILLIS) != sentinel) {
+      throw new AssertionError("nothing was collected; leaks cannot be told of");
+    }
   }
 
   private static void fail(List<String> found) {
