@@ -35,7 +35,7 @@ import java.util.random.RandomGenerator;
  */
 final class NameNode {
   private static final int DISMANTLED_PER_TICK = 50_000;
-  private static final int DISMANTLED_FOR_SPACE = 2_048;
+  private static final int DISMANTLED_FOR_SPACE = 256;
   private static final Consumer<Node> NOTHING = node -> {};
 
   private final NameNodeOptions options;
@@ -54,7 +54,7 @@ final class NameNode {
     this.store = new BlockStore(options, clock, random, hosts);
     this.leases = new LeaseTable(clock, options.leaseNanos(), options.maxLeases());
     this.smallValues = new SmallValues(options.smallValue(), options.smallValues());
-    this.writer = new NodeWriter(store, leases, smallValues, clock, this::makeSpace);
+    this.writer = new NodeWriter(store, leases, smallValues, clock);
     this.users = new UserNames(options.user());
     this.tree = new Tree(options, clock, random, hosts, users, writer);
   }
@@ -265,7 +265,11 @@ final class NameNode {
     store.tick();
   }
 
-  private boolean makeSpace() {
+  /**
+   * Frees some of what can be freed at once, for well below a millisecond; false when there was
+   * nothing to do. In nobody's monitor, for it takes those of many nodes.
+   */
+  boolean makeSpace() {
     return store.reclaim() + tree.dismantle(DISMANTLED_FOR_SPACE) > 0;
   }
 

@@ -2,6 +2,9 @@
 package io.crail.namenode;
 
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Create;
+import io.crail.protocol.Extend;
 import io.crail.protocol.Hello;
 import io.crail.protocol.ListDatanodes;
 import io.crail.protocol.NameNodeOperations;
@@ -11,14 +14,19 @@ import io.crail.protocol.RegisterDatanode;
 import io.crail.protocol.RegisterRegion;
 import io.crail.protocol.Remove;
 import io.crail.protocol.Rename;
+import io.crail.protocol.ReplaceExtent;
 import io.crail.protocol.SetAttributes;
 import io.crail.protocol.SetSize;
 import io.crail.rpc.Session;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 
 /** Binds each operation of the table to what the {@link NameNode} does. Stateless. */
 final class NameNodeService {
+  // So many are renewed as fast as paths are looked up: no writer loses its leases in a queue.
+  private static final int FEW_LEASES = 64;
+
   private NameNodeService() {}
 
   /**
@@ -44,29 +52,40 @@ final class NameNodeService {
                 (batch, index, responses) -> {
                   ClientSession session = attachment(batch.session());
                   return session.puts().serve(batch, index, responses, session.user());
-                })
+                },
+                new SpaceWork<Create.Request>(namenode, request -> request.value().length(), true))
             .handleBatch(
                 NameNodeOperations.LOOKUP,
                 (batch, from, to, responses) ->
                     attachment(batch.session()).lookups().serve(batch, from, to, responses))
             .handle(
                 NameNodeOperations.SET_SIZE,
-                (request, session) -> new SetSize.Response(namenode.setSize(request)))
-            .handle(
+                (request, session) -> new SetSize.Response(namenode.setSize(request)),
+                new SpaceWork<SetSize.Request>(
+                    namenode, request -> request.value().length(), false))
+            .handleLong(
                 NameNodeOperations.REMOVE,
-                (request, session) -> new Remove.Response(namenode.remove(request)))
+                (request, session) -> new Remove.Response(namenode.remove(request)),
+                Remove.Request::recursive)
             .handle(
                 NameNodeOperations.RENAME,
                 (request, session) -> new Rename.Response(namenode.rename(request)))
             .handleBatch(NameNodeOperations.FIND_EXTENTS, extents::serve)
-            .handle(NameNodeOperations.EXTEND, (request, session) -> namenode.extend(request))
             .handle(
-                NameNodeOperations.REPLACE_EXTENT, (request, session) -> namenode.replace(request))
+                NameNodeOperations.EXTEND,
+                (request, session) -> namenode.extend(request),
+                new SpaceWork<Extend.Request>(namenode, request -> 0, true))
+            .handle(
+                NameNodeOperations.REPLACE_EXTENT,
+                (request, session) -> namenode.replace(request),
+                new SpaceWork<ReplaceExtent.Request>(namenode, request -> 0, true))
             .handle(
                 NameNodeOperations.ACQUIRE_LEASE,
                 (request, session) -> namenode.acquire(request, clientId(session)))
             .handleLong(
-                NameNodeOperations.RENEW_LEASES, (request, session) -> namenode.renew(request))
+                NameNodeOperations.RENEW_LEASES,
+                (request, session) -> namenode.renew(request),
+                request -> request.leases().size() > FEW_LEASES)
             .handleLong(NameNodeOperations.LIST_NODES, (request, session) -> namenode.list(request))
             .handleLong(
                 NameNodeOperations.LOCATIONS, (request, session) -> namenode.locations(request))
@@ -111,6 +130,29 @@ final class NameNodeService {
                 (request, session) -> new SetAttributes.Response(namenode.setAttributes(request)))
             .build();
     return server[0];
+  }
+
+  /**
+   * Makes space for a request, as long as there is something to be done for that: memory before its
+   * value is refused, which its writer would be told; and space after it has found none, of which
+   * it has then taken nothing.
+   *
+   * @param valueLength bytes of a request's small value, 0 for none
+   * @param allocates whether it takes space
+   */
+  private record SpaceWork<Q>(NameNode namenode, ToIntFunction<Q> valueLength, boolean allocates)
+      implements OperationServer.Work<Q> {
+    @Override
+    public boolean isNeeded(Q request, CrailException refusal) {
+      int length = valueLength.applyAsInt(request);
+      return (length > 0 && !namenode.smallValues().needsNoMore(length))
+          || (allocates && refusal != null && refusal.code() == ErrorCode.NO_SPACE);
+    }
+
+    @Override
+    public boolean doSome() {
+      return namenode.makeSpace();
+    }
   }
 
   private static Hello.Response hello(NameNode namenode, Hello.Request request, Session session)

@@ -25,37 +25,22 @@ import java.util.function.Consumer;
  * Thread-safe.
  */
 final class NodeWriter {
-  /** Makes space when nothing is free. */
-  interface SpaceMaker {
-    /** Frees some of what can be freed at once; false when there was nothing to do. */
-    boolean makeSpace();
-  }
-
-  private static final int MAX_SPACE_ROUNDS = 64;
-
   private final BlockStore store;
   private final LeaseTable leases;
   private final SmallValues smallValues;
   private final Clock clock;
-  private final SpaceMaker spaceMaker;
 
   /** For taking all space that is needed: beside others, or alone. */
   private final ReadWriteLock allOrNothing = new ReentrantReadWriteLock();
 
-  NodeWriter(
-      BlockStore store,
-      LeaseTable leases,
-      SmallValues smallValues,
-      Clock clock,
-      SpaceMaker spaceMaker) {
+  NodeWriter(BlockStore store, LeaseTable leases, SmallValues smallValues, Clock clock) {
     this.store = store;
     this.leases = leases;
     this.smallValues = smallValues;
     this.clock = clock;
-    this.spaceMaker = spaceMaker;
   }
 
-  /** Checks what a node is to be created with, and makes room for its value if it can. */
+  /** Checks what a node is to be created with. */
   void prepare(Create.Request request) throws CrailException {
     int length = request.value().length();
     if (length > 0 && request.type() != NodeType.KEYVALUE) {
@@ -83,20 +68,6 @@ final class NodeWriter {
               + ahead.bytes()
               + " to come");
     }
-    makeRoom(length);
-  }
-
-  /** Takes memory from removed values that still have some. In nobody's monitor. */
-  private void makeRoom(int smallLength) {
-    boolean more = smallLength > 0;
-    for (int i = 0; more && i < MAX_SPACE_ROUNDS && !smallValues.needsNoMore(smallLength); i++) {
-      more = spaceMaker.makeSpace();
-    }
-  }
-
-  /** As {@link SpaceMaker#makeSpace}; in nobody's monitor. */
-  boolean makeSpace() {
-    return spaceMaker.makeSpace();
   }
 
   /**
@@ -353,13 +324,6 @@ final class NodeWriter {
           node + ": " + request.wanted() + " bytes wanted, size " + request.size());
     }
     List<Extent> extents = tryExtend(node, request, most, asked);
-    // Space is made without the node's monitor, for that takes the monitors of other nodes. When
-    // nothing is left to be done, another thread may just have done it: hence one more try.
-    boolean more = true;
-    for (int i = 0; extents.isEmpty() && more && i < MAX_SPACE_ROUNDS; i++) {
-      more = spaceMaker.makeSpace();
-      extents = tryExtend(node, request, most, asked);
-    }
     if (extents.isEmpty()) {
       throw noSpace(node, node);
     }
@@ -423,11 +387,6 @@ final class NodeWriter {
       throw ErrorCode.INVALID_ARGUMENT.exception(node + ": reason " + request.reason());
     }
     List<Extent> extents = tryReplace(node, request);
-    boolean more = true;
-    for (int i = 0; extents.isEmpty() && more && i < MAX_SPACE_ROUNDS; i++) {
-      more = spaceMaker.makeSpace();
-      extents = tryReplace(node, request);
-    }
     if (extents.isEmpty()) {
       throw noSpace(node, node);
     }
@@ -521,7 +480,6 @@ final class NodeWriter {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": a value of " + value.length() + " bytes for the size " + request.size());
     }
-    makeRoom(value.length());
     synchronized (node) {
       if (node.isRemoved()) {
         farewell(node, request);

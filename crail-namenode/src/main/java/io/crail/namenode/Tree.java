@@ -5,7 +5,6 @@ import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.common.error.NoSpaceException;
 import io.crail.protocol.Create;
 import io.crail.protocol.ListNodes;
 import io.crail.protocol.NodeInfo;
@@ -41,7 +40,6 @@ import java.util.random.RandomGenerator;
 final class Tree {
   // Children that a page looks at, so that unlisted ones cannot make it long.
   private static final int MAX_VISITED = 4_096;
-  private static final int MAX_SPACE_ROUNDS = 64;
   // Nodes that a removal takes apart itself, so that small subtrees leave nothing behind.
   private static final int DISMANTLED_AT_ONCE = 256;
   // Everybody may create in the root, and remove what is his own.
@@ -235,20 +233,9 @@ final class Tree {
     requirePermissions(path, request.permissions());
     writer.prepare(request);
     Created created = null;
-    int rounds = 0;
-    boolean more = true;
     while (created == null) {
       Container parent = requireParent(path, locate(path)).parent;
-      try {
-        created = create(request, path, parent, clientId, user);
-      } catch (NoSpaceException e) {
-        // Made where no lock is held; when nothing is left to be done, another thread may just
-        // have done it: hence one more try.
-        if (!request.needed() || !more || ++rounds > MAX_SPACE_ROUNDS) {
-          throw e;
-        }
-        more = writer.makeSpace();
-      }
+      created = create(request, path, parent, clientId, user);
     }
     try {
       whenThere.accept(created.node);

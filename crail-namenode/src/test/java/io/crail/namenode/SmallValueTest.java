@@ -254,7 +254,7 @@ class SmallValueTest {
     SmallValues values = new SmallValues(MOST, capacity);
     BlockStore blocks = store.namenode.store();
     LeaseTable leases = store.namenode.leases();
-    NodeWriter writer = new NodeWriter(blocks, leases, values, store.clock, () -> false);
+    NodeWriter writer = new NodeWriter(blocks, leases, values, store.clock);
     AtomicReference<Runnable> afterLook = new AtomicReference<>(() -> {});
     Node old =
         new Node(7, NodeType.KEYVALUE, 0, HostNames.ANY, 0) {

@@ -29,6 +29,7 @@ final class Wire {
 
   /** Keeps the answers to one batch in one buffer. */
   private static final class Writer extends ResponseWriter {
+    private int turns;
     private final ByteBuffer memory =
         ByteBuffer.allocateDirect(1 << 22).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -40,7 +41,13 @@ final class Wire {
       return memory;
     }
 
-    void reset() {
+    @Override
+    public boolean hasTurn() {
+      return turns-- > 0;
+    }
+
+    void reset(int newTurns) {
+      turns = newTurns;
       detach();
     }
   }
@@ -83,6 +90,16 @@ final class Wire {
 
   /** Sends requests as one batch; gives for each the answer or the exception. */
   <Q, R> List<Object> callAll(Operation<Q, R> operation, List<Q> requests) throws CrailException {
+    List<Object> answers = callInTurns(operation, requests, Integer.MAX_VALUE);
+    if (answers.size() != requests.size()) {
+      throw new AssertionError("given back: " + (requests.size() - answers.size()));
+    }
+    return answers;
+  }
+
+  /** As {@link #callAll}, with so many turns; those given back have no answer. */
+  <Q, R> List<Object> callInTurns(Operation<Q, R> operation, List<Q> requests, int turns)
+      throws CrailException {
     Codec<Q> codec = operation.request();
     List<byte[]> bodies = new ArrayList<>();
     for (Q request : requests) {
@@ -91,7 +108,7 @@ final class Wire {
       bodies.add(body.array());
     }
     List<Object> answers = new ArrayList<>();
-    for (ByteBuffer body : sendRaw(operation.number(), bodies)) {
+    for (ByteBuffer body : sendRaw(operation.number(), bodies, turns)) {
       int code = Frame.code(body, 0);
       int length = body.capacity() - Frame.HEADER_LENGTH;
       if (code == ErrorCode.OK.number()) {
@@ -107,6 +124,11 @@ final class Wire {
 
   /** Sends bodies as they are; gives the frames of the answers. */
   List<ByteBuffer> sendRaw(int opcode, List<byte[]> bodies) throws CrailException {
+    return sendRaw(opcode, bodies, Integer.MAX_VALUE);
+  }
+
+  private List<ByteBuffer> sendRaw(int opcode, List<byte[]> bodies, int turns)
+      throws CrailException {
     int total = bodies.stream().mapToInt(body -> Frame.HEADER_LENGTH + body.length).sum();
     ByteBuffer in = ByteBuffer.allocateDirect(total).order(ByteOrder.LITTLE_ENDIAN);
     batch.reset(in);
@@ -119,12 +141,12 @@ final class Wire {
       batch.add(offset, length);
       offset += length;
     }
-    writer.reset();
+    writer.reset(turns);
     server.serve(batch, writer);
     ByteBuffer out = writer.buffer();
     List<ByteBuffer> frames = new ArrayList<>();
     offset = 0;
-    for (int i = 0; i < bodies.size(); i++) {
+    for (int i = 0; i < batch.count(); i++) {
       int length = Frame.length(out, offset);
       if (Frame.correlationId(out, offset) != first + i) {
         throw new AssertionError("answers out of order");

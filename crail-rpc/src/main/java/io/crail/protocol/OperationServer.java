@@ -10,6 +10,7 @@ import io.crail.rpc.Session;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,7 +61,32 @@ public final class OperationServer implements Service {
     boolean serve(RequestBatch batch, int index, ResponseWriter responses) throws CrailException;
   }
 
+  /**
+   * What can be done so that a request is not refused: a piece at a time, each time when it is its
+   * connection's turn. Until then the request, and those behind it, are given back.
+   *
+   * @param <Q> the request
+   */
+  public interface Work<Q> {
+    /**
+     * Whether some should be done before a request is served.
+     *
+     * @param refusal how it was refused, having changed nothing; null when it was not served yet
+     */
+    boolean isNeeded(Q request, CrailException refusal);
+
+    /**
+     * Does some of it, for well below a millisecond. What other threads have begun is done too when
+     * this returns false.
+     *
+     * @return false when nothing was left to be done: the next refusal is the answer
+     */
+    boolean doSome();
+  }
+
   private static final Logger LOG = LoggerFactory.getLogger(OperationServer.class);
+
+  private static final Shortcut NO_SHORTCUT = (batch, index, responses) -> false;
 
   private final BatchHandler[] handlers;
   private final Operation<?, ?>[] operations;
@@ -144,17 +170,24 @@ public final class OperationServer implements Service {
 
     /** Adds the handler of an operation, one request at a time. */
     public <Q, R> Builder handle(Operation<Q, R> operation, Handler<Q, R> handler) {
-      return handleBatch(
-          operation,
-          (batch, from, to, responses) -> {
-            for (int i = from; i < to; i++) {
-              if (responses.isFull()) {
-                batch.giveBackFrom(i);
-                return;
-              }
-              serveOne(operation, handler, batch, i, responses);
-            }
-          });
+      return handleEach(operation, NO_SHORTCUT, new Single<>(operation, handler, never(), null));
+    }
+
+    /** Adds the handler of an operation whose requests are not refused while work may help. */
+    public <Q, R> Builder handle(Operation<Q, R> operation, Handler<Q, R> handler, Work<Q> work) {
+      return handleEach(operation, NO_SHORTCUT, new Single<>(operation, handler, never(), work));
+    }
+
+    /** Adds the handler of an operation for those requests that are not for a shortcut. */
+    public <Q, R> Builder handle(
+        Operation<Q, R> operation, Handler<Q, R> handler, Shortcut shortcut) {
+      return handle(operation, handler, shortcut, null);
+    }
+
+    /** As {@link #handle(Operation, Handler, Work)}, for requests that are not for a shortcut. */
+    public <Q, R> Builder handle(
+        Operation<Q, R> operation, Handler<Q, R> handler, Shortcut shortcut, Work<Q> work) {
+      return handleEach(operation, shortcut, new Single<>(operation, handler, never(), work));
     }
 
     /**
@@ -162,32 +195,30 @@ public final class OperationServer implements Service {
      * as much as a millisecond. Before each request others have their turn.
      */
     public <Q, R> Builder handleLong(Operation<Q, R> operation, Handler<Q, R> handler) {
-      return handleBatch(
-          operation,
-          (batch, from, to, responses) -> {
-            for (int i = from; i < to; i++) {
-              if (responses.isFull() || !responses.hasTurn()) {
-                batch.giveBackFrom(i);
-                return;
-              }
-              serveOne(operation, handler, batch, i, responses);
-            }
-          });
+      return handleLong(operation, handler, request -> true);
     }
 
-    /** Adds the handler of an operation for those requests that are not for a shortcut. */
-    public <Q, R> Builder handle(
-        Operation<Q, R> operation, Handler<Q, R> handler, Shortcut shortcut) {
+    /** As {@link #handleLong(Operation, Handler)}, where only some requests take long. */
+    public <Q, R> Builder handleLong(
+        Operation<Q, R> operation, Handler<Q, R> handler, Predicate<Q> takesLong) {
+      return handleEach(operation, NO_SHORTCUT, new Single<>(operation, handler, takesLong, null));
+    }
+
+    private static <Q> Predicate<Q> never() {
+      return request -> false;
+    }
+
+    private <Q, R> Builder handleEach(
+        Operation<Q, R> operation, Shortcut shortcut, Single<Q, R> single) {
       return handleBatch(
           operation,
           (batch, from, to, responses) -> {
             for (int i = from; i < to; i++) {
-              if (responses.isFull()) {
+              if (responses.isFull()
+                  || !(serveShort(operation, shortcut, batch, i, responses)
+                      || single.serve(batch, i, responses))) {
                 batch.giveBackFrom(i);
                 return;
-              }
-              if (!serveShort(operation, shortcut, batch, i, responses)) {
-                serveOne(operation, handler, batch, i, responses);
               }
             }
           });
@@ -238,15 +269,18 @@ public final class OperationServer implements Service {
         return true;
       }
     }
+  }
 
-    private static <Q, R> void serveOne(
-        Operation<Q, R> operation,
-        Handler<Q, R> handler,
-        RequestBatch batch,
-        int index,
-        ResponseWriter responses)
-        throws CrailException {
-      long correlationId = batch.correlationId(index);
+  /**
+   * Serves one request at a time.
+   *
+   * @param work null for none
+   */
+  private record Single<Q, R>(
+      Operation<Q, R> operation, Handler<Q, R> handler, Predicate<Q> takesLong, Work<Q> work) {
+
+    /** Serves a request; false when it has to wait for its turn, and has no answer yet. */
+    boolean serve(RequestBatch batch, int index, ResponseWriter responses) throws CrailException {
       // A request that is no such message is the peer's bug or malice: it ends the connection.
       operation
           .request()
@@ -254,41 +288,69 @@ public final class OperationServer implements Service {
           .check(batch.buffer(), batch.bodyOffset(index), batch.bodyLength(index));
       try {
         Q request = operation.request().read(batch.buffer(), batch.bodyOffset(index));
-        R response = handler.handle(request, batch.session());
+        if (takesLong.test(request) && !responses.hasTurn()) {
+          return false;
+        }
+        R response = respond(request, batch.session(), responses);
+        if (response == null) {
+          return false;
+        }
         int length = operation.response().length(response);
         int body = responses.begin(length);
         operation.response().encode(response, responses.buffer(), body);
         assert fits(operation, responses.buffer(), body, length);
-        responses.end(correlationId, length);
+        responses.end(batch.correlationId(index), length);
       } catch (CrailException e) {
-        responses.fail(correlationId, e.code(), e.detail());
+        responses.fail(batch.correlationId(index), e.code(), e.detail());
       } catch (RuntimeException | AssertionError e) {
         failed(operation, batch, index, responses, e);
       }
+      return true;
     }
 
-    /** Answers a request that has met a bug: the others of its connection go on. */
-    private static void failed(
-        Operation<?, ?> operation,
-        RequestBatch batch,
-        int index,
-        ResponseWriter responses,
-        Throwable bug) {
-      LOG.error("{} of {} failed", operation, batch.session().peer(), bug);
-      responses.fail(batch.correlationId(index), ErrorCode.INTERNAL, operation.name());
-    }
-
-    /**
-     * Whether an answer keeps to its own layout; one that does not costs a client all its calls.
-     */
-    private static boolean fits(
-        Operation<?, ?> operation, ByteBuffer buffer, int offset, int length) {
-      try {
-        operation.response().layout().check(buffer, offset, length);
-        return true;
-      } catch (CrailException e) {
-        throw new AssertionError(e);
+    /** The response, after the work that it needs; null when that has to wait for its turn. */
+    private R respond(Q request, Session session, ResponseWriter responses) throws CrailException {
+      boolean more = work != null;
+      CrailException refusal = null;
+      while (true) {
+        if (more && work.isNeeded(request, refusal)) {
+          if (!responses.hasTurn()) {
+            return null;
+          }
+          more = work.doSome();
+          refusal = null;
+        } else if (refusal != null) {
+          throw refusal;
+        } else {
+          try {
+            return handler.handle(request, session);
+          } catch (CrailException e) {
+            refusal = e;
+          }
+        }
       }
+    }
+  }
+
+  /** Answers a request that has met a bug: the others of its connection go on. */
+  private static void failed(
+      Operation<?, ?> operation,
+      RequestBatch batch,
+      int index,
+      ResponseWriter responses,
+      Throwable bug) {
+    LOG.error("{} of {} failed", operation, batch.session().peer(), bug);
+    responses.fail(batch.correlationId(index), ErrorCode.INTERNAL, operation.name());
+  }
+
+  /** Whether an answer keeps to its own layout; one that does not costs a client all its calls. */
+  private static boolean fits(
+      Operation<?, ?> operation, ByteBuffer buffer, int offset, int length) {
+    try {
+      operation.response().layout().check(buffer, offset, length);
+      return true;
+    } catch (CrailException e) {
+      throw new AssertionError(e);
     }
   }
 }

@@ -11,6 +11,9 @@ import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -18,11 +21,14 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>A turn of the loop is one look at all sockets. Within it every connection is served some
  * requests. When the turn has lasted {@link #SLICE_NANOS}, or {@link #LONG_SLICE_NANOS} and a
- * request that takes long is next, a connection with more of them goes to the end of a queue, of
- * which each turn serves a slice. So who asks for much waits for the others who do, and who asks
- * for little waits for a slice. After a slice of requests that take long the loop rests from them
- * as long as it has lasted: a thread that never sleeps would get its processor late where there are
- * more of them than processors, and with it everybody would wait.
+ * request that takes long is next, a connection with more of them waits, and each turn serves a
+ * slice to those that do: to the one that has had none for longest. So who asks for much waits for
+ * the others who do, and who asks for little waits for a slice, also when a request that takes long
+ * is among it. Every second slice is for those that never had one, if there are any: so many that
+ * wait do not keep out a new one, nor many new ones those that wait. After a slice of requests that
+ * take long the loop rests from them as long as it has lasted: a thread that never sleeps would get
+ * its processor late where there are more of them than processors, and with it everybody would
+ * wait.
  *
  * <p>Used only by the loop's thread, but for the figures.
  */
@@ -41,14 +47,34 @@ final class ServerLoop implements IoHandler {
   private final RequestBatch batch = new RequestBatch();
   private final ArrayList<ServerConnection> connections = new ArrayList<>();
 
-  // Connections with requests that wait for their turn.
-  private final ArrayDeque<ServerConnection> queue = new ArrayDeque<>();
+  // When each connection had its last slice.
+  private final Map<ServerConnection, Turn> turns = new HashMap<>();
+
+  // Connections with requests that wait for their turn: those that have had one, and the others.
+  private final PriorityQueue<Turn> waiting = new PriorityQueue<>();
+  private final ArrayDeque<Turn> waitingFirst = new ArrayDeque<>();
+  private long slices;
   private boolean servingQueue;
   private boolean queueScheduled;
   private boolean servedLong;
   private int turn;
   private int begunTurn;
   private long turnBeganNanos;
+
+  /** A connection and the number of its last slice, 0 for none. */
+  private static final class Turn implements Comparable<Turn> {
+    private final ServerConnection connection;
+    private long slice;
+
+    Turn(ServerConnection connection) {
+      this.connection = connection;
+    }
+
+    @Override
+    public int compareTo(Turn other) {
+      return Long.compare(slice, other.slice);
+    }
+  }
 
   /**
    * Creates what belongs to an event loop.
@@ -92,10 +118,12 @@ final class ServerLoop implements IoHandler {
 
   void add(ServerConnection connection) {
     connections.add(connection);
+    turns.put(connection, new Turn(connection));
   }
 
   void remove(ServerConnection connection) {
     connections.remove(connection);
+    turns.remove(connection);
   }
 
   void sweep(long nowNanos) {
@@ -113,7 +141,7 @@ final class ServerLoop implements IoHandler {
 
   /** True when a request that takes long may be served now. Reads the clock. */
   boolean hasTurn() {
-    boolean hasTurn = (servingQueue || queue.isEmpty()) && turnNanos() < LONG_SLICE_NANOS;
+    boolean hasTurn = (servingQueue || !isAnyWaiting()) && turnNanos() < LONG_SLICE_NANOS;
     servedLong |= hasTurn;
     return hasTurn;
   }
@@ -127,12 +155,34 @@ final class ServerLoop implements IoHandler {
     return now - turnBeganNanos;
   }
 
-  /** Has a connection served again when those that wait already have been. */
+  /** Has a connection served again when it has its turn. */
   void queue(ServerConnection connection, EventExecutor executor) {
-    queue.addLast(connection);
+    Turn mine = turns.get(connection);
+    if (mine == null) {
+      // It is gone, and nobody waits for its answers.
+      return;
+    }
+    if (mine.slice == 0) {
+      waitingFirst.addLast(mine);
+    } else {
+      waiting.add(mine);
+    }
     if (!queueScheduled) {
       schedule(executor, 0);
     }
+  }
+
+  private boolean isAnyWaiting() {
+    return !waiting.isEmpty() || !waitingFirst.isEmpty();
+  }
+
+  /** Serves a slice to the connection whose turn it is. */
+  private void serveNext() {
+    slices++;
+    boolean isFirst = waiting.isEmpty() || (slices % 2 == 0 && !waitingFirst.isEmpty());
+    Turn next = isFirst ? waitingFirst.remove() : waiting.remove();
+    next.slice = slices;
+    next.connection.resume();
   }
 
   private void schedule(EventExecutor executor, long delayNanos) {
@@ -149,12 +199,12 @@ final class ServerLoop implements IoHandler {
     turnBeganNanos = clock.nanoTime();
     try {
       do {
-        queue.pollFirst().resume();
-      } while (!queue.isEmpty() && turnNanos() < LONG_SLICE_NANOS);
+        serveNext();
+      } while (isAnyWaiting() && turnNanos() < LONG_SLICE_NANOS);
     } finally {
       servingQueue = false;
       queueScheduled = false;
-      if (!queue.isEmpty()) {
+      if (isAnyWaiting()) {
         schedule(executor, servedLong ? turnNanos() : 0);
       }
     }

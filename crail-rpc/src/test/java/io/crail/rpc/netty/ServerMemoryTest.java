@@ -425,6 +425,40 @@ class ServerMemoryTest {
   }
 
   @Test
+  void servesFirstWhoHadNoTurnForLongest() throws Exception {
+    for (NettyKeys.Io io : ios()) {
+      Inflating service = new Inflating();
+      List<Socket> flood = new ArrayList<>();
+      try (NettyTransport transport = new NettyTransport(values(io).build());
+          Transport.ServerEndpoint server = transport.listen("test", ANY, service);
+          Socket honest = open(server)) {
+        for (int i = 0; i < 100; i++) {
+          flood.add(open(server));
+          flood.get(i).getOutputStream().write(requests(BUSY, 200, 4));
+        }
+        List<Integer> gaps = new ArrayList<>();
+        for (int i = 0; i < 7; i++) {
+          // A round of all is 200 to 300 of them: meanwhile all others have their turn.
+          int next = service.busy.get() + 600;
+          until("more than a round", () -> service.busy.get() >= next);
+          int before = service.busy.get();
+          honest.getOutputStream().write(requests(BUSY, 1, 4));
+          assertEquals(1, readAnswers(honest, 1));
+          gaps.add(service.busy.get() - before);
+        }
+        Collections.sort(gaps);
+        assertTrue(service.busy.get() < 100 * 200, io + ": the flood has ended");
+        // A few; more when this thread gets no processor.
+        assertTrue(gaps.get(gaps.size() / 2) <= 40, io + ": " + gaps);
+      } finally {
+        for (Socket socket : flood) {
+          socket.close();
+        }
+      }
+    }
+  }
+
+  @Test
   void servesNobodyWhoIsGone() throws Exception {
     for (NettyKeys.Io io : ios()) {
       Inflating service = new Inflating();
