@@ -120,10 +120,11 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
     }
     input.received(message);
     ByteBuffer bytes = input.view();
-    int end = input.length();
-    int offset = 0;
+    int start = input.start();
+    int end = start + input.length();
+    int offset = start;
     try {
-      int length = Frame.check(bytes, 0, end, Frame.KIND_RESPONSE, Frame.MAX_LENGTH);
+      int length = Frame.check(bytes, start, end - start, Frame.KIND_RESPONSE, Frame.MAX_LENGTH);
       while (length >= 0 && !closed) {
         handler.received(bytes, offset, length);
         offset += length;
@@ -133,12 +134,15 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
       close(e.getMessage());
     }
     if (!closed) {
-      input.drop(offset);
+      input.drop(offset - start);
     }
   }
 
   @Override
   public void channelReadComplete(ChannelHandlerContext ignored) {
+    if (input.refusal() != null) {
+      close("no memory for answers: " + input.refusal().getMessage());
+    }
     input.giveBackIfEmpty();
   }
 

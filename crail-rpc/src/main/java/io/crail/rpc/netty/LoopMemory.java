@@ -12,12 +12,27 @@ final class LoopMemory {
   private static final int MOST_IDLE_OUTPUTS = 64;
   private static final int MOST_IDLE_INPUTS = 16;
 
+  /** As many are in use at once while all peers keep pace. */
+  private static final int LEAST_IDLE = 2;
+
   private final Chunk.Pool outputs;
   private final Chunk.Pool inputs;
 
-  LoopMemory(ByteBufAllocator memory) {
-    this.outputs = new Chunk.Pool(memory, OUTPUT_CAPACITY, MOST_IDLE_OUTPUTS);
-    this.inputs = new Chunk.Pool(memory, Frame.MAX_LENGTH, MOST_IDLE_INPUTS);
+  /**
+   * Nothing is taken yet.
+   *
+   * @param mostIdleBytes the most bytes of chunks of each kind that are kept for the next use, but
+   *     {@link #LEAST_IDLE} of them always
+   */
+  LoopMemory(ByteBufAllocator memory, long mostIdleBytes) {
+    this.outputs = newPool(memory, OUTPUT_CAPACITY, mostIdleBytes, MOST_IDLE_OUTPUTS);
+    this.inputs = newPool(memory, Frame.MAX_LENGTH, mostIdleBytes, MOST_IDLE_INPUTS);
+  }
+
+  private static Chunk.Pool newPool(
+      ByteBufAllocator memory, int capacity, long mostIdleBytes, int mostIdle) {
+    long idle = Math.max(LEAST_IDLE, Math.min(mostIdle, mostIdleBytes / capacity));
+    return new Chunk.Pool(memory, capacity, (int) idle);
   }
 
   /** Chunks to write into. */

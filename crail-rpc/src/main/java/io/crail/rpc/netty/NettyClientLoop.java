@@ -30,7 +30,8 @@ public final class NettyClientLoop extends ClientLoop {
   NettyClientLoop(NettyTransport transport, String name, boolean spin) {
     super(name, Clock.SYSTEM, transport.callersDrive(), spin, true);
     this.transport = transport;
-    this.memory = new LoopMemory(transport.memory());
+    // Enough for a connection whose server is slow for a while.
+    this.memory = new LoopMemory(transport.memory(), transport.outputLimit());
     this.polling = transport.newPolling(false);
     this.eventLoop =
         new DrivenEventLoop(

@@ -139,7 +139,8 @@ public final class NettyKeys implements ConfigKeys {
               "0",
               "Bytes of memory that a namenode or a datanode may hold for all peers together, who do"
                   + " not take their answers or do not end their requests; 0 means half of what its"
-                  + " JVM may use outside the heap. The less is left, the less one connection gets;"
+                  + " JVM may use outside the heap. Each event loop has its part, but at least 2 MiB;"
+                  + " a quarter more at most is kept for the next use. The less is left, the less one connection gets;"
                   + " from half of it on, who makes no progress for 2 s is closed.")
           .between(0, 1L << 40);
 

@@ -3,14 +3,16 @@ package io.crail.rpc.netty;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.RecvByteBufAllocator;
 import java.nio.ByteBuffer;
 
 /**
  * Where a connection receives: a chunk of its loop, which it has while it holds bytes that were not
  * dropped, and during a read. The socket is read straight behind the bytes of a frame that has not
- * arrived whole, so nothing is allocated for a read and next to nothing is copied. A connection
- * that is idle has no chunk. Used only by the connection's thread.
+ * arrived whole, so nothing is allocated for a read and next to nothing is copied. A read may be
+ * under way while bytes are dropped, for io_uring is told where to early: nothing moves but before
+ * a read begins. A connection that is idle has no chunk. Used only by the connection's thread.
  */
 final class ReceiveBuffer implements RecvByteBufAllocator {
   // Frames are small; a peer that sends more at once has its turn again.
@@ -18,8 +20,10 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
 
   private final Chunk.Pool pool;
   private Chunk chunk;
-  private int length;
+  private int start;
+  private int end;
   private boolean closed;
+  private OutOfMemoryError refusal;
 
   ReceiveBuffer(Chunk.Pool pool) {
     this.pool = pool;
@@ -30,19 +34,29 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
     return chunk.view();
   }
 
+  /** Where in the view the bytes begin that are not yet dropped. */
+  int start() {
+    return start;
+  }
+
   /** Bytes received and not yet dropped. */
   int length() {
-    return length;
+    return end - start;
   }
 
   /** True when a read into this is worth it. */
   boolean hasRoom() {
-    return pool.capacity() - length >= pool.capacity() / 4;
+    return pool.capacity() - length() >= pool.capacity() / 4;
   }
 
   /** Bytes of the memory that this holds. */
   int heldBytes() {
     return chunk == null ? 0 : pool.capacity();
+  }
+
+  /** Why a read had no memory, or null; its connection is to end when the read is complete. */
+  OutOfMemoryError refusal() {
+    return refusal;
   }
 
   /** Takes note of a read into this buffer, and of the reference that came with it. */
@@ -51,22 +65,28 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
     if (message != buffer) {
       throw new IllegalStateException("a read into another buffer: " + message);
     }
-    length = buffer.writerIndex();
+    end = buffer.writerIndex();
     buffer.release();
   }
 
-  /** Drops the first bytes; the rest moves to the front. */
+  /** Drops the first bytes. */
   void drop(int bytes) {
-    int rest = length - bytes;
-    if (rest > 0 && bytes > 0) {
-      chunk.buffer().setBytes(0, chunk.buffer(), bytes, rest);
+    start += bytes;
+  }
+
+  private void moveToFront() {
+    if (start > 0) {
+      if (end > start) {
+        chunk.buffer().setBytes(0, chunk.buffer(), start, end - start);
+      }
+      end -= start;
+      start = 0;
     }
-    length = rest;
   }
 
   /** Gives the chunk back when it is empty, and no read into it is under way. */
   void giveBackIfEmpty() {
-    if (chunk != null && length == 0 && chunk.isUnshared()) {
+    if (chunk != null && start == end && chunk.isUnshared()) {
       giveBack();
     }
   }
@@ -74,7 +94,6 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
   /** Drops everything; nothing can be received any more. */
   void close() {
     closed = true;
-    length = 0;
     if (chunk != null) {
       giveBack();
     }
@@ -83,6 +102,8 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
   private void giveBack() {
     Chunk old = chunk;
     chunk = null;
+    start = 0;
+    end = 0;
     pool.release(old);
   }
 
@@ -104,14 +125,22 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
         return alloc.directBuffer(1, 1);
       }
       if (chunk == null) {
-        chunk = pool.acquire();
+        try {
+          chunk = pool.acquire();
+        } catch (OutOfMemoryError e) {
+          // With io_uring it would end the loop. The read of nothing ends at once.
+          refusal = e;
+          return Unpooled.EMPTY_BUFFER;
+        }
       }
-      return chunk.buffer().setIndex(0, length).retain();
+      // A channel begins no read before the one before it has ended.
+      moveToFront();
+      return chunk.buffer().setIndex(0, end).retain();
     }
 
     @Override
     protected int room() {
-      return pool.capacity() - length;
+      return pool.capacity() - length();
     }
   }
 }

@@ -91,6 +91,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   @Override
   public void channelReadComplete(ChannelHandlerContext ignored) {
+    if (input.refusal() != null) {
+      close(Ending.NO_MEMORY, NettyServer.text(input.refusal()));
+    }
     input.giveBackIfEmpty();
     countHeld();
   }
@@ -123,6 +126,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   /** Looks at the deadlines. */
   void sweep(long nowNanos) {
+    // A read that was cancelled has told nobody of its end.
+    input.giveBackIfEmpty();
+    countHeld();
     if (servedBytes == 0 && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
       close(Ending.NO_HANDSHAKE, "");
       return;
@@ -201,38 +207,40 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   /** Serves the whole frames that have arrived. */
   private void serve() {
-    int served = 0;
     serving = true;
     try {
-      served = serveFrames();
+      int served = serveFrames();
+      if (!closed) {
+        input.drop(served);
+        responses.flush();
+        if (state == State.QUEUED && !input.hasRoom()) {
+          context.channel().config().setAutoRead(false);
+        }
+      }
     } catch (CrailException e) {
       close(Ending.PROTOCOL, e.getMessage());
     } catch (OutOfMemoryError e) {
       close(Ending.NO_MEMORY, NettyServer.text(e));
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
+      // Of any kind: in its turn of the queue nobody above would close the connection.
       server.failed(session.peer(), e);
       close(Ending.FAILED, "");
-    }
-    if (!closed) {
-      input.drop(served);
-      responses.flush();
-      if (state == State.QUEUED && !input.hasRoom()) {
-        context.channel().config().setAutoRead(false);
+    } finally {
+      serving = false;
+      if (closed) {
+        letGo();
       }
-    }
-    serving = false;
-    if (closed) {
-      letGo();
     }
   }
 
   private int serveFrames() throws CrailException {
     ByteBuffer bytes = input.view();
     RequestBatch batch = loop.batch();
-    int end = input.length();
-    int offset = 0;
+    int start = input.start();
+    int end = start + input.length();
+    int offset = start;
     int requests = 0;
-    int length = Frame.check(bytes, 0, end, Frame.KIND_REQUEST, Frame.MAX_LENGTH);
+    int length = Frame.check(bytes, start, end - start, Frame.KIND_REQUEST, Frame.MAX_LENGTH);
     while (length >= 0 && state == State.SERVING && !closed) {
       int begin = offset;
       batch.reset(session, bytes);
@@ -258,8 +266,8 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
       }
     }
     loop.served(requests);
-    servedBytes += offset;
-    return offset;
+    servedBytes += offset - start;
+    return offset - start;
   }
 
   /** More requests have come: whether they are served now. */

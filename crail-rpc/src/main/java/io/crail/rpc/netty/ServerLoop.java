@@ -39,6 +39,9 @@ final class ServerLoop implements IoHandler {
   /** The same for requests that take long. */
   static final long LONG_SLICE_NANOS = 500_000;
 
+  /** Of each kind of memory one part in so many of what may be held is kept while it is idle. */
+  private static final int IDLE_SHARE = 8;
+
   private final Clock clock;
   private final IoHandler sockets;
   private final BriefPolling polling;
@@ -91,7 +94,7 @@ final class ServerLoop implements IoHandler {
     this.clock = clock;
     this.sockets = sockets;
     this.polling = polling;
-    this.memory = new LoopMemory(memory);
+    this.memory = new LoopMemory(memory, mostHeld / IDLE_SHARE);
     this.held = new HeldMemory(mostHeld);
   }
 
