@@ -140,8 +140,8 @@ public final class NettyKeys implements ConfigKeys {
               "Bytes of memory that a namenode or a datanode may hold for all peers together, who do"
                   + " not take their answers or do not end their requests; 0 means half of what its"
                   + " JVM may use outside the heap. Each event loop has its part, but at least 2 MiB;"
-                  + " a quarter more at most is kept for the next use. The less is left, the less one connection gets;"
-                  + " from half of it on, who makes no progress for 2 s is closed.")
+                  + " a quarter more at most is kept for the next use. The less is left, the less one"
+                  + " connection gets; from half of it on, who makes no progress for 2 s is closed.")
           .between(0, 1L << 40);
 
   /** The kernel's send buffer. */
