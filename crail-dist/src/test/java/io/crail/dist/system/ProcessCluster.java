@@ -83,12 +83,12 @@ final class ProcessCluster implements AutoCloseable {
         Path.of("..", "conf"));
   }
 
-  /** Starts a namenode without datanodes that logs, with options for its JVM. */
+  /** Starts a namenode that logs, with options for its JVM, and a datanode. */
   static ProcessCluster startSmall(String options, Map<String, String> settings) throws Exception {
     ProcessCluster cluster = new ProcessCluster(Places.on("127.0.0.1"), settings);
     Files.writeString(
         cluster.directory.resolve("crail-env.sh"), "CRAIL_NAMENODE_OPTS=\"" + options + "\"\n");
-    return start(cluster, 1, 0, Path.of("..", "conf"));
+    return start(cluster, 1, 1, Path.of("..", "conf"));
   }
 
   /** Starts a cluster on a loopback address. */
