@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -193,9 +194,9 @@ public final class RegionDirectory implements AutoCloseable {
     return path;
   }
 
-  /** Whether clients of this host may map the regions. */
-  public boolean isMappable() {
-    return writers != null;
+  /** The directory, where clients of this host may map the regions. */
+  public Optional<Path> mappablePath() {
+    return writers == null ? Optional.empty() : Optional.of(path);
   }
 
   /** The regions, by index; none once this was closed. */

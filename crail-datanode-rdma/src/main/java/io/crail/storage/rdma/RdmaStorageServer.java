@@ -532,9 +532,7 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
 
   @Override
   public Optional<Path> directory() {
-    return Optional.ofNullable(directory)
-        .filter(RegionDirectory::isMappable)
-        .map(RegionDirectory::path);
+    return Optional.ofNullable(directory).flatMap(RegionDirectory::mappablePath);
   }
 
   @Override

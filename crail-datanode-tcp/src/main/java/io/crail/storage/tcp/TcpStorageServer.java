@@ -295,9 +295,7 @@ class TcpStorageServer implements StorageServer {
 
   @Override
   public Optional<Path> directory() {
-    return Optional.ofNullable(directory)
-        .filter(RegionDirectory::isMappable)
-        .map(RegionDirectory::path);
+    return Optional.ofNullable(directory).flatMap(RegionDirectory::mappablePath);
   }
 
   @Override
