@@ -25,10 +25,10 @@ final class NameNodeDump {
   private static final long NODES = 1L << 60;
 
   /** A page has so many nodes at the most; others wait while it is written. */
-  private static final int MOST_NODES = 256;
+  private static final int MOST_NODES = 64;
 
   /** A page looks at so many places of the table at the most, for most may be empty. */
-  private static final int MOST_SLOTS = 1 << 16;
+  private static final int MOST_SLOTS = 1 << 14;
 
   private final NameNode namenode;
   private final Supplier<Map<String, Long>> transportFigures;

@@ -29,6 +29,8 @@ public final class AbuseProgram {
     SILENT,
     /** Asks for dumps without end, and throws the answers away. */
     DUMPS,
+    /** Asks for listings without end, and throws the answers away. */
+    LISTINGS,
     /** Asks for listings without end, and reads some bytes of the answers now and then. */
     TRICKLE,
     /** Looks the same names up without end, and throws the answers away. */
@@ -93,7 +95,7 @@ public final class AbuseProgram {
   private ByteBuffer requests(Kind kind) {
     byte[] one =
         switch (kind) {
-          case SILENT, TRICKLE ->
+          case SILENT, TRICKLE, LISTINGS ->
               NamenodeWire.frame(
                   NameNodeOperations.LIST_NODES,
                   ListNodes.Request.CODEC,
@@ -147,7 +149,7 @@ public final class AbuseProgram {
         int interest =
             switch (kind) {
               case SILENT, TRICKLE -> SelectionKey.OP_WRITE;
-              case DUMPS, LOOKUPS -> SelectionKey.OP_WRITE | SelectionKey.OP_READ;
+              case DUMPS, LISTINGS, LOOKUPS -> SelectionKey.OP_WRITE | SelectionKey.OP_READ;
               case HALF, IDLE -> SelectionKey.OP_READ;
             };
         key = channel.register(selector, interest, this);

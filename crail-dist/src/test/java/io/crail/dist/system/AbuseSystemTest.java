@@ -24,8 +24,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -60,6 +63,12 @@ class AbuseSystemTest {
 
   private static final long LONG_P99_NANOS = 20_000_000;
 
+  /** By how much what one client asks for may delay another one's lookups. */
+  private static final long HEAVY_NANOS = 5_000_000;
+
+  /** From here on a lookup is told of. */
+  private static final long STALL_NANOS = 20_000_000;
+
   private ProcessCluster cluster;
 
   @AfterEach
@@ -75,13 +84,7 @@ class AbuseSystemTest {
     try {
       ArrayDeque<Upcoming<CrailNode>> creating = new ArrayDeque<>();
       for (int i = 0; i < FILES; i++) {
-        creating.add(
-            store.create(
-                path(i),
-                CrailNodeType.DATAFILE,
-                CrailStorageClass.DEFAULT,
-                CrailLocationClass.DEFAULT,
-                true));
+        creating.add(make(store, path(i), CrailNodeType.DATAFILE));
         if (creating.size() > 100) {
           creating.poll().get(60, TimeUnit.SECONDS);
         }
@@ -123,20 +126,96 @@ class AbuseSystemTest {
     attack(Integer.getInteger("crail.test.seconds", 60), LONG_P99_NANOS, "SILENT=400", "DUMPS=400");
   }
 
+  /** What each request of one client takes is for that client to wait for, not for another one. */
+  @Test
+  @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
+  void heavyRequestsOfOne() throws Exception {
+    start(Map.of());
+    CrailStore store = open();
+    try {
+      lookups(store, 5);
+      long alone = measure(store, "alone");
+      List<String> slower = new ArrayList<>();
+      for (String heavy : List.of("DUMPS=1", "LISTINGS=1")) {
+        try (CrailProcess program = attacker(heavy)) {
+          slower.addAll(compare(alone, measure(store, heavy), heavy));
+          program.kill();
+        }
+      }
+      AtomicBoolean isOver = new AtomicBoolean();
+      CompletableFuture<Integer> removals =
+          CompletableFuture.supplyAsync(() -> removeTrees(isOver));
+      slower.addAll(compare(alone, measure(store, "removals"), "removals"));
+      isOver.set(true);
+      assertTrue(removals.get(60, TimeUnit.SECONDS) > 0, "no tree was removed");
+      assertEquals(List.of(), slower);
+    } finally {
+      store.close();
+    }
+  }
+
+  /** The 99th percentile of ten seconds of lookups, in nanoseconds. */
+  private static long measure(CrailStore store, String beside) throws Exception {
+    long[] nanos = lookups(store, 10);
+    print(beside, nanos);
+    return percentile(nanos, 0.99);
+  }
+
+  private static List<String> compare(long alone, long beside, String what) {
+    return beside - alone < HEAVY_NANOS ? List.of() : List.of(what + ": " + beside + " ns");
+  }
+
+  /** Makes directories with many files and removes each as a whole; how many. */
+  private int removeTrees(AtomicBoolean isOver) {
+    try {
+      CrailStore store = open();
+      int trees = 0;
+      for (; !isOver.get(); trees++) {
+        String tree = "/tree-" + trees;
+        make(store, tree, CrailNodeType.DIRECTORY).get(60, TimeUnit.SECONDS);
+        ArrayDeque<Upcoming<CrailNode>> creating = new ArrayDeque<>();
+        for (int i = 0; i < FILES; i++) {
+          creating.add(make(store, tree + "/" + i, CrailNodeType.DATAFILE));
+          if (creating.size() > 16) {
+            creating.poll().get(60, TimeUnit.SECONDS);
+          }
+        }
+        for (Upcoming<CrailNode> last : creating) {
+          last.get(60, TimeUnit.SECONDS);
+        }
+        store.delete(tree, true).get(60, TimeUnit.SECONDS);
+      }
+      store.close();
+      return trees;
+    } catch (Exception e) {
+      throw new CompletionException(e);
+    }
+  }
+
+  private static Upcoming<CrailNode> make(CrailStore store, String path, CrailNodeType type)
+      throws Exception {
+    return store.create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true);
+  }
+
+  private CrailProcess attacker(String... attackers) throws Exception {
+    List<String> arguments = new ArrayList<>();
+    arguments.add(cluster.namenodeAddress(0).getAddress().getHostAddress());
+    arguments.add(String.valueOf(cluster.namenodeAddress(0).getPort()));
+    arguments.addAll(List.of(attackers));
+    CrailProcess program =
+        CrailProcess.program(AbuseProgram.class, arguments.toArray(new String[0]));
+    program.await("attacking", ProcessCluster.PATIENCE);
+    return program;
+  }
+
   private void attack(int seconds, long mostP99Nanos, String... attackers) throws Exception {
     CrailStore store = open();
     try {
       CrailOutputStream out = beginFile(store);
       long[] quiet = lookups(store, 1);
       print("alone", quiet);
-      List<String> arguments = new ArrayList<>();
-      arguments.add(cluster.namenodeAddress(0).getAddress().getHostAddress());
-      arguments.add(String.valueOf(cluster.namenodeAddress(0).getPort()));
-      arguments.addAll(List.of(attackers));
       long[] attacked;
-      try (CrailProcess program =
-          CrailProcess.program(AbuseProgram.class, arguments.toArray(new String[0]))) {
-        program.await("attacking", ProcessCluster.PATIENCE);
+      try (CrailProcess program = attacker(attackers)) {
         attacked = lookups(store, seconds);
         print(String.join(" ", attackers), attacked);
         endFile(store, out);
@@ -161,15 +240,7 @@ class AbuseSystemTest {
   /** A file whose writer has written a little, and writes on when the attack has lasted. */
   private static CrailOutputStream beginFile(CrailStore store) throws Exception {
     CrailFile file =
-        store
-            .create(
-                WRITTEN,
-                CrailNodeType.DATAFILE,
-                CrailStorageClass.DEFAULT,
-                CrailLocationClass.DEFAULT,
-                true)
-            .get(60, TimeUnit.SECONDS)
-            .asFile();
+        make(store, WRITTEN, CrailNodeType.DATAFILE).get(60, TimeUnit.SECONDS).asFile();
     CrailOutputStream out = file.getDirectOutputStream(0);
     write(out);
     return out;
@@ -257,8 +328,25 @@ class AbuseSystemTest {
         }
       }
     }
+    printStalls(nanos, period);
     Arrays.sort(nanos);
     return nanos;
+  }
+
+  /** Prints when lookups stalled, and for how long. */
+  private static void printStalls(long[] nanos, long periodNanos) {
+    int next = 0;
+    while (next < nanos.length) {
+      if (nanos[next] < STALL_NANOS) {
+        next++;
+        continue;
+      }
+      int first = next;
+      // Those that were due while the first one waited belong to the same stall.
+      next += (int) Math.max(1, nanos[first] / periodNanos);
+      System.out.printf(
+          "  %.3f s: a stall of %.1f ms%n", first * periodNanos / 1e9, nanos[first] / 1e6);
+    }
   }
 
   private static long percentile(long[] sorted, double part) {

@@ -97,10 +97,7 @@ final class NettyServer implements Transport.ServerEndpoint {
     }
     listener = bound.channel();
     long period = Math.min(1_000_000_000L, Math.min(handshakeTimeoutNanos, stallTimeoutNanos) / 4);
-    loops.forEach(
-        (executor, loop) ->
-            executor.scheduleWithFixedDelay(
-                () -> sweep(loop), period, period, TimeUnit.NANOSECONDS));
+    loops.forEach((executor, loop) -> sweepAfter(period, executor, loop, period));
   }
 
   @Override
@@ -189,13 +186,21 @@ final class NettyServer implements Transport.ServerEndpoint {
     connections.decrementAndGet();
   }
 
-  private void sweep(ServerLoop loop) {
-    try {
-      loop.sweep(clock.nanoTime());
-    } catch (RuntimeException | AssertionError e) {
-      // An exception would end the periodic task, and with it all deadlines.
-      LOG.error("{}: a sweep failed", name, e);
-    }
+  private void sweepAfter(
+      long delayNanos, EventExecutor executor, ServerLoop loop, long periodNanos) {
+    executor.schedule(
+        () -> {
+          boolean more = false;
+          try {
+            more = loop.sweep();
+          } catch (RuntimeException | AssertionError e) {
+            // All deadlines depend on the sweeps, so they go on.
+            LOG.error("{}: a sweep failed", name, e);
+          }
+          sweepAfter(more ? 0 : periodNanos, executor, loop, periodNanos);
+        },
+        delayNanos,
+        TimeUnit.NANOSECONDS);
   }
 
   private void accepted(Channel channel) {

@@ -9,7 +9,6 @@ import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerContext;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.EventExecutor;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Map;
@@ -19,16 +18,18 @@ import java.util.concurrent.TimeUnit;
 /**
  * What a server keeps with one event loop: its connections, their memory, and whose turn it is.
  *
- * <p>A turn of the loop is one look at all sockets. Within it every connection is served some
- * requests. When the turn has lasted {@link #SLICE_NANOS}, or {@link #LONG_SLICE_NANOS} and a
- * request that takes long is next, a connection with more of them waits, and each turn serves a
- * slice to those that do: to the one that has had none for longest. So who asks for much waits for
- * the others who do, and who asks for little waits for a slice, also when a request that takes long
- * is among it. Every second slice is for those that never had one, if there are any: so many that
- * wait do not keep out a new one, nor many new ones those that wait. After a slice of requests that
- * take long the loop rests from them as long as it has lasted: a thread that never sleeps would get
- * its processor late where there are more of them than processors, and with it everybody would
- * wait.
+ * <p>A turn of the loop is one look at all sockets. Within it connections are served as their
+ * requests come. When the turn has lasted {@link #SLICE_NANOS}, or {@link #LONG_SLICE_NANOS} and a
+ * request that takes long is next, those that have more wait, and each turn serves a slice to some
+ * of them: to who has had the least time. So who asks for much waits for the others who do, and who
+ * asks for little waits for a slice. This is start-time fair queueing (Goyal, Vin, Cheng, 1996): a
+ * slice's tag is where its connection's last one ended, but no less than the tag that is served
+ * now, and the least tag is served. A new connection counts as one that has just had a slice, so
+ * nobody gains by coming again.
+ *
+ * <p>After a slice of requests that take long the loop rests from them as long as it has lasted: a
+ * thread that never sleeps would get its processor late where there are more of them than
+ * processors, and with it everybody would wait.
  *
  * <p>Used only by the loop's thread, but for the figures.
  */
@@ -50,13 +51,14 @@ final class ServerLoop implements IoHandler {
   private final RequestBatch batch = new RequestBatch();
   private final ArrayList<ServerConnection> connections = new ArrayList<>();
 
-  // When each connection had its last slice.
+  // How much of the slices each connection has had.
   private final Map<ServerConnection, Turn> turns = new HashMap<>();
 
-  // Connections with requests that wait for their turn: those that have had one, and the others.
+  // Connections with requests that wait for their turn.
   private final PriorityQueue<Turn> waiting = new PriorityQueue<>();
-  private final ArrayDeque<Turn> waitingFirst = new ArrayDeque<>();
-  private long slices;
+  private long servedTag;
+  private long arrivals;
+  private int unswept;
   private boolean servingQueue;
   private boolean queueScheduled;
   private boolean servedLong;
@@ -64,18 +66,21 @@ final class ServerLoop implements IoHandler {
   private int begunTurn;
   private long turnBeganNanos;
 
-  /** A connection and the number of its last slice, 0 for none. */
+  /** A connection's place among those that wait. Tags are nanoseconds of service. */
   private static final class Turn implements Comparable<Turn> {
     private final ServerConnection connection;
-    private long slice;
+    private long tag;
+    private long arrival;
+    private long endTag;
 
-    Turn(ServerConnection connection) {
+    Turn(ServerConnection connection, long endTag) {
       this.connection = connection;
+      this.endTag = endTag;
     }
 
     @Override
     public int compareTo(Turn other) {
-      return Long.compare(slice, other.slice);
+      return tag != other.tag ? Long.compare(tag, other.tag) : Long.compare(arrival, other.arrival);
     }
   }
 
@@ -121,7 +126,7 @@ final class ServerLoop implements IoHandler {
 
   void add(ServerConnection connection) {
     connections.add(connection);
-    turns.put(connection, new Turn(connection));
+    turns.put(connection, new Turn(connection, servedTag + LONG_SLICE_NANOS));
   }
 
   void remove(ServerConnection connection) {
@@ -129,10 +134,27 @@ final class ServerLoop implements IoHandler {
     turns.remove(connection);
   }
 
-  void sweep(long nowNanos) {
-    for (int i = connections.size() - 1; i >= 0; i--) {
-      connections.get(i).sweep(nowNanos);
+  /**
+   * Has connections look at their deadlines: some of them, as to end one takes the time of many
+   * requests.
+   *
+   * @return whether more are left for the next turn
+   */
+  boolean sweep() {
+    if (unswept == 0) {
+      unswept = connections.size();
     }
+    beginSlice();
+    long now = turnBeganNanos;
+    while (unswept > 0 && now - turnBeganNanos < LONG_SLICE_NANOS) {
+      unswept--;
+      // Those that were ended on the way made the list shorter.
+      if (unswept < connections.size()) {
+        connections.get(unswept).sweep(now);
+      }
+      now = clock.nanoTime();
+    }
+    return unswept > 0;
   }
 
   // Turns.
@@ -144,7 +166,7 @@ final class ServerLoop implements IoHandler {
 
   /** True when a request that takes long may be served now. Reads the clock. */
   boolean hasTurn() {
-    boolean hasTurn = (servingQueue || !isAnyWaiting()) && turnNanos() < LONG_SLICE_NANOS;
+    boolean hasTurn = (servingQueue || waiting.isEmpty()) && turnNanos() < LONG_SLICE_NANOS;
     servedLong |= hasTurn;
     return hasTurn;
   }
@@ -165,27 +187,27 @@ final class ServerLoop implements IoHandler {
       // It is gone, and nobody waits for its answers.
       return;
     }
-    if (mine.slice == 0) {
-      waitingFirst.addLast(mine);
-    } else {
-      waiting.add(mine);
-    }
+    mine.tag = Math.max(mine.endTag, servedTag);
+    mine.arrival = arrivals++;
+    waiting.add(mine);
     if (!queueScheduled) {
       schedule(executor, 0);
     }
   }
 
-  private boolean isAnyWaiting() {
-    return !waiting.isEmpty() || !waitingFirst.isEmpty();
-  }
-
   /** Serves a slice to the connection whose turn it is. */
   private void serveNext() {
-    slices++;
-    boolean isFirst = waiting.isEmpty() || (slices % 2 == 0 && !waitingFirst.isEmpty());
-    Turn next = isFirst ? waitingFirst.remove() : waiting.remove();
-    next.slice = slices;
+    Turn next = waiting.remove();
+    servedTag = next.tag;
+    long began = clock.nanoTime();
     next.connection.resume();
+    next.endTag = next.tag + clock.nanoTime() - began;
+  }
+
+  /** Begins a slice of its own: the sockets may have used up that of the turn. */
+  private void beginSlice() {
+    begunTurn = turn;
+    turnBeganNanos = clock.nanoTime();
   }
 
   private void schedule(EventExecutor executor, long delayNanos) {
@@ -197,17 +219,15 @@ final class ServerLoop implements IoHandler {
   private void serveQueue(EventExecutor executor) {
     servingQueue = true;
     servedLong = false;
-    // A slice of its own: the sockets may have used up that of the turn.
-    begunTurn = turn;
-    turnBeganNanos = clock.nanoTime();
+    beginSlice();
     try {
       do {
         serveNext();
-      } while (isAnyWaiting() && turnNanos() < LONG_SLICE_NANOS);
+      } while (!waiting.isEmpty() && turnNanos() < LONG_SLICE_NANOS);
     } finally {
       servingQueue = false;
       queueScheduled = false;
-      if (isAnyWaiting()) {
+      if (!waiting.isEmpty()) {
         schedule(executor, servedLong ? turnNanos() : 0);
       }
     }
