@@ -6,6 +6,7 @@ import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
+import io.crail.rpc.Turns;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ReferenceCountUtil;
@@ -35,6 +36,13 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   private final ReceiveBuffer input;
   private final Output output;
   private final Responses responses = new Responses();
+  private final Turns.Member turn =
+      new Turns.Member() {
+        @Override
+        protected void serve() {
+          resume();
+        }
+      };
 
   private ChannelHandlerContext context;
   private Session session;
@@ -60,6 +68,11 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   /** The buffer to receive into, for the channel's configuration. */
   ReceiveBuffer input() {
     return input;
+  }
+
+  /** Its place among those that wait. */
+  Turns.Member turn() {
+    return turn;
   }
 
   @Override
@@ -278,7 +291,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     } else if (!context.channel().isActive()) {
       // Nobody waits for the answers any more.
       letGo();
-    } else if (gaveBack || loop.isTurnOver()) {
+    } else if (gaveBack || loop.turns().isOver()) {
       queue();
     }
   }
@@ -297,8 +310,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     countHeld();
   }
 
-  /** It is this connection's turn. */
-  void resume() {
+  private void resume() {
     if (closed) {
       return;
     }
@@ -328,7 +340,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
     @Override
     public boolean hasTurn() {
-      return !closed && context.channel().isActive() && loop.hasTurn();
+      return !closed && context.channel().isActive() && loop.turns().allowLong();
     }
 
     /** Looks whether answers leave. */

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Who is served when, in a time of the test's own. */
+class TurnsTest {
+  private static final long MICRO = 1_000;
+  private static final long SLICE_MICROS = Turns.SLICE_NANOS / MICRO;
+
+  private final List<String> order = new ArrayList<>();
+  private long nowNanos = 1;
+  private final Turns turns =
+      new Turns(
+          new Clock() {
+            @Override
+            public long nanoTime() {
+              return nowNanos;
+            }
+
+            @Override
+            public long currentTimeMillis() {
+              return nowNanos / 1_000_000;
+            }
+          });
+
+  /** One whose requests take a time each. */
+  private final class Peer extends Turns.Member {
+    private final String name;
+    private final long micros;
+    private int requests;
+    private long servedMicros;
+
+    Peer(String name, long micros, int requests) {
+      this.name = name;
+      this.micros = micros;
+      turns.join(this);
+      ask(requests);
+    }
+
+    void ask(int more) {
+      requests += more;
+      if (more > 0) {
+        turns.await(this);
+      }
+    }
+
+    @Override
+    protected void serve() {
+      order.add(name);
+      while (requests > 0 && turns.allowLong()) {
+        requests--;
+        servedMicros += micros;
+        nowNanos += micros * MICRO;
+      }
+      if (requests > 0) {
+        turns.await(this);
+      }
+    }
+  }
+
+  @Test
+  void sharesTimeAndNotTurns() {
+    Peer slow = new Peer("slow", 4 * SLICE_MICROS, 10_000);
+    Peer quick = new Peer("quick", SLICE_MICROS / 10, 10_000);
+    for (int i = 0; i < 200; i++) {
+      turns.serveSlice();
+    }
+    long all = slow.servedMicros + quick.servedMicros;
+    assertTrue(Math.abs(slow.servedMicros - quick.servedMicros) < all / 20, order::toString);
+  }
+
+  @Test
+  void servesFirstWhoHasHadLittle() {
+    Peer little = new Peer("little", 100, 0);
+    for (int i = 0; i < 100; i++) {
+      new Peer("much", SLICE_MICROS, 1_000);
+    }
+    for (int i = 0; i < 1_000; i++) {
+      turns.serveSlice();
+    }
+    for (int i = 0; i < 10; i++) {
+      // It asks for much less than a hundredth part.
+      for (int j = 0; j < 100; j++) {
+        turns.serveSlice();
+      }
+      little.ask(1);
+      order.clear();
+      turns.serveSlice();
+      assertEquals("little", order.get(0));
+    }
+  }
+
+  @Test
+  void whoWaitsGoesBeforeWhoComesThen() {
+    new Peer("waits", SLICE_MICROS, 1_000);
+    for (int i = 0; i < 100; i++) {
+      for (int j = 0; j < 10; j++) {
+        new Peer("new", SLICE_MICROS, 1);
+      }
+      order.clear();
+      while (!order.contains("waits")) {
+        turns.serveSlice();
+      }
+      // Those that were there before it had its last slice.
+      assertTrue(order.size() <= 11, order::toString);
+    }
+  }
+
+  @Test
+  void restsAfterRequestsThatTakeLong() {
+    new Peer("long", SLICE_MICROS, 1);
+    assertEquals(Turns.SLICE_NANOS, turns.serveSlice());
+    Turns.Member brief =
+        new Turns.Member() {
+          @Override
+          protected void serve() {
+            nowNanos += 10 * MICRO;
+          }
+        };
+    turns.join(brief);
+    turns.await(brief);
+    assertEquals(0, turns.serveSlice());
+  }
+
+  @Test
+  void allowsNothingLongInATurnThatHasLasted() {
+    turns.begin();
+    assertTrue(turns.allowLong());
+    nowNanos += Turns.SLICE_NANOS;
+    assertFalse(turns.allowLong());
+    assertFalse(turns.isOver());
+    nowNanos += Turns.TURN_NANOS;
+    assertTrue(turns.isOver());
+    turns.begin();
+    assertTrue(turns.allowLong());
+    new Peer("waits", SLICE_MICROS, 1);
+    assertFalse(turns.allowLong(), "others wait");
+  }
+}
