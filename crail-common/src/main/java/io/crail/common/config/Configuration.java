@@ -250,6 +250,10 @@ public final class Configuration {
       String best = null;
       int bestDistance = Math.max(2, name.length() / 4);
       for (String candidate : known) {
+        // They differ at least by that, and it costs nothing.
+        if (Math.abs(candidate.length() - name.length()) >= bestDistance) {
+          continue;
+        }
         int distance = distance(name, candidate);
         if (distance < bestDistance) {
           best = candidate;

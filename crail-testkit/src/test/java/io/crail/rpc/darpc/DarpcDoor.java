@@ -43,14 +43,29 @@ public final class DarpcDoor {
 
     /** Begins; {@code spans} says whether a frame may go over several messages. */
     public Pieces(boolean spans) {
-      incoming = new Incoming(pool, Frame.KIND_REQUEST, spans, this::add);
+      incoming = new Incoming(pool, Frame.KIND_REQUEST, spans, new Frames());
     }
 
-    private boolean add(ByteBuffer buffer, int offset, int length, boolean together) {
-      byte[] frame = new byte[length];
-      buffer.get(offset, frame);
-      frames.add(frame);
-      return wanted;
+    /** Takes all frames; while it is to pause, those that were put together not at once. */
+    private final class Frames implements Incoming.Sink {
+      private boolean declined;
+
+      @Override
+      public boolean frame(ByteBuffer buffer, int offset, int length) {
+        byte[] frame = new byte[length];
+        buffer.get(offset, frame);
+        frames.add(frame);
+        return wanted;
+      }
+
+      @Override
+      public boolean together(ByteBuffer buffer, int length) {
+        declined = !wanted && !declined;
+        if (!declined) {
+          frame(buffer, 0, length);
+        }
+        return !declined;
+      }
     }
 
     /** Takes a message; {@code stop} has the taking pause after each frame. */
