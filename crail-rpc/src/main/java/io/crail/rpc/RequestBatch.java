@@ -59,6 +59,22 @@ public final class RequestBatch {
     count = index;
   }
 
+  /**
+   * Keeps the requests that were given back, and drops those before them.
+   *
+   * @param offered how many the batch had when it was offered
+   */
+  public void dropServed(int offered) {
+    int left = offered - count;
+    if (left > 0) {
+      System.arraycopy(opcodes, count, opcodes, 0, left);
+      System.arraycopy(correlationIds, count, correlationIds, 0, left);
+      System.arraycopy(bodyOffsets, count, bodyOffsets, 0, left);
+      System.arraycopy(bodyLengths, count, bodyLengths, 0, left);
+    }
+    count = left;
+  }
+
   /** Adds the checked frame at {@code offset}. */
   public void add(int offset, int frameLength) {
     opcodes[count] = Frame.code(buffer, offset);

@@ -101,7 +101,18 @@ final class ClientMessenger extends Messenger implements Connection {
   }
 
   @Override
-  public boolean frame(ByteBuffer buffer, int offset, int length, boolean together) {
+  int keptFrames() {
+    return 0;
+  }
+
+  @Override
+  public boolean together(ByteBuffer buffer, int length) {
+    frame(buffer, 0, length);
+    return true;
+  }
+
+  @Override
+  public boolean frame(ByteBuffer buffer, int offset, int length) {
     if (underway > 0) {
       underway--;
       rdma.ended();

@@ -3,6 +3,7 @@ package io.crail.rpc.darpc;
 
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
+import io.crail.rpc.Turns;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaDevices;
@@ -36,6 +37,7 @@ final class Cluster implements Executor {
   private final DarpcSettings settings;
   private final int processor;
   private final Clock clock;
+  private final Turns turns;
   private final Workspace workspace;
   private final RdmaQueues queues;
   private final ArrayList<ServerMessenger> messengers = new ArrayList<>();
@@ -60,6 +62,7 @@ final class Cluster implements Executor {
     this.settings = server.settings();
     this.processor = processor;
     this.clock = server.clock();
+    this.turns = new Turns(clock);
     this.workspace = new Workspace(settings);
     this.queues =
         new RdmaQueues(devices, settings.completions(), settings.pollSize(), descriptor -> {});
@@ -138,6 +141,11 @@ final class Cluster implements Executor {
 
   // In the thread.
 
+  /** Whose turn it is; each poll is one. */
+  Turns turns() {
+    return turns;
+  }
+
   private void acceptNow(RdmaListener.Request request, Greeting greeting) {
     if (closing) {
       request.reject(null);
@@ -177,6 +185,7 @@ final class Cluster implements Executor {
               peer);
       messenger.index = messengers.size();
       messengers.add(messenger);
+      turns.join(messenger.turn());
       return messenger;
     } catch (IOException e) {
       throw new UncheckedIOException(e.getMessage(), e);
@@ -199,6 +208,7 @@ final class Cluster implements Executor {
       long now = clock.nanoTime();
       long workedNanos = now;
       long nextSweepNanos = now + sweepNanos;
+      long restedNanos = now;
       int polls = settings.spinNanos() > 0 ? POLLS : 1;
       while (!closing) {
         boolean worked = false;
@@ -207,6 +217,13 @@ final class Cluster implements Executor {
           worked = poll();
         }
         now = clock.nanoTime();
+        boolean isWaiting = turns.isAnyWaiting();
+        if (isWaiting && now - restedNanos >= 0) {
+          long restNanos = serveSlice();
+          worked = true;
+          now = clock.nanoTime();
+          restedNanos = now + restNanos;
+        }
         if (now - nextSweepNanos >= 0) {
           nextSweepNanos = now + sweepNanos;
           sweep(now);
@@ -216,7 +233,8 @@ final class Cluster implements Executor {
         } else if (now - workedNanos < settings.spinNanos()) {
           Verbs.yieldProcessor();
         } else {
-          sleep((nextSweepNanos - now) / 1_000_000 + 1);
+          long untilNanos = isWaiting ? restedNanos : nextSweepNanos;
+          sleep((untilNanos - now) / 1_000_000 + 1);
         }
       }
     } finally {
@@ -249,11 +267,21 @@ final class Cluster implements Executor {
   }
 
   private boolean poll() {
+    turns.begin();
     try {
       return runTasks() | queues.poll() > 0;
     } catch (RuntimeException | AssertionError e) {
       LOG.error("{}: a poll failed", thread.getName(), e);
       return true;
+    }
+  }
+
+  private long serveSlice() {
+    try {
+      return turns.serveSlice();
+    } catch (RuntimeException | AssertionError e) {
+      LOG.error("{}: a slice failed", thread.getName(), e);
+      return 0;
     }
   }
 

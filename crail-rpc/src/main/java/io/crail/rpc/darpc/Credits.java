@@ -10,7 +10,8 @@ import io.crail.common.error.ErrorCode;
  * kept for a message without content, which is sent when at least half of the own depth, {@code T},
  * is owed and no content takes it along. Messages without content are consumed at once, always;
  * those with content as well by the side that never holds back (the client), and by the other (the
- * server) unless output of its own waits.
+ * server) unless output of its own waits, or requests wait for their turn, which comes whatever the
+ * peer does.
  *
  * <p><b>No deadlock.</b> Say nothing is under way, and let a, b be the credits of two sides A, B.
  *

@@ -15,14 +15,20 @@ final class Incoming {
   /** Who gets the frames. */
   interface Sink {
     /**
-     * A whole frame with a good header.
+     * A whole frame with a good header, which stays there until {@link Messenger#taken}.
      *
      * @param buffer little-endian
-     * @param together whether the buffer is used again after this call
      * @return false when no more is wanted now
      */
-    boolean frame(ByteBuffer buffer, int offset, int length, boolean together)
-        throws CrailException;
+    boolean frame(ByteBuffer buffer, int offset, int length) throws CrailException;
+
+    /**
+     * A whole frame that was put together at the beginning of a buffer, which is used again after
+     * this call.
+     *
+     * @return false when it was not taken, and is to be given again
+     */
+    boolean together(ByteBuffer buffer, int length) throws CrailException;
   }
 
   private final Chunk.Pool pool;
@@ -67,8 +73,12 @@ final class Incoming {
       have += some;
       at += some;
       int frameLength = Frame.check(chunk.view(), 0, have, kind, Frame.MAX_LENGTH);
-      if (frameLength >= 0 && !putTogether(frameLength)) {
-        return at - offset;
+      if (frameLength >= 0) {
+        if (!sink.together(chunk.view(), frameLength)) {
+          have -= some;
+          return at - some - offset;
+        }
+        close();
       }
     }
     while (at < end) {
@@ -78,20 +88,11 @@ final class Incoming {
         return length;
       }
       at += frameLength;
-      if (!sink.frame(bytes, at - frameLength, frameLength, false)) {
+      if (!sink.frame(bytes, at - frameLength, frameLength)) {
         break;
       }
     }
     return at - offset;
-  }
-
-  private boolean putTogether(int frameLength) throws CrailException {
-    have = 0;
-    try {
-      return sink.frame(chunk.view(), 0, frameLength, true);
-    } finally {
-      close();
-    }
   }
 
   private void begin(ByteBuffer bytes, int from, int length) throws IOException {

@@ -29,6 +29,10 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
   private final int[] free;
   private int freeCount;
 
+  // Places whose messages were taken, and may be needed still.
+  private final int[] used;
+  private int usedCount;
+
   private Dialect dialect;
   private Outgoing outgoing;
   private Incoming incoming;
@@ -46,6 +50,7 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
     this.heldPlaces = new int[receives];
     this.heldLengths = new int[receives];
     this.free = new int[receives];
+    this.used = new int[receives];
     for (int place = 0; place < receives; place++) {
       free[freeCount++] = place;
     }
@@ -127,8 +132,14 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
   /** True when no more messages are to be taken now. */
   abstract boolean holdsBack();
 
-  /** The frames of some messages were given; their memory is used again after this call. */
+  /**
+   * The frames of some messages were given; their memory is used again after this call, unless
+   * {@link #keptFrames} says otherwise.
+   */
   abstract void taken() throws IOException;
+
+  /** How many of the frames that were given last are still needed where they are. */
+  abstract int keptFrames();
 
   /** Output may have left. */
   abstract void progressed();
@@ -174,7 +185,7 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
       return;
     }
     if (length == 0) {
-      // Never held back, for it may be what its sender has kept its last credit for.
+      // Never held back or kept, for it may be what its sender has kept its last credit for.
       free[freeCount++] = place;
     } else {
       int last = (firstHeld + held++) % heldPlaces.length;
@@ -218,6 +229,7 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
   }
 
   private void send() {
+    freeUsed();
     int count = freeCount;
     if (count > 0) {
       int result = postReceives();
@@ -228,6 +240,19 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
       dialect.posted(count);
     }
     outgoing.flush();
+  }
+
+  private void freeUsed() {
+    int kept = keptFrames();
+    if (kept > 0) {
+      // Without credits a frame is a message, and its peer counts on the others after the answers.
+      kept = dialect.spans() ? usedCount : Math.min(kept, usedCount);
+    }
+    int some = usedCount - kept;
+    System.arraycopy(used, 0, free, freeCount, some);
+    System.arraycopy(used, some, used, 0, kept);
+    freeCount += some;
+    usedCount = kept;
   }
 
   private void takeOne() throws IOException {
@@ -243,7 +268,7 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
       taken = 0;
       firstHeld = (firstHeld + 1) % heldPlaces.length;
       held--;
-      free[freeCount++] = place;
+      used[usedCount++] = place;
     }
   }
 

@@ -6,6 +6,7 @@ import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
+import io.crail.rpc.Turns;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -25,7 +26,15 @@ final class ServerMessenger extends Messenger {
   private final Session session;
   private final RequestBatch batch;
   private final Responses responses = new Responses();
+  private final Turns.Member turn =
+      new Turns.Member() {
+        @Override
+        protected void serve() {
+          resume();
+        }
+      };
   private final long openedNanos;
+  private boolean waits;
   private boolean refused;
   private long served;
 
@@ -72,26 +81,42 @@ final class ServerMessenger extends Messenger {
         Frame.KIND_REQUEST);
   }
 
-  @Override
-  boolean holdsBack() {
-    return outgoing().pendingBytes() > settings().outputLimit();
+  /** Its place among those that wait for their turn. */
+  Turns.Member turn() {
+    return turn;
   }
 
   @Override
-  public boolean frame(ByteBuffer buffer, int offset, int length, boolean together)
-      throws CrailException {
-    if (together) {
+  boolean holdsBack() {
+    return waits || outgoing().pendingBytes() > settings().outputLimit();
+  }
+
+  @Override
+  int keptFrames() {
+    return waits ? batch.count() : 0;
+  }
+
+  @Override
+  public boolean frame(ByteBuffer buffer, int offset, int length) throws CrailException {
+    batch.add(offset, length);
+    if (batch.count() == RequestBatch.TOGETHER) {
       serve();
-      batch.reset(buffer);
-      batch.add(offset, length);
-      serve();
-    } else {
-      batch.add(offset, length);
-      if (batch.count() == RequestBatch.TOGETHER) {
-        serve();
-      }
     }
     return !isClosed() && !holdsBack();
+  }
+
+  @Override
+  public boolean together(ByteBuffer buffer, int length) throws CrailException {
+    serve();
+    if (waits) {
+      return false;
+    }
+    batch.reset(buffer);
+    batch.add(0, length);
+    serve();
+    boolean isTaken = batch.count() == 0 || isClosed();
+    batch.reset(memory());
+    return isTaken;
   }
 
   @Override
@@ -99,12 +124,13 @@ final class ServerMessenger extends Messenger {
     serve();
   }
 
+  /** Serves the batch; what is left of it waits for its turn. */
   private void serve() throws CrailException {
-    if (batch.count() == 0 || isClosed()) {
+    int offered = batch.count();
+    if (offered == 0 || waits || isClosed()) {
       return;
     }
     responses.settle();
-    served += batch.count();
     try {
       server.service().serve(batch, responses);
     } catch (RuntimeException | AssertionError e) {
@@ -112,9 +138,27 @@ final class ServerMessenger extends Messenger {
       refuse("its request failed");
       return;
     }
-    batch.reset(memory());
+    served += batch.count();
+    batch.dropServed(offered);
     if (!isClosed()) {
       responses.written(outgoing());
+      if (batch.count() > 0) {
+        waits = true;
+        cluster.turns().await(turn);
+      }
+    }
+  }
+
+  /** It is this connection's turn. */
+  private void resume() {
+    waits = false;
+    try {
+      serve();
+    } catch (CrailException e) {
+      refuse(e.getMessage());
+    }
+    if (!isClosed()) {
+      advance();
     }
   }
 
@@ -150,7 +194,7 @@ final class ServerMessenger extends Messenger {
       return;
     }
     // The frame that has begun is the same one as long as nothing is served.
-    if (!isPartial() || isHolding() || served != sweptServed) {
+    if (!isPartial() || isHolding() || waits || served != sweptServed) {
       sweptServed = served;
       partialSinceNanos = nowNanos;
     } else if (nowNanos - partialSinceNanos >= settings().stallTimeoutNanos()) {
@@ -204,6 +248,11 @@ final class ServerMessenger extends Messenger {
       if (outgoing().filling() == null) {
         detach();
       }
+    }
+
+    @Override
+    public boolean hasTurn() {
+      return !isClosed() && cluster.turns().allowLong();
     }
 
     void written(Outgoing to) {

@@ -10,6 +10,7 @@ import io.crail.rpc.Frame;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -107,9 +108,19 @@ class MessengerTest {
     void taken() {}
 
     @Override
-    public boolean frame(ByteBuffer buffer, int offset, int length, boolean together) {
+    int keptFrames() {
+      return 0;
+    }
+
+    @Override
+    public boolean frame(ByteBuffer buffer, int offset, int length) {
       check(buffer, offset, length);
       return !isClosed();
+    }
+
+    @Override
+    public boolean together(ByteBuffer buffer, int length) {
+      return frame(buffer, 0, length);
     }
 
     void ask() throws IOException {
@@ -119,8 +130,12 @@ class MessengerTest {
     }
   }
 
-  /** Answers each request with a frame of any length. */
+  /** Answers each request with a frame of any length; sometimes not before its turn. */
   private static final class Server extends Side {
+    // Where the frames are that were given and not answered, and how long.
+    private final ArrayDeque<int[]> given = new ArrayDeque<>();
+    private boolean waits;
+
     Server(SimulatedPort port, Chunk.Pool pool, DarpcSettings settings, Random random)
         throws IOException {
       super(port, pool, settings, random);
@@ -128,14 +143,42 @@ class MessengerTest {
 
     @Override
     boolean holdsBack() {
-      return outgoing().pendingBytes() > settings().outputLimit();
+      return waits || outgoing().pendingBytes() > settings().outputLimit();
     }
 
     @Override
-    void taken() {}
+    int keptFrames() {
+      return given.size();
+    }
 
     @Override
-    public boolean frame(ByteBuffer buffer, int offset, int length, boolean together) {
+    public boolean frame(ByteBuffer buffer, int offset, int length) {
+      given.add(new int[] {offset, length});
+      return !holdsBack();
+    }
+
+    @Override
+    public boolean together(ByteBuffer buffer, int length) {
+      taken();
+      waits |= random.nextInt(4) == 0;
+      if (!waits) {
+        answer(buffer, 0, length);
+      }
+      return !waits;
+    }
+
+    @Override
+    void taken() {
+      while (!given.isEmpty() && !waits) {
+        waits = random.nextInt(50) == 0;
+        if (!waits) {
+          int[] frame = given.remove();
+          answer(memory(), frame[0], frame[1]);
+        }
+      }
+    }
+
+    private void answer(ByteBuffer buffer, int offset, int length) {
       long id = Frame.correlationId(buffer, offset);
       check(buffer, offset, length);
       try {
@@ -143,7 +186,17 @@ class MessengerTest {
       } catch (IOException e) {
         throw new IllegalStateException(e);
       }
-      return !holdsBack();
+    }
+
+    /** It is its turn, if it waits for one. */
+    boolean resume() {
+      boolean waited = waits;
+      if (waited) {
+        waits = false;
+        taken();
+        advance();
+      }
+      return waited;
     }
   }
 
@@ -201,12 +254,13 @@ class MessengerTest {
     }
 
     void step(boolean asks) throws IOException {
-      switch (random.nextInt(asks ? 7 : 5)) {
+      switch (random.nextInt(asks ? 8 : 6)) {
         case 0 -> client.port.deliver();
         case 1 -> server.port.deliver();
         case 2 -> client.port.poll(1 + random.nextInt(40));
         case 3 -> server.port.poll(1 + random.nextInt(40));
-        case 4 -> {
+        case 4 -> server.resume();
+        case 5 -> {
           if (random.nextInt(20) == 0) {
             server.outgoing().probe();
           }
@@ -225,7 +279,7 @@ class MessengerTest {
       boolean progress = true;
       while (progress) {
         progress = false;
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
           progress |= step(i);
         }
       }
@@ -236,6 +290,7 @@ class MessengerTest {
         case 0 -> client.port.deliver();
         case 1 -> server.port.deliver();
         case 2 -> client.port.poll(1 + random.nextInt(8));
+        case 3 -> server.resume();
         default -> server.port.poll(1 + random.nextInt(8));
       };
     }
@@ -368,7 +423,7 @@ class MessengerTest {
             new byte[0],
             new byte[3],
             // Credits that were never taken.
-            message(2, 0, 0, 0),
+            message(9, 0, 0, 0),
             message(-1, 0, 0, 0),
             message(Integer.MAX_VALUE, 16, 1, Frame.VERSION),
             // Frames that are none.
@@ -385,6 +440,9 @@ class MessengerTest {
       pair.server.port.poll(1);
       pair.server.port.arrive(message);
       pair.server.port.poll(1);
+      for (int i = 0; i < 100; i++) {
+        pair.server.resume();
+      }
       assertTrue(pair.server.port.closed, () -> "message of " + message.length + " bytes");
       assertTrue(pair.server.port.released);
       assertEquals(0, pair.server.pool.used());

@@ -42,11 +42,16 @@ public final class EchoService implements Service {
   /** Answers with fewer bytes than it was sent, which {@link EchoCall} refuses. */
   public static final int TRUNCATE = 7;
 
+  /** Answers with the request's body, when it has its turn and after some work. */
+  public static final int LABOUR = 8;
+
+  private static final long LABOUR_NANOS = 200_000;
   private static final long STALL_LIMIT_SECONDS = 60;
 
   private final AtomicInteger served = new AtomicInteger();
   private final AtomicInteger opened = new AtomicInteger();
   private final AtomicInteger closed = new AtomicInteger();
+  private final AtomicInteger mostLabour = new AtomicInteger();
   private final Queue<Long> numbers = new ConcurrentLinkedQueue<>();
   private volatile CountDownLatch stall;
   private volatile ErrorCode refusal;
@@ -67,6 +72,11 @@ public final class EchoService implements Service {
   /** Connections that have ended. */
   public int closed() {
     return closed.get();
+  }
+
+  /** The most requests for work that were served without a look at others. */
+  public int mostLabour() {
+    return mostLabour.get();
   }
 
   /** The first eight bytes of each echo that had so many, in the order of their coming. */
@@ -99,7 +109,17 @@ public final class EchoService implements Service {
     if (latch != null) {
       await(latch);
     }
+    int laboured = 0;
     for (int i = 0; i < batch.count(); i++) {
+      if (batch.opcode(i) == LABOUR) {
+        if (!responses.hasTurn()) {
+          batch.giveBackFrom(i);
+          return;
+        }
+        labour();
+        laboured++;
+        mostLabour.accumulateAndGet(laboured, Math::max);
+      }
       serve(batch, i, responses);
       served.incrementAndGet();
     }
@@ -122,7 +142,7 @@ public final class EchoService implements Service {
         batch.session().attach(this);
         answer(responses, correlationId, in, from, length);
         return;
-      case ECHO:
+      case ECHO, LABOUR:
         if (length >= Long.BYTES) {
           numbers.add(in.getLong(from));
         }
@@ -153,6 +173,13 @@ public final class EchoService implements Service {
   @Override
   public void closed(Session session) {
     closed.incrementAndGet();
+  }
+
+  private static void labour() {
+    long end = System.nanoTime() + LABOUR_NANOS;
+    while (System.nanoTime() - end < 0) {
+      Thread.onSpinWait();
+    }
   }
 
   private static void answer(

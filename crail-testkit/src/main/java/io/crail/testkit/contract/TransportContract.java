@@ -298,6 +298,50 @@ public abstract class TransportContract {
   }
 
   @Test
+  void servesOthersBetweenRequestsThatTakeLong() throws Exception {
+    assumeTrue(isThreaded(), "without a time that passes, nothing takes long");
+    Transport.ServerEndpoint server = newServer();
+    RpcPeer honest = newPeer(newLoop(), server);
+    echo(honest, 1);
+    AtomicInteger between = new AtomicInteger();
+    AtomicInteger floods = new AtomicInteger();
+    inThreads(
+        5,
+        () -> {
+          int mine = floods.getAndIncrement();
+          if (mine < 4) {
+            labour(newPeer(transport.newClientLoop("contract"), server), 300);
+            floods.addAndGet(100);
+          } else {
+            while (floods.get() < 400) {
+              echo(honest, 100);
+              between.incrementAndGet();
+            }
+          }
+          return null;
+        });
+    assertTrue(between.get() > 10, between + " echoes");
+    assertTrue(service.mostLabour() <= 4, service.mostLabour() + " at once");
+  }
+
+  /** Has many requests for work served. */
+  private static void labour(RpcPeer peer, int count) throws Exception {
+    try {
+      List<EchoCall> calls = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        EchoCall call = EchoCall.of(peer, EchoService.LABOUR, pattern(7 * i), LONG);
+        call.submit();
+        calls.add(call);
+      }
+      for (EchoCall call : calls) {
+        assertArrayEquals(call.request(), succeed(call).answer());
+      }
+    } finally {
+      peer.loop().close();
+    }
+  }
+
+  @Test
   void letsManyThreadsShareALoop() throws Exception {
     assumeTrue(isThreaded(), "this transport lives in one thread");
     RpcPeer peer = newPeer(newLoop(), newServer());
