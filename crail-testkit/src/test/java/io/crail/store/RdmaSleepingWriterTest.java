@@ -33,7 +33,12 @@ class RdmaSleepingWriterTest {
 
   private static final long TWO_TRIES_NANOS = 18_000_000_000L;
   private static final int THREADS = 4;
-  private static final int ROUNDS = 2;
+  private static final boolean LONG = Boolean.getBoolean("crail.test.long");
+
+  /** How often the writer is stopped while its device has posted. */
+  private static final int POSTED_ROUNDS = LONG ? 20 : 1;
+
+  private static final int RANDOM_ROUNDS = 2;
 
   private final long seed = Bytes.seed("sleeping writer");
   private final Random random = new Random(seed);
@@ -125,6 +130,17 @@ class RdmaSleepingWriterTest {
   @Test
   @TwoHosts
   void whatItsDeviceHasPostedGoesNowhere() throws Exception {
+    for (int round = 1; round <= POSTED_ROUNDS; round++) {
+      if (round > 1) {
+        stop();
+        start();
+      }
+      stopItWhenItHasPosted();
+      System.out.println("round " + round + " of " + POSTED_ROUNDS + ": nothing was changed");
+    }
+  }
+
+  private void stopItWhenItHasPosted() throws Exception {
     try (SleepingWriter writer = startWriter("once")) {
       writer.await("ready");
       final int connections = RdmaHost.connections("rxe0");
@@ -161,7 +177,7 @@ class RdmaSleepingWriterTest {
   @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
   void whereverItIsStoppedItChangesNothingOfOthers() throws Exception {
     try (SleepingWriter writer = startWriter(String.valueOf(THREADS))) {
-      for (int round = 0; round < ROUNDS; round++) {
+      for (int round = 0; round < RANDOM_ROUNDS; round++) {
         for (int i = 0; i < 2 * THREADS + random.nextInt(THREADS); i++) {
           writer.await("wrote");
         }
