@@ -13,6 +13,10 @@ import java.util.concurrent.TimeUnit;
  * processes are to be cut off it makes their networks, and starts itself once more in their hub.
  */
 public final class ModelProgram {
+  private static final long END_MILLIS = 60_000;
+
+  private static volatile boolean ended;
+
   private ModelProgram() {}
 
   /** Ends with 1 when something is wrong. */
@@ -27,6 +31,7 @@ public final class ModelProgram {
       System.err.println("torture: unknown or without a value: " + List.of(arguments));
       System.exit(2);
     }
+    endWhenTold(Thread.currentThread());
     boolean right;
     if (!parameters.network()) {
       right = ModelRun.of(parameters, null).isEmpty();
@@ -35,7 +40,28 @@ public final class ModelProgram {
     } else {
       right = inNetworks(parameters, true);
     }
+    ended = true;
     System.exit(right ? 0 : 1);
+  }
+
+  /** Has a run that is ended from outside leave nothing: no process, no network, no mount. */
+  private static void endWhenTold(Thread run) {
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(
+                () -> {
+                  if (!ended) {
+                    // Also those that are stopped, which no signal but this one ends.
+                    ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
+                    run.interrupt();
+                    try {
+                      run.join(END_MILLIS);
+                    } catch (InterruptedException e) {
+                      // The JVM ends anyway.
+                    }
+                  }
+                },
+                "end"));
   }
 
   /** Does a run whose processes can be cut off; true when nothing was wrong. */

@@ -27,6 +27,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -45,6 +46,7 @@ final class ModelRun implements Nemesis.Victims {
   private static final Pattern COUNT = Pattern.compile("([A-Za-z][A-Za-z_' -]*)=([0-9]+)");
 
   private static final long TICK_MILLIS = 250;
+  private static final long SHOWN_MILLIS = 60_000;
 
   /** After the last fault: what was on its way when it began has arrived, or never will. */
   private static final long CALM_MILLIS = 2000;
@@ -109,6 +111,7 @@ final class ModelRun implements Nemesis.Victims {
   private final long begin = System.nanoTime();
   private volatile int lasting;
   private volatile long calmNanos = System.nanoTime();
+  private final AtomicInteger faults = new AtomicInteger();
   private volatile boolean ended;
   private volatile long capacityBytes;
   private volatile boolean lossEnds;
@@ -413,8 +416,15 @@ final class ModelRun implements Nemesis.Victims {
 
   private void tick() {
     try (CrailStore store = open()) {
+      long shownMillis = 0;
       while (!ended) {
         TimeUnit.MILLISECONDS.sleep(TICK_MILLIS);
+        if (millis() - shownMillis >= SHOWN_MILLIS) {
+          shownMillis = millis();
+          System.out.printf(
+              "%d of %d s, %d faults, nothing wrong so far%n",
+              shownMillis / 1000, parameters.seconds, faults.get());
+        }
         found = !mismatches().isEmpty();
         if (lasting == 0 && System.nanoTime() - calmNanos > 0 && isWhole(store) && lasting == 0) {
           if (lossEnds) {
@@ -457,6 +467,7 @@ final class ModelRun implements Nemesis.Victims {
 
   @Override
   public void begin(Fault fault, Role role, int index) throws Exception {
+    faults.incrementAndGet();
     lasting++;
     CrailProcess victim = victim(role, index);
     switch (fault) {
