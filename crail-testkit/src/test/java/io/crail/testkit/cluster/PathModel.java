@@ -76,7 +76,7 @@ final class PathModel {
   /**
    * Creates a path where nothing is.
    *
-   * @param known the nodes that some answer has told of
+   * @param known the nodes of which is known what has created them
    */
   PathModel(String path, Set<Long> known) {
     this.path = path;
@@ -168,7 +168,11 @@ final class PathModel {
     Change first = candidates.get(0);
     if (first.node() == 0
         && candidates.stream().allMatch(c -> c == first || isSameValue(c, first))) {
-      known.add(node);
+      if (first.kind != Kind.MOVED) {
+        // A look may tell what has been moved before the move itself does; what has created it, and
+        // under which path, neither says. It may be a create that nobody had an answer to.
+        known.add(node);
+      }
       first.node = node;
       if (first.value != null) {
         first.value.node = node;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class PathModelTest {
+  private static final long NODE = 7;
+
+  private final Set<Long> known = new HashSet<>();
+  private final PathModel source = new PathModel("/d/0", known);
+  private final PathModel target = new PathModel("/d/1", known);
+
+  @Test
+  void whatWasMovedMayBeOfACreateThatNobodyHadAnAnswerTo() {
+    source.unknown(source.begin(PathModel.Kind.CREATED, null, 10));
+    PathModel.Change gone = source.begin(PathModel.Kind.REMOVED, null, 20);
+    target.begin(PathModel.Kind.MOVED, null, 20);
+    // Somebody sees it there before the move has an answer, which then tells it again.
+    target.seen(NODE, null, null, 30, 40);
+    source.seen(NODE, null, gone, 20, 50);
+  }
+
+  @Test
+  void whatSomeCreateHasToldIsOfNoOther() {
+    source.unknown(source.begin(PathModel.Kind.CREATED, null, 10));
+    target.done(target.begin(PathModel.Kind.CREATED, null, 10), NODE, 20, 10);
+    known.add(NODE);
+    assertThrows(AssertionError.class, () -> source.seen(NODE, null, null, 30, 40));
+  }
+
+  @Test
+  void whatWasFoundWhereOneCreateWasUnderWayIsOfNoOther() {
+    source.unknown(source.begin(PathModel.Kind.CREATED, null, 10));
+    target.unknown(target.begin(PathModel.Kind.CREATED, null, 10));
+    target.seen(NODE, null, null, 30, 40);
+    assertThrows(AssertionError.class, () -> source.seen(NODE, null, null, 50, 60));
+  }
+}
