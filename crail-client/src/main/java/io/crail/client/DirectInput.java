@@ -145,7 +145,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
       prepare(
           context().namenodes().route(NameNodeOperations.FIND_EXTENTS, request),
           request,
-          context().namenodes().newDeadlineNanos());
+          Math.min(context().namenodes().newDeadlineNanos(), operation.deadlineNanos()));
     }
 
     @Override

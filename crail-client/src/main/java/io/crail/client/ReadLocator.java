@@ -151,6 +151,9 @@ final class ReadLocator extends Locator {
         asksAhead = false;
       }
       for (StreamOperation waiter : waiters) {
+        if (waiter.isIssuingEnded()) {
+          continue;
+        }
         if (failure != null && isAhead) {
           // Nobody fails because of what was asked ahead.
           ask(waiter.next(), waiter);

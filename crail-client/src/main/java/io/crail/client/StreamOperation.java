@@ -22,10 +22,18 @@ import java.nio.ByteBuffer;
  * <p>No piece of a write begins when the write lease may have run out, nor is it under way then:
  * its deadline is the end of the lease, as it stands whenever somebody looks.
  *
+ * <p>Whoever is asked where the bytes lie has a deadline of its own, and may serve other operations
+ * that have more time. So this looks at its deadline itself as long as it waits for a location;
+ * what is answered behind that is not for it.
+ *
  * <p>One thread at a time issues pieces: first the caller, then the loop.
  */
 final class StreamOperation extends Completion
-    implements Awaitable<CrailResult>, CrailResult, ClientLoop.Task, Endpoints.Waiter {
+    implements Awaitable<CrailResult>,
+        CrailResult,
+        ClientLoop.Task,
+        ClientLoop.Sweepable,
+        Endpoints.Waiter {
   /** How often a piece is tried again: its location was stale, or its datanode out of reach. */
   private static final int MAX_RETRIES = 3;
 
@@ -64,6 +72,12 @@ final class StreamOperation extends Completion
 
   /** Datanodes of which nobody knew how to reach them. In the loop. */
   private int unresolved;
+
+  /** Whether this is swept, for it waits for something that has another deadline. In the loop. */
+  private boolean watched;
+
+  /** Set when no more pieces are issued; answers that come behind that are of no use. */
+  private boolean issuingEnded;
 
   private volatile CrailException firstFailure;
 
@@ -155,7 +169,7 @@ final class StreamOperation extends Completion
     while (issued < length) {
       CrailException refusal = refusal(now);
       if (refusal != null) {
-        locationFailed(refusal);
+        givenUp(refusal);
         return;
       }
       Located located = stream.locator().find(next(), now);
@@ -171,21 +185,36 @@ final class StreamOperation extends Completion
         now = context.nanoTime();
       }
     }
-    partEnded(null);
+    endIssuing(null);
   }
 
   /** Why the next piece may not begin; null when it may. */
   private CrailException refusal(long now) {
     CrailException loss = stream.lossAt(now);
-    return loss == null && now - deadlineNanos >= 0
-        ? ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath())
-        : loss;
+    return loss == null && now - deadlineNanos >= 0 ? timedOut() : loss;
+  }
+
+  private CrailException timedOut() {
+    return ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath());
+  }
+
+  /** Ends issuing, for there is no more time. */
+  private void givenUp(CrailException cause) {
+    if (parent != null) {
+      // What was to be written elsewhere may still arrive where it went first.
+      transferFailed = true;
+    }
+    locationFailed(cause);
   }
 
   /** Looks for what is missing to go on. In the loop. */
   @Override
   public void runInLoop() {
     LoopContext context = stream.context();
+    if (!watched) {
+      watched = true;
+      context.loop().register(this);
+    }
     Located located = stream.locator().find(next(), context.nanoTime());
     if (located == null) {
       stream.counters().unlocated();
@@ -195,6 +224,18 @@ final class StreamOperation extends Completion
     } else {
       context.endpoints().resolve(located.extent().datanode(), this);
     }
+  }
+
+  @Override
+  public void sweep(long nowNanos) {
+    if (nowNanos - deadlineNanos >= 0) {
+      givenUp(timedOut());
+    }
+  }
+
+  /** True when this needs no location any more, as when its deadline has passed. In the loop. */
+  boolean isIssuingEnded() {
+    return issuingEnded;
   }
 
   @Override
@@ -209,6 +250,9 @@ final class StreamOperation extends Completion
 
   @Override
   public void endpointFailed(CrailException cause) {
+    if (issuingEnded) {
+      return;
+    }
     Located located = stream.locator().find(next(), stream.context().nanoTime());
     if (located != null && unresolved++ < MAX_RETRIES && goesElsewhere(located, cause)) {
       runInLoop();
@@ -268,7 +312,7 @@ final class StreamOperation extends Completion
     }
     memory.put(memoryOffset + issued, value, (int) next(), length - issued);
     issued = length;
-    partEnded(null);
+    endIssuing(null);
   }
 
   /** There is no other space for what is left, and it may still arrive where it was given up. */
@@ -279,7 +323,20 @@ final class StreamOperation extends Completion
 
   /** Gives up issuing. */
   void locationFailed(CrailException cause) {
-    partEnded(lossOr(cause));
+    endIssuing(lossOr(cause));
+  }
+
+  /** Ends issuing, unless that has been done. */
+  private void endIssuing(CrailException failure) {
+    if (issuingEnded) {
+      return;
+    }
+    issuingEnded = true;
+    if (watched) {
+      watched = false;
+      stream.context().loop().unregister(this);
+    }
+    partEnded(failure);
   }
 
   private void issue(Located located, StorageEndpoint endpoint, long nowNanos) {

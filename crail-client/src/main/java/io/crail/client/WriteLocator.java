@@ -130,8 +130,11 @@ final class WriteLocator extends Locator {
     if (!pending && !replacements.isEmpty()) {
       pending = true;
       replacements.peek().begin();
-    } else if (!pending && !waiters.isEmpty()) {
-      ask();
+    } else if (!pending) {
+      waiters.removeIf(StreamOperation::isIssuingEnded);
+      if (!waiters.isEmpty()) {
+        ask();
+      }
     }
   }
 

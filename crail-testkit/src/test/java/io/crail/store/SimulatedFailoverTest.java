@@ -17,6 +17,7 @@ import io.crail.CrailResult;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.storage.Transfer;
 import java.io.ByteArrayOutputStream;
 import java.time.Duration;
@@ -251,6 +252,53 @@ class SimulatedFailoverTest {
     assertEquals(bytes.length, file.getCapacity());
     cluster.tier().latency(FAST, FAST);
     assertHolds("/slow", bytes);
+  }
+
+  /** A writer who has a block of space and knows the way to it. */
+  private CrailOutputStream beginWithShortDeadline(String path) throws Exception {
+    cluster.close();
+    cluster =
+        new SimulatedCluster(
+            seed,
+            "crail.lease=" + LEASE.toMillis() + "ms",
+            "crail.rpctimeout=30s",
+            "crail.datatimeout=3s");
+    cluster.startDatanode(2);
+    store = cluster.newStore("client");
+    // So it knows both datanodes.
+    Bytes.write(store, "/warm", new byte[4 * MIB]);
+    CrailOutputStream output = Bytes.createFile(store, path).getDirectOutputStream(MIB);
+    cluster.network().runFor(Duration.ofSeconds(1));
+    return output;
+  }
+
+  /** A write fails in time, though the namenode says nothing; then it is there again. */
+  private void assertEndsInTime(CrailOutputStream output, int length) throws Exception {
+    cluster.network().partition("client", SimulatedCluster.NAMENODE);
+    long begin = cluster.nanoTime();
+    assertEquals(ErrorCode.TIMED_OUT, codeOf(output.write(Bytes.buffer(new byte[length]))));
+    Duration took = Duration.ofNanos(cluster.nanoTime() - begin);
+    assertTrue(took.compareTo(Duration.ofMillis(3_100)) < 0, took.toString());
+    cluster.network().heal("client", SimulatedCluster.NAMENODE);
+    assertThrows(CrailException.class, output::close);
+  }
+
+  @Test
+  void aWriteHasNoMoreTimeWhenItHasToAskForSpace() throws Exception {
+    assertEndsInTime(beginWithShortDeadline("/f"), 2 * MIB);
+    // Nothing is on its way any more, so the next writer waits for nobody.
+    CrailFile file = cluster.newStore("other").lookup("/f").get().asFile();
+    file.getDirectOutputStream(0).close();
+  }
+
+  @Test
+  void aWriteHasNoMoreTimeWhenItHasToGoElsewhere() throws Exception {
+    CrailOutputStream output = beginWithShortDeadline("/f");
+    fail(transfer -> true, ErrorCode.UNAVAILABLE);
+    assertEndsInTime(output, 1000);
+    // Its bytes are still on their way, so nobody else may have the space yet.
+    CrailFile file = cluster.newStore("other").lookup("/f").get().asFile();
+    assertThrows(WriteLeaseHeldException.class, () -> file.getDirectOutputStream(0));
   }
 
   @Test

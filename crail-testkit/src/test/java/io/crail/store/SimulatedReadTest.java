@@ -370,6 +370,43 @@ class SimulatedReadTest {
   }
 
   @Test
+  void aReadHasNoMoreTimeWhenItHasToAskWhereItsBytesLie() throws Exception {
+    Bytes.write(store, "/f", random(random, LONG));
+    CrailInputStream input =
+        cluster.newStore("other").lookup("/f").get().asFile().getDirectInputStream(0);
+    // Behind what the lookup has told.
+    input.seek(4 << 20);
+    assertEndsInTime("other", input);
+    input.seek(4 << 20);
+    assertEquals(5_000, Bytes.read(input, 5_000).length);
+    input.close();
+  }
+
+  @Test
+  void aReadHasNoMoreTimeWhenItHasToAskWhetherTheValueIsThere() throws Exception {
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+    store.put("/t/k", buffer(random(random, 5_000))).get();
+    CrailInputStream input = store.lookup("/t/k").get().asKeyValue().getDirectInputStream(0);
+    assertEquals(5_000, Bytes.read(input, 5_000).length);
+    input.seek(0);
+    assertEndsInTime("client", input);
+    input.close();
+  }
+
+  /** A read fails in time, though the namenode says nothing; it answers later. */
+  private void assertEndsInTime(String host, CrailInputStream input) throws Exception {
+    cluster.network().partition(host, SimulatedCluster.NAMENODE);
+    long begin = cluster.nanoTime();
+    CrailBuffer target = Bytes.empty(5_000);
+    Future<CrailResult> read = input.read(target);
+    assertThrows(ExecutionException.class, read::get);
+    Duration took = Duration.ofNanos(cluster.nanoTime() - begin);
+    assertTrue(took.compareTo(Duration.ofMillis(3_100)) < 0, took.toString());
+    cluster.network().heal(host, SimulatedCluster.NAMENODE);
+    assertLeftAlone(target, read);
+  }
+
+  @Test
   void aSmallValueThatComesLateIsNotForTheReader() throws Exception {
     Bytes.create(store, "/t", CrailNodeType.TABLE);
     store.put("/t/k", buffer(random(random, 100))).get();

@@ -637,7 +637,7 @@ final class SimulatedUser {
   }
 
   private void closeQuietly(CrailOutputStream stream) throws Exception {
-    World.Call call = world.begin("drop stream", this, DATA + 4 * RPC);
+    World.Call call = world.begin("drop stream", this, DATA + 3 * RPC);
     try {
       stream.close();
       world.end(call, null);
@@ -663,8 +663,7 @@ final class SimulatedUser {
     CrailBuffer bytes = Pattern.buffer(chosen.session.writer(), chosen.session.issued(), length);
     begin(
         "write " + chosen.stream.getFile().getPath(),
-        // The last question of where it goes has a deadline of its own.
-        DATA + RPC,
+        DATA,
         () -> {
           Future<CrailResult> written = chosen.stream.write(bytes);
           chosen.file.issued(chosen.session, length);
@@ -689,7 +688,7 @@ final class SimulatedUser {
     long length = chosen.session.issued();
     begin(
         "sync " + chosen.stream.getFile().getPath(),
-        DATA + 2 * RPC,
+        DATA + RPC,
         () -> chosen.stream.sync(),
         (begin, nothing, failure) -> {
           if (failure == null) {
@@ -716,7 +715,7 @@ final class SimulatedUser {
 
   private void close(Open chosen) throws Exception {
     World.Call call =
-        world.begin("close " + chosen.stream.getFile().getPath(), this, DATA + 4 * RPC);
+        world.begin("close " + chosen.stream.getFile().getPath(), this, DATA + 3 * RPC);
     try {
       chosen.stream.close();
     } catch (CrailException e) {
@@ -808,7 +807,7 @@ final class SimulatedUser {
     CrailInputStream input = file.getDirectInputStream(length);
     begin(
         "read " + file.getPath(),
-        DATA + RPC,
+        DATA,
         () -> input.read(target),
         (begin, result, failure) -> {
           input.close();
@@ -843,7 +842,7 @@ final class SimulatedUser {
     PathModel.Change change = model.begin(PathModel.Kind.PUT, value, world.now());
     begin(
         "put " + path,
-        5 * RPC + DATA,
+        4 * RPC + DATA,
         () -> store.put(path, value.buffer()),
         (long begin, CrailKeyValue node, ErrorCode failure) -> {
           if (failure == null) {
@@ -906,7 +905,7 @@ final class SimulatedUser {
     CrailBuffer target = Pattern.empty(128 << 10);
     begin(
         "get " + path,
-        2 * RPC + DATA,
+        RPC + DATA,
         () -> store.get(path, target),
         (begin, result, failure) -> {
           PathModel model = world.path(path);
