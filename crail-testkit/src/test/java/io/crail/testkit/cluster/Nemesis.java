@@ -18,6 +18,9 @@ final class Nemesis {
   private static final Duration USUAL = Duration.ofMillis(2);
   private static final int MOST_FAULTS = 8;
   private static final int FAULTS = 24;
+  // Those from here to there may outlast a lease.
+  private static final int FIRST_LONG = 19;
+  private static final int LAST_LONG = 22;
   private static final int LEASE_MILLIS = (int) ClusterSimulation.LEASE.toMillis();
 
   private record Pair(String a, String b) {}
@@ -77,6 +80,9 @@ final class Nemesis {
     SimulatedNamenode namenode = any(simulation.namenodes());
     SimulatedDatanode datanode = any(simulation.datanodes());
     int which = random.nextInt(FAULTS);
+    if (which >= FIRST_LONG && which <= LAST_LONG) {
+      span = millis(LEASE_MILLIS, 3 * LEASE_MILLIS);
+    }
     network.note(which);
     String what = fault(which, user, namenode, datanode, span);
     history.add(
@@ -125,9 +131,9 @@ final class Nemesis {
       case 18:
         return killNamenode(namenode, span);
       case 19, 20:
-        return isolate(user, namenode, millis(LEASE_MILLIS, 3 * LEASE_MILLIS));
+        return isolate(user, namenode, span);
       case 21, 22:
-        return isolateWholly(user, millis(LEASE_MILLIS, 3 * LEASE_MILLIS));
+        return isolateWholly(user, span);
       default:
         return killDatanode(datanode, span);
     }

@@ -57,7 +57,7 @@ final class World {
     private final long begin;
     private final long boundNanos;
     private final long pausedBefore;
-    private final boolean strict;
+    private boolean strict;
 
     private Call(String what, SimulatedUser user, long begin, long boundNanos, boolean strict) {
       this.what = what;
@@ -274,6 +274,10 @@ final class World {
   /** Sets whether nothing is broken, so that nothing may fail for that reason. */
   void strict(boolean isStrict) {
     strict = isStrict;
+    if (!isStrict) {
+      // What has begun in a calm may end in the storm behind it.
+      pending.forEach(call -> call.strict = false);
+    }
   }
 
   boolean isStrict() {
