@@ -24,7 +24,7 @@ import java.nio.ByteBuffer;
  *
  * <p>Whoever is asked where the bytes lie has a deadline of its own, and may serve other operations
  * that have more time. So this looks at its deadline itself as long as it waits for a location;
- * what is answered behind that is not for it.
+ * what is answered after that is not for it.
  *
  * <p>One thread at a time issues pieces: first the caller, then the loop.
  */
@@ -76,7 +76,7 @@ final class StreamOperation extends Completion
   /** Whether this is swept, for it waits for something that has another deadline. In the loop. */
   private boolean watched;
 
-  /** Set when no more pieces are issued; answers that come behind that are of no use. */
+  /** Set when no more pieces are issued; answers that come after that are of no use. */
   private boolean issuingEnded;
 
   private volatile CrailException firstFailure;
