@@ -327,9 +327,10 @@ class SimulatedFailoverTest {
   void anAnswerThatIsLostIsAskedForAgain() throws Exception {
     fail(firstOne(), ErrorCode.UNAVAILABLE);
     byte[] bytes = Bytes.random(random, 6 * MIB);
+    // A create whose answer is lost fails honestly; to ask for space can be repeated.
+    CrailFile file = Bytes.createFile(store, "/broken");
     cluster.network().breakConnections(0.02);
     try {
-      CrailFile file = Bytes.createFile(store, "/broken");
       CrailOutputStream output = file.getDirectOutputStream(0);
       output.write(Bytes.buffer(bytes)).get();
       output.close();

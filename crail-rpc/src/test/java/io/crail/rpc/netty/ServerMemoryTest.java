@@ -108,7 +108,6 @@ class ServerMemoryTest {
 
     @Override
     public void serve(RequestBatch batch, ResponseWriter responses) {
-      beforeEach.run();
       for (int i = 0; i < batch.count(); i++) {
         if (batch.opcode(i) == BREAK) {
           responses.begin(4);
@@ -119,6 +118,7 @@ class ServerMemoryTest {
           batch.giveBackFrom(i);
           return;
         }
+        beforeEach.run();
         if (isBusy) {
           long end = System.nanoTime() + BUSY_NANOS;
           while (System.nanoTime() - end < 0) {
@@ -275,7 +275,9 @@ class ServerMemoryTest {
         slow.getOutputStream().write(requests(INFLATE, count, 60_000));
         until(
             "answers that wait, or an end",
-            () -> figure(server, "held-bytes") > 3 * MIB / 2 || figure(server, "connections") == 0);
+            () ->
+                figure(server, "held-bytes") > 3 * MIB / 2
+                    || figure(server, "ended-no-memory") > 0);
         int answers = readAnswers(slow, count);
         assertTrue(
             answers == count || figure(server, "ended-no-memory") == 1, answers + " answers");
@@ -490,13 +492,14 @@ class ServerMemoryTest {
       for (int i = 0; i < many; i++) {
         mute.add(open(server));
       }
-      int asked = 100;
-      // A hundred are always under way, so each turn of the loop serves some.
-      honest.getOutputStream().write(requests(INFLATE, 0, asked, 4));
+      // So many always wait that the server has some to serve in each turn, whoever gets a
+      // processor.
+      int asked = 3_000;
+      honest.getOutputStream().write(requests(BUSY, 0, asked, 4));
       while (figure(server, "ended-no-handshake") < many) {
-        honest.getOutputStream().write(requests(INFLATE, asked, 100, 4));
-        asked += 100;
         honest.getInputStream().skipNBytes(100 * (Frame.HEADER_LENGTH + 4));
+        honest.getOutputStream().write(requests(BUSY, asked, 100, 4));
+        asked += 100;
       }
     } finally {
       for (Socket socket : mute) {
@@ -507,7 +510,7 @@ class ServerMemoryTest {
     for (int i = 1; i < ended.size(); i++) {
       most = Math.max(most, ended.get(i) - ended.get(i - 1));
     }
-    assertTrue(most < many / 4, most + " were ended at once");
+    assertTrue(most < many / 2, most + " were ended at once");
   }
 
   @Test
