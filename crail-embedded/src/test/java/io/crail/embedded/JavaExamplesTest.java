@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.embedded;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailStore;
+import io.crail.conf.CrailConfiguration;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.StringWriter;
+import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The examples of the documentation compile, run, and print what stands beside them. */
+class JavaExamplesTest {
+  private static final Pattern EXAMPLE = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+  private static final Pattern PRINTED = Pattern.compile("println\\(.*\\); // (.*)");
+
+  private static final String IMPORTS =
+      """
+      import io.crail.*;
+      import io.crail.common.error.*;
+      import io.crail.conf.*;
+      import io.crail.embedded.*;
+      import io.crail.memory.*;
+      import java.nio.ByteBuffer;
+      import java.nio.charset.StandardCharsets;
+      import java.util.*;
+      import java.util.concurrent.*;
+      """;
+
+  @TempDir Path classes;
+
+  /** A source that is in memory. */
+  private static final class Source extends SimpleJavaFileObject {
+    private final String text;
+
+    Source(String name, String text) {
+      super(URI.create("string:///" + name + ".java"), Kind.SOURCE);
+      this.text = text;
+    }
+
+    @Override
+    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+      return text;
+    }
+  }
+
+  private static List<String> examples(String page) throws IOException {
+    List<String> examples = new ArrayList<>();
+    Matcher matcher = EXAMPLE.matcher(Files.readString(Path.of("..", page)));
+    while (matcher.find()) {
+      examples.add(matcher.group(1));
+    }
+    assertFalse(examples.isEmpty(), page);
+    return examples;
+  }
+
+  private void compile(List<String> examples, String parameters) {
+    List<JavaFileObject> sources = new ArrayList<>();
+    for (int i = 0; i < examples.size(); i++) {
+      String head = "public class Example" + i + " { public static void run(" + parameters + ")";
+      sources.add(
+          new Source(
+              "Example" + i, IMPORTS + head + " throws Exception {\n" + examples.get(i) + "}}"));
+    }
+    JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+    StringWriter said = new StringWriter();
+    String path =
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    List<String> options = List.of("-d", classes.toString(), "-cp", path);
+    assertTrue(compiler.getTask(said, null, null, options, null, sources).call(), said::toString);
+  }
+
+  @Test
+  void thoseOfTheReadmeCompile() throws IOException {
+    compile(examples("README.md"), "");
+  }
+
+  @Test
+  void thoseOfTheApiPrintWhatTheySay() throws Exception {
+    List<String> examples = examples("docs/java-api.md");
+    compile(examples, "CrailStore store");
+    PrintStream usual = System.out;
+    try (EmbeddedCrail crail = EmbeddedCrail.builder().start();
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()));
+        URLClassLoader loader = new URLClassLoader(new URL[] {classes.toUri().toURL()})) {
+      for (int i = 0; i < examples.size(); i++) {
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try {
+          loader.loadClass("Example" + i).getMethod("run", CrailStore.class).invoke(null, store);
+        } finally {
+          System.setOut(usual);
+        }
+        List<String> expected =
+            PRINTED.matcher(examples.get(i)).results().map(line -> line.group(1)).toList();
+        assertEquals(expected, printed.toString(StandardCharsets.UTF_8).lines().toList());
+      }
+    }
+  }
+}
