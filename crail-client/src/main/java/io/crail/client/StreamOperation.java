@@ -210,6 +210,9 @@ final class StreamOperation extends Completion
   /** Looks for what is missing to go on. In the loop. */
   @Override
   public void runInLoop() {
+    if (issuingEnded) {
+      return;
+    }
     LoopContext context = stream.context();
     if (!watched) {
       watched = true;
@@ -245,7 +248,9 @@ final class StreamOperation extends Completion
 
   @Override
   public void endpointReady() {
-    advance();
+    if (!issuingEnded) {
+      advance();
+    }
   }
 
   @Override

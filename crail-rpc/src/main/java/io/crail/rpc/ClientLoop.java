@@ -802,9 +802,12 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   }
 
   private void sweep(long now) {
-    for (int i = 0; i < sweepables.size(); i++) {
+    // From the end on: whoever leaves the list meanwhile keeps nobody from being swept.
+    for (int i = sweepables.size() - 1; i >= 0; i--) {
       try {
-        sweepables.get(i).sweep(now);
+        if (i < sweepables.size()) {
+          sweepables.get(i).sweep(now);
+        }
       } catch (RuntimeException | AssertionError e) {
         // Whoever drives now must not pay for somebody else's bug.
         LOG.error("a sweep failed in loop {}", name, e);

@@ -12,6 +12,7 @@ import io.crail.common.Clock;
 import io.crail.common.error.ErrorCode;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
@@ -586,6 +587,34 @@ class ClientLoopTest {
       assertTrue(System.nanoTime() - start < LONG / 2, "a closed loop ends waits at once");
       assertEquals(0, loop.outstanding());
     }
+  }
+
+  @Test
+  void sweepsEachOneAlsoWhenOthersLeave() {
+    TestLoop loop = new TestLoop(false, true);
+    List<String> swept = Collections.synchronizedList(new ArrayList<>());
+    loop.submit(
+        () -> {
+          loop.register(now -> swept.add("stays"));
+          for (String name : List.of("a", "b", "c")) {
+            loop.register(
+                new ClientLoop.Sweepable() {
+                  @Override
+                  public void sweep(long nowNanos) {
+                    swept.add(name);
+                    loop.unregister(this);
+                  }
+                });
+          }
+        });
+    until(
+        () -> {
+          // This loop sleeps until something comes.
+          loop.submit(() -> {});
+          return Collections.frequency(swept, "stays") >= 2;
+        });
+    List<String> firstSweep = swept.subList(0, 4);
+    assertTrue(firstSweep.containsAll(List.of("stays", "a", "b", "c")), swept::toString);
   }
 
   @Test

@@ -193,8 +193,8 @@ final class NettyServer implements Transport.ServerEndpoint {
           boolean more = false;
           try {
             more = loop.sweep();
-          } catch (RuntimeException | AssertionError e) {
-            // All deadlines depend on the sweeps, so they go on.
+          } catch (RuntimeException | Error e) {
+            // All deadlines depend on the sweeps, so they go on, also without memory.
             LOG.error("{}: a sweep failed", name, e);
           }
           sweepAfter(more ? 0 : periodNanos, executor, loop, periodNanos);
