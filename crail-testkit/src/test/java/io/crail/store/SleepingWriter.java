@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.store;
 
-import io.crail.CrailFile;
 import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
 import io.crail.CrailStore;
@@ -79,6 +78,9 @@ final class SleepingWriter implements AutoCloseable {
     try {
       String line = output.readLine();
       while (line != null && !line.startsWith(begin)) {
+        if (line.startsWith("broken")) {
+          throw new IOException("the writer is " + line);
+        }
         line = output.readLine();
       }
       if (line == null) {
@@ -212,21 +214,27 @@ final class SleepingWriter implements AutoCloseable {
   private static void writeOn(CrailStore store, int number) {
     for (int i = 0; ; i++) {
       try {
-        CrailFile file = Bytes.createFile(store, "/slept-" + number + "-" + i);
-        CrailOutputStream output = file.getDirectOutputStream(PIECES * MIB);
-        for (int piece = 0; piece < PIECES; piece++) {
-          output.write(Bytes.buffer(ones(MIB))).get();
-          System.out.println("wrote " + number);
-        }
-        output.close();
-        store.delete(file.getPath(), false).get();
-      } catch (CrailException e) {
-        System.out.println("failed " + number + " " + e.code());
+        writeFile(store, "/slept-" + number + "-" + i, number);
+      } catch (ExecutionException | CrailException e) {
+        System.out.println("failed " + number + " " + e.getMessage());
         LockSupport.parkNanos(FAILURE_PAUSE_NANOS);
       } catch (Exception e) {
         System.out.println("broken " + number + " " + e);
         return;
       }
     }
+  }
+
+  private static void writeFile(CrailStore store, String path, int number) throws Exception {
+    CrailOutputStream output = Bytes.createFile(store, path).getDirectOutputStream(PIECES * MIB);
+    try {
+      for (int piece = 0; piece < PIECES; piece++) {
+        output.write(Bytes.buffer(ones(MIB))).get();
+        System.out.println("wrote " + number);
+      }
+    } finally {
+      output.close();
+    }
+    store.delete(path, false).get();
   }
 }
