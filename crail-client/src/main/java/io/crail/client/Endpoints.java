@@ -213,7 +213,7 @@ final class Endpoints implements ClientLoop.Sweepable {
       } catch (ConfigException e) {
         return ErrorCode.UNSUPPORTED.exception(e.getMessage());
       } catch (RuntimeException e) {
-        // Whoever waits has no deadline of his own here, and must learn of a tier's bug as well.
+        // Whoever waits must learn of a tier's bug at once.
         CrailException cause = ErrorCode.INTERNAL.exception("endpoint of datanode " + datanode);
         cause.initCause(e);
         return cause;

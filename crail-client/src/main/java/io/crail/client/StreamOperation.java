@@ -54,6 +54,10 @@ final class StreamOperation extends Completion
   private final DirectStream stream;
   private final StreamOperation parent;
   private final int retries;
+
+  /** Whether what this repeats may still arrive where it went first. */
+  private final boolean mayArriveTwice;
+
   private final int memoryOffset;
   private final long start;
   private final int length;
@@ -101,13 +105,14 @@ final class StreamOperation extends Completion
       long start,
       int length,
       long deadlineNanos) {
-    this(stream, null, 0, memory, root, memoryOffset, start, length, deadlineNanos);
+    this(stream, null, 0, false, memory, root, memoryOffset, start, length, deadlineNanos);
   }
 
   private StreamOperation(
       DirectStream stream,
       StreamOperation parent,
       int retries,
+      boolean mayArriveTwice,
       ByteBuffer memory,
       ByteBuffer root,
       int memoryOffset,
@@ -117,6 +122,7 @@ final class StreamOperation extends Completion
     this.stream = stream;
     this.parent = parent;
     this.retries = retries;
+    this.mayArriveTwice = mayArriveTwice;
     this.memory = memory;
     this.root = root;
     this.memoryOffset = memoryOffset;
@@ -169,7 +175,7 @@ final class StreamOperation extends Completion
     while (issued < length) {
       CrailException refusal = refusal(now);
       if (refusal != null) {
-        givenUp(refusal);
+        locationFailed(refusal);
         return;
       }
       Located located = stream.locator().find(next(), now);
@@ -198,15 +204,6 @@ final class StreamOperation extends Completion
     return ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath());
   }
 
-  /** Ends issuing, for there is no more time. */
-  private void givenUp(CrailException cause) {
-    if (parent != null) {
-      // What was to be written elsewhere may still arrive where it went first.
-      transferFailed = true;
-    }
-    locationFailed(cause);
-  }
-
   /** Looks for what is missing to go on. In the loop. */
   @Override
   public void runInLoop() {
@@ -232,7 +229,7 @@ final class StreamOperation extends Completion
   @Override
   public void sweep(long nowNanos) {
     if (nowNanos - deadlineNanos >= 0) {
-      givenUp(timedOut());
+      locationFailed(timedOut());
     }
   }
 
@@ -412,16 +409,18 @@ final class StreamOperation extends Completion
     if (failure == null) {
       piece.located.answered(stream.context());
       if (piece.isInVain()) {
-        stream.context().loop().submit(new Retry(piece));
+        stream.context().loop().submit(new Retry(piece, true));
       } else {
         partEnded(null);
       }
-    } else if (retries < MAX_RETRIES
-        && (failure.code() == ErrorCode.STALE_EXTENT || goesElsewhere(piece.located, failure))) {
-      stream.context().loop().submit(new Retry(piece));
+      return;
+    }
+    boolean isStale = failure.code() == ErrorCode.STALE_EXTENT;
+    if (retries < MAX_RETRIES && (isStale || goesElsewhere(piece.located, failure))) {
+      stream.context().loop().submit(new Retry(piece, !isStale));
     } else {
       // One failure is enough: a later piece that is only stale takes nothing of it back.
-      if (failure.code() != ErrorCode.STALE_EXTENT) {
+      if (!isStale) {
         transferFailed = true;
       }
       partEnded(lossOr(failure));
@@ -438,9 +437,11 @@ final class StreamOperation extends Completion
   /** Asks where the bytes of a piece are now, or are to be, and moves them there. */
   private final class Retry implements ClientLoop.Task {
     private final Piece piece;
+    private final boolean mayArriveTwice;
 
-    Retry(Piece piece) {
+    Retry(Piece piece, boolean mayArriveTwice) {
       this.piece = piece;
+      this.mayArriveTwice = mayArriveTwice;
     }
 
     @Override
@@ -453,6 +454,7 @@ final class StreamOperation extends Completion
               stream,
               StreamOperation.this,
               retries + 1,
+              mayArriveTwice,
               memory,
               root,
               piece.bufferOffset(),
@@ -464,6 +466,9 @@ final class StreamOperation extends Completion
 
     @Override
     public void rejected() {
+      if (mayArriveTwice) {
+        transferFailed = true;
+      }
       partEnded(ErrorCode.CLOSED.exception("store"));
     }
   }
@@ -488,7 +493,7 @@ final class StreamOperation extends Completion
     root = null;
     CrailException failure = firstFailure;
     if (parent != null) {
-      if (transferFailed) {
+      if (transferFailed || (failure != null && mayArriveTwice)) {
         parent.transferFailed = true;
       }
       parent.partEnded(failure);

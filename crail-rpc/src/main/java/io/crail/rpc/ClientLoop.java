@@ -5,8 +5,10 @@ import io.crail.common.Clock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -116,7 +118,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   private final AtomicInteger waiterCount = new AtomicInteger();
   private final AtomicLong outstanding = new AtomicLong();
   private final AtomicBoolean closing = new AtomicBoolean();
-  private final List<Sweepable> sweepables = new ArrayList<>();
+  private final Set<Sweepable> sweepables = new LinkedHashSet<>();
+  private Sweepable[] sweeping = {};
   private final List<Flushable> dirty = new ArrayList<>();
   private final List<Poller> pollers = new ArrayList<>();
   private final Thread helper;
@@ -802,11 +805,15 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   }
 
   private void sweep(long now) {
-    // From the end on: whoever leaves the list meanwhile keeps nobody from being swept.
-    for (int i = sweepables.size() - 1; i >= 0; i--) {
+    // Some come and leave meanwhile, which keeps nobody else from being swept.
+    int count = sweepables.size();
+    sweeping = sweepables.toArray(sweeping);
+    for (int i = 0; i < count; i++) {
+      Sweepable next = sweeping[i];
+      sweeping[i] = null;
       try {
-        if (i < sweepables.size()) {
-          sweepables.get(i).sweep(now);
+        if (sweepables.contains(next)) {
+          next.sweep(now);
         }
       } catch (RuntimeException | AssertionError e) {
         // Whoever drives now must not pay for somebody else's bug.

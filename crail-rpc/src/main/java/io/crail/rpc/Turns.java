@@ -18,7 +18,7 @@ import java.util.PriorityQueue;
  *
  * <p>After a slice of requests that take long the thread rests from them as long as it has lasted:
  * one that never sleeps would get its processor late where there are more of them than processors,
- * and with it everybody would wait.
+ * and with it everybody would wait. It rests for a turn at most: what took longer was the machine.
  *
  * <p>Used by one thread.
  */
@@ -132,7 +132,7 @@ public final class Turns {
     do {
       now = serveNext(now);
     } while (!waiting.isEmpty() && now < SLICE_NANOS);
-    return servedLong ? now : 0;
+    return servedLong ? Math.min(now, TURN_NANOS) : 0;
   }
 
   private long serveNext(long began) {

@@ -118,6 +118,9 @@ class TurnsTest {
   void restsAfterRequestsThatTakeLong() {
     new Peer("long", SLICE_MICROS, 1);
     assertEquals(Turns.SLICE_NANOS, turns.serveSlice());
+    // The machine was stopped meanwhile.
+    new Peer("stopped", 1_000 * SLICE_MICROS, 1);
+    assertEquals(Turns.TURN_NANOS, turns.serveSlice());
     Turns.Member brief =
         new Turns.Member() {
           @Override

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class RdmaPlainClientSystemTest {
   /** What a client needs, with the tiers that its configuration speaks of. */
   private static final String JARS =
-      "(crail-(client|common|datanode-(rdma|tcp)|rpc|storage|verbs)|netty-.*|slf4j-api)-[0-9].*\\.jar";
+      "(crail-(client|common|datanode-(rdma|tcp)|rdma|rpc|storage|verbs)|netty-.*|slf4j-api)-[0-9].*\\.jar";
 
   private static final Path LIBRARIES = Path.of(System.getProperty("crail.home", ""), "lib");
 

@@ -107,8 +107,7 @@ final class ClientMessenger extends Messenger implements Connection {
 
   @Override
   public boolean together(ByteBuffer buffer, int length) {
-    frame(buffer, 0, length);
-    return true;
+    return frame(buffer, 0, length);
   }
 
   @Override

@@ -74,7 +74,12 @@ final class Incoming {
       at += some;
       int frameLength = Frame.check(chunk.view(), 0, have, kind, Frame.MAX_LENGTH);
       if (frameLength >= 0) {
-        if (!sink.together(chunk.view(), frameLength)) {
+        boolean isTaken = sink.together(chunk.view(), frameLength);
+        if (chunk == null) {
+          // Who got it has closed the connection.
+          return at - offset;
+        }
+        if (!isTaken) {
           have -= some;
           return at - some - offset;
         }

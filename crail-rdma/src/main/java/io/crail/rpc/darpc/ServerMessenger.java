@@ -114,7 +114,7 @@ final class ServerMessenger extends Messenger {
     batch.reset(buffer);
     batch.add(0, length);
     serve();
-    boolean isTaken = batch.count() == 0 || isClosed();
+    boolean isTaken = batch.count() == 0 && !isClosed();
     batch.reset(memory());
     return isTaken;
   }

@@ -30,6 +30,7 @@ class MessengerTest {
     final Random random;
     long written;
     long received;
+    long closesAt = -1;
     String ended;
 
     Side(SimulatedPort port, Chunk.Pool pool, DarpcSettings settings, Random random)
@@ -60,11 +61,15 @@ class MessengerTest {
     }
 
     void check(ByteBuffer buffer, int offset, int length) {
+      assertFalse(isClosed(), "a frame after the end");
       assertEquals(received, Frame.correlationId(buffer, offset));
       for (int i = Frame.HEADER_LENGTH; i < length; i++) {
         assertEquals((byte) (i * 31 + received), buffer.get(offset + i));
       }
       received++;
+      if (received == closesAt) {
+        end("as asked for");
+      }
     }
 
     int anyLength() {
@@ -120,7 +125,8 @@ class MessengerTest {
 
     @Override
     public boolean together(ByteBuffer buffer, int length) {
-      return frame(buffer, 0, length);
+      frame(buffer, 0, length);
+      return true;
     }
 
     void ask() throws IOException {
@@ -161,15 +167,16 @@ class MessengerTest {
     public boolean together(ByteBuffer buffer, int length) {
       taken();
       waits |= random.nextInt(4) == 0;
-      if (!waits) {
+      if (!waits && !isClosed()) {
         answer(buffer, 0, length);
       }
+      // Nothing is taken after the end, whatever is said here.
       return !waits;
     }
 
     @Override
     void taken() {
-      while (!given.isEmpty() && !waits) {
+      while (!given.isEmpty() && !waits && !isClosed()) {
         waits = random.nextInt(50) == 0;
         if (!waits) {
           int[] frame = given.remove();
@@ -181,6 +188,9 @@ class MessengerTest {
     private void answer(ByteBuffer buffer, int offset, int length) {
       long id = Frame.correlationId(buffer, offset);
       check(buffer, offset, length);
+      if (isClosed()) {
+        return;
+      }
       try {
         write(anyLength(), Frame.KIND_RESPONSE, id);
       } catch (IOException e) {
@@ -336,6 +346,22 @@ class MessengerTest {
       long others = pair.client.port.withContent + pair.server.port.withContent;
       long without = pair.client.port.without + pair.server.port.without;
       assertTrue(without <= others, without + " empty messages, " + others + " others, seed " + s);
+    }
+  }
+
+  @Test
+  void takesNothingMoreWhenAFrameHasEndedTheConnection() throws Exception {
+    long seed = seed();
+    for (int s = 0; s < SEEDS; s++) {
+      Random random = random(seed + s);
+      Pair pair = new Pair(random, anySettings(random, 64), anySettings(random, 64), true);
+      Side closing = random.nextBoolean() ? pair.client : pair.server;
+      closing.closesAt = 1 + random.nextInt(20);
+      while (!closing.isClosed()) {
+        pair.step(true);
+      }
+      assertEquals("as asked for", closing.ended, () -> "seed " + seed);
+      assertEquals(0, closing.pool.used(), "memory");
     }
   }
 

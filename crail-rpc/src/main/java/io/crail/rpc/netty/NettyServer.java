@@ -97,7 +97,10 @@ final class NettyServer implements Transport.ServerEndpoint {
     }
     listener = bound.channel();
     long period = Math.min(1_000_000_000L, Math.min(handshakeTimeoutNanos, stallTimeoutNanos) / 4);
-    loops.forEach((executor, loop) -> sweepAfter(period, executor, loop, period));
+    loops.forEach(
+        (executor, loop) ->
+            executor.scheduleWithFixedDelay(
+                () -> sweep(executor, loop), period, period, TimeUnit.NANOSECONDS));
   }
 
   @Override
@@ -186,21 +189,24 @@ final class NettyServer implements Transport.ServerEndpoint {
     connections.decrementAndGet();
   }
 
-  private void sweepAfter(
-      long delayNanos, EventExecutor executor, ServerLoop loop, long periodNanos) {
-    executor.schedule(
-        () -> {
-          boolean more = false;
-          try {
-            more = loop.sweep();
-          } catch (RuntimeException | Error e) {
-            // All deadlines depend on the sweeps, so they go on, also without memory.
-            LOG.error("{}: a sweep failed", name, e);
-          }
-          sweepAfter(more ? 0 : periodNanos, executor, loop, periodNanos);
-        },
-        delayNanos,
-        TimeUnit.NANOSECONDS);
+  /** All deadlines depend on the sweeps, so they go on whatever happens, also without memory. */
+  private void sweep(EventExecutor executor, ServerLoop loop) {
+    try {
+      if (loop.sweep()) {
+        // The rest after a look at the sockets.
+        executor.schedule(() -> sweep(executor, loop), 0, TimeUnit.NANOSECONDS);
+      }
+    } catch (RuntimeException | Error e) {
+      sweepFailed(e);
+    }
+  }
+
+  private void sweepFailed(Throwable cause) {
+    try {
+      LOG.error("{}: a sweep failed", name, cause);
+    } catch (RuntimeException | Error e) {
+      // The next one may have the memory to tell.
+    }
   }
 
   private void accepted(Channel channel) {

@@ -49,6 +49,7 @@ public final class NettyTransport implements Transport {
 
   private final Configuration configuration;
   private final ByteBufAllocator memory;
+  private final Clock clock;
   private final IoBackend backend;
   private final ThreadPoolExecutor resolver;
 
@@ -59,13 +60,14 @@ public final class NettyTransport implements Transport {
    *     wait as asked for
    */
   public NettyTransport(Configuration configuration) {
-    this(configuration, UnpooledByteBufAllocator.DEFAULT);
+    this(configuration, UnpooledByteBufAllocator.DEFAULT, Clock.SYSTEM);
   }
 
-  /** Creates a transport that takes its memory from an allocator, which a test may have fail. */
-  NettyTransport(Configuration configuration, ByteBufAllocator memory) {
+  /** Creates a transport whose servers have the memory and the time of a test. */
+  NettyTransport(Configuration configuration, ByteBufAllocator memory, Clock clock) {
     this.configuration = configuration;
     this.memory = memory;
+    this.clock = clock;
     this.backend = IoBackend.of(configuration.get(NettyKeys.IO));
     if (isServerSpinning() && !backend.maySpin()) {
       throw new ConfigException(
@@ -107,12 +109,11 @@ public final class NettyTransport implements Transport {
             executor -> {
               BriefPolling polling = newPolling(false);
               ServerLoop loop =
-                  new ServerLoop(
-                      Clock.SYSTEM, newHandler(executor, polling), polling, memory, mostHeld);
+                  new ServerLoop(clock, newHandler(executor, polling), polling, memory, mostHeld);
               loops.put(executor, loop);
               return loop;
             });
-    NettyServer server = new NettyServer(name, service, Clock.SYSTEM, group, loops, configuration);
+    NettyServer server = new NettyServer(name, service, clock, group, loops, configuration);
     try {
       server.listen(newServerBootstrap(group), resolved);
     } catch (IOException | RuntimeException e) {

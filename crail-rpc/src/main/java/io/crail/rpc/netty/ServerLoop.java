@@ -122,9 +122,9 @@ final class ServerLoop implements IoHandler {
   }
 
   private void schedule(EventExecutor executor, long delayNanos) {
-    sliceScheduled = true;
     // A task that is executed may run before the sockets are looked at; one that is scheduled not.
     executor.schedule(() -> serveSlice(executor), delayNanos, TimeUnit.NANOSECONDS);
+    sliceScheduled = true;
   }
 
   private void serveSlice(EventExecutor executor) {

@@ -4,6 +4,7 @@ package io.crail.rpc.netty;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
@@ -14,6 +15,7 @@ import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Service;
 import io.crail.rpc.Session;
 import io.crail.rpc.Transport;
+import io.crail.rpc.Turns;
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -32,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -141,6 +144,24 @@ class ServerMemoryTest {
     @Override
     public void closed(Session session) {
       closed.incrementAndGet();
+    }
+  }
+
+  /** On which each reading takes a while, so that all that is timed is done in small parts. */
+  private static final class SlowClock implements Clock {
+    static final int READINGS_OF_SLICE = 25;
+
+    private final AtomicLong readings = new AtomicLong();
+
+    @Override
+    public long nanoTime() {
+      return System.nanoTime()
+          + readings.incrementAndGet() * (Turns.SLICE_NANOS / READINGS_OF_SLICE);
+    }
+
+    @Override
+    public long currentTimeMillis() {
+      return System.currentTimeMillis();
     }
   }
 
@@ -267,7 +288,7 @@ class ServerMemoryTest {
 
   private static void serveScantly(NettyKeys.Io io, ScantMemory memory) throws Exception {
     int count = 60;
-    try (NettyTransport scant = new NettyTransport(values(io).build(), memory);
+    try (NettyTransport scant = new NettyTransport(values(io).build(), memory, Clock.SYSTEM);
         NettyTransport transport = new NettyTransport(values(io).build());
         Transport.ServerEndpoint server = scant.listen("test", ANY, new Inflating());
         ClientLoop loop = transport.newClientLoop("test")) {
@@ -301,7 +322,7 @@ class ServerMemoryTest {
       while (failed) {
         ScantMemory memory = new ScantMemory();
         try (NettyTransport transport = new NettyTransport(values(io).build());
-            NettyTransport scant = new NettyTransport(values(io).build(), memory);
+            NettyTransport scant = new NettyTransport(values(io).build(), memory, Clock.SYSTEM);
             Transport.ServerEndpoint server = transport.listen("test", ANY, new Inflating());
             ClientLoop loop = scant.newClientLoop("test")) {
           memory.failAfter(failures);
@@ -395,7 +416,8 @@ class ServerMemoryTest {
   void holdsNothingForTheIdle() throws Exception {
     ScantMemory memory = new ScantMemory();
     List<Socket> idle = new ArrayList<>();
-    try (NettyTransport transport = new NettyTransport(values(NettyKeys.Io.AUTO).build(), memory);
+    try (NettyTransport transport =
+            new NettyTransport(values(NettyKeys.Io.AUTO).build(), memory, Clock.SYSTEM);
         Transport.ServerEndpoint server = transport.listen("test", ANY, new Inflating())) {
       for (int i = 0; i < 200; i++) {
         Socket socket = open(server);
@@ -468,7 +490,7 @@ class ServerMemoryTest {
         Collections.sort(gaps);
         assertTrue(service.busy.get() < 100 * 200, io + ": the flood has ended");
         // A few; more when this thread gets no processor.
-        assertTrue(gaps.get(gaps.size() / 2) <= 40, io + ": " + gaps);
+        assertTrue(gaps.get(gaps.size() / 2) <= 100, io + ": " + gaps);
       } finally {
         for (Socket socket : flood) {
           socket.close();
@@ -485,9 +507,12 @@ class ServerMemoryTest {
     Inflating service = new Inflating();
     Configuration configuration =
         values(NettyKeys.Io.AUTO).set(NettyKeys.HANDSHAKE_TIMEOUT, "2s").build();
-    try (NettyTransport transport = new NettyTransport(configuration);
+    try (NettyTransport transport =
+            new NettyTransport(configuration, UnpooledByteBufAllocator.DEFAULT, new SlowClock());
         Transport.ServerEndpoint server = transport.listen("test", ANY, service);
         Socket honest = open(server)) {
+      honest.getOutputStream().write(requests(BUSY, 0, 1, 4));
+      assertEquals(1, readAnswers(honest, 1));
       service.beforeEach = () -> ended.add(figure(server, "ended-no-handshake"));
       for (int i = 0; i < many; i++) {
         mute.add(open(server));
@@ -510,7 +535,7 @@ class ServerMemoryTest {
     for (int i = 1; i < ended.size(); i++) {
       most = Math.max(most, ended.get(i) - ended.get(i - 1));
     }
-    assertTrue(most < many / 2, most + " were ended at once");
+    assertTrue(most <= 2 * SlowClock.READINGS_OF_SLICE, most + " were ended at once");
   }
 
   @Test
@@ -540,7 +565,7 @@ class ServerMemoryTest {
   void endsAConnectionWhoseServiceBreaks() throws Exception {
     for (NettyKeys.Io io : ios()) {
       ScantMemory memory = new ScantMemory();
-      try (NettyTransport transport = new NettyTransport(values(io).build(), memory);
+      try (NettyTransport transport = new NettyTransport(values(io).build(), memory, Clock.SYSTEM);
           Transport.ServerEndpoint server = transport.listen("test", ANY, new Inflating())) {
         // The first breaks as it comes; the second one after others, in its turn of the queue.
         for (int before : new int[] {0, 50}) {
@@ -563,7 +588,7 @@ class ServerMemoryTest {
     ScantMemory memory = new ScantMemory();
     Configuration configuration = values(NettyKeys.Io.AUTO).set(NettyKeys.HELD_LIMIT, "2m").build();
     List<Socket> slow = new ArrayList<>();
-    try (NettyTransport transport = new NettyTransport(configuration, memory);
+    try (NettyTransport transport = new NettyTransport(configuration, memory, Clock.SYSTEM);
         Transport.ServerEndpoint server = transport.listen("test", ANY, new Inflating())) {
       for (int i = 0; i < 20; i++) {
         Socket socket = open(server);

@@ -310,8 +310,11 @@ public abstract class TransportContract {
         () -> {
           int mine = floods.getAndIncrement();
           if (mine < 4) {
-            labour(newPeer(transport.newClientLoop("contract"), server), 300);
-            floods.addAndGet(100);
+            try {
+              labour(newPeer(transport.newClientLoop("contract"), server), 300);
+            } finally {
+              floods.addAndGet(100);
+            }
           } else {
             while (floods.get() < 400) {
               echo(honest, 100);
@@ -329,7 +332,9 @@ public abstract class TransportContract {
     try {
       List<EchoCall> calls = new ArrayList<>();
       for (int i = 0; i < count; i++) {
-        EchoCall call = EchoCall.of(peer, EchoService.LABOUR, pattern(7 * i), LONG);
+        // Some are longer than a message of DaRPC, and are put together before they wait.
+        int length = i % 10 == 0 ? 10_000 : 7 * i;
+        EchoCall call = EchoCall.of(peer, EchoService.LABOUR, pattern(length), LONG);
         call.submit();
         calls.add(call);
       }
