@@ -5,15 +5,13 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Codec;
 import io.crail.protocol.Layout;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.NodeType;
 import io.crail.protocol.Operation;
 import io.crail.rpc.Frame;
 import io.crail.storage.tcp.DataNodeOperations;
-import java.lang.reflect.ParameterizedType;
-import java.lang.reflect.RecordComponent;
-import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -161,8 +159,8 @@ final class ReferencePages {
       page.append("\n### ").append(operation.name()).append('\n');
       layout(page, operation.request().layout());
       layout(page, operation.response().layout());
-      collectParts(operation.request().getClass().getEnclosingClass(), parts);
-      collectParts(operation.response().getClass().getEnclosingClass(), parts);
+      collectParts(operation.request().layout(), parts);
+      collectParts(operation.response().layout(), parts);
     }
   }
 
@@ -196,21 +194,10 @@ final class ReferencePages {
   }
 
   /** The layouts that a message is made of, at any depth. */
-  private static void collectParts(Class<?> message, Map<String, Layout> parts) {
-    for (RecordComponent component : message.getRecordComponents()) {
-      Type type = component.getGenericType();
-      if (type instanceof ParameterizedType list) {
-        type = list.getActualTypeArguments()[0];
-      }
-      if (type instanceof Class<?> part && part.isRecord()) {
-        try {
-          Layout layout = (Layout) part.getField("LAYOUT").get(null);
-          parts.put(layout.name(), layout);
-        } catch (ReflectiveOperationException e) {
-          throw new AssertionError(part + " declares no layout", e);
-        }
-        collectParts(part, parts);
-      }
+  private static void collectParts(Layout layout, Map<String, Layout> parts) {
+    for (Codec<?> part : layout.parts()) {
+      parts.put(part.layout().name(), part.layout());
+      collectParts(part.layout(), parts);
     }
   }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
-import java.nio.ByteBuffer;
-
 /**
  * The space of one storage class at one namenode; {@code free + used + waiting = capacity}.
  *
@@ -31,31 +29,6 @@ public record ClassUsage(
           .i64("waitingBytes", "bytes that wait for the end of leases: freed, or given ahead")
           .i64("largestFreeExtentBytes", "largest extent that could be given out now");
 
-  private static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
-  private static final int CAPACITY = LAYOUT.offset("capacityBytes");
-  private static final int FREE = LAYOUT.offset("freeBytes");
-  private static final int USED = LAYOUT.offset("usedBytes");
-  private static final int WAITING = LAYOUT.offset("waitingBytes");
-  private static final int LARGEST = LAYOUT.offset("largestFreeExtentBytes");
-
-  /** Writes this. */
-  public void encode(ByteBuffer out, int offset) {
-    out.putInt(offset + STORAGE_CLASS, storageClass);
-    out.putLong(offset + CAPACITY, capacityBytes);
-    out.putLong(offset + FREE, freeBytes);
-    out.putLong(offset + USED, usedBytes);
-    out.putLong(offset + WAITING, waitingBytes);
-    out.putLong(offset + LARGEST, largestFreeExtentBytes);
-  }
-
-  /** Reads one. */
-  public static ClassUsage read(ByteBuffer in, int offset) {
-    return new ClassUsage(
-        in.getInt(offset + STORAGE_CLASS),
-        in.getLong(offset + CAPACITY),
-        in.getLong(offset + FREE),
-        in.getLong(offset + USED),
-        in.getLong(offset + WAITING),
-        in.getLong(offset + LARGEST));
-  }
+  /** The codec. */
+  public static final Codec<ClassUsage> CODEC = Codec.of(ClassUsage.class, LAYOUT);
 }

@@ -3,6 +3,7 @@ package io.crail.protocol;
 
 import io.crail.common.error.CrailException;
 import java.nio.ByteBuffer;
+import java.util.UUID;
 
 /**
  * How a message becomes bytes and back, by its {@link Layout}. Stateless and thread-safe. Buffers
@@ -11,11 +12,73 @@ import java.nio.ByteBuffer;
  * @param <T> the message, a record
  */
 public abstract class Codec<T> {
+  /** The codec of an identity of 128 bits. */
+  public static final Codec<UUID> UUID =
+      new Codec<>(
+          UUID.class, Layout.of("UUID").i64("high", "upper half").i64("low", "lower half")) {
+        @Override
+        public void encode(UUID message, ByteBuffer out, int offset) {
+          out.putLong(offset, message.getMostSignificantBits());
+          out.putLong(offset + Long.BYTES, message.getLeastSignificantBits());
+        }
+
+        @Override
+        protected UUID read(ByteBuffer in, int offset) {
+          return new UUID(in.getLong(offset), in.getLong(offset + Long.BYTES));
+        }
+      };
+
+  private final Class<T> type;
   private final Layout layout;
 
   /** Creates a codec for messages of this layout. */
-  protected Codec(Layout layout) {
+  protected Codec(Class<T> type, Layout layout) {
+    this.type = type;
     this.layout = layout;
+  }
+
+  /**
+   * Derives the codec of a record from its layout: each component is the field or the tail of its
+   * name. Fields are {@code boolean}, {@code int}, {@code long} or records with a codec of their
+   * own; tails are {@link io.crail.common.Utf8}, {@link SmallValue}, or lists of what has a codec.
+   */
+  public static <T extends Record> Codec<T> of(Class<T> type, Layout layout) {
+    return new RecordCodec<>(type, layout);
+  }
+
+  /** The codec of a number, for lists of them. */
+  static Codec<Long> ofLong(String name, String field, String meaning) {
+    return new Codec<>(Long.class, Layout.of(name).i64(field, meaning)) {
+      @Override
+      public void encode(Long message, ByteBuffer out, int offset) {
+        out.putLong(offset, message);
+      }
+
+      @Override
+      protected Long read(ByteBuffer in, int offset) {
+        return in.getLong(offset);
+      }
+    };
+  }
+
+  /** As {@link #ofLong}, of 32 bits. */
+  static Codec<Integer> ofInt(String name, String field, String meaning) {
+    return new Codec<>(Integer.class, Layout.of(name).i32(field, meaning)) {
+      @Override
+      public void encode(Integer message, ByteBuffer out, int offset) {
+        out.putInt(offset, message);
+      }
+
+      @Override
+      protected Integer read(ByteBuffer in, int offset) {
+        return in.getInt(offset);
+      }
+    };
+  }
+
+  /** What a message is in Java. */
+  public final Class<T> type() {
+    return type;
   }
 
   /** The layout. */

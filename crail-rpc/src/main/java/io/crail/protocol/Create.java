@@ -54,6 +54,19 @@ public final class Create {
     private static final int WRITTEN = LAYOUT.offset("written");
     private static final int BYTES = LAYOUT.offset("bytes");
 
+    static final Codec<Ahead> CODEC =
+        new Codec<>(Ahead.class, LAYOUT) {
+          @Override
+          public void encode(Ahead message, ByteBuffer out, int offset) {
+            message.encode(out, offset);
+          }
+
+          @Override
+          protected Ahead read(ByteBuffer in, int offset) {
+            return Ahead.read(in, offset);
+          }
+        };
+
     /** True when a request says nothing of space ahead. */
     public static boolean isNone(ByteBuffer in, int offset) {
       return in.getLong(offset + GRANT) == 0 && in.getInt(offset + BYTES) == 0;
@@ -87,19 +100,10 @@ public final class Create {
     public static final Layout LAYOUT =
         Layout.of("Create.Given")
             .i64("grant", "names the space, which may be written to until a lease is over")
-            .struct("extent", Extent.LAYOUT);
+            .struct("extent", Extent.CODEC);
 
-    private static final int GRANT = LAYOUT.offset("grant");
-    private static final int EXTENT = LAYOUT.offset("extent");
-
-    private static Given read(ByteBuffer in, int offset) {
-      return new Given(in.getLong(offset + GRANT), Extent.read(in, offset + EXTENT));
-    }
-
-    private void encode(ByteBuffer out, int offset) {
-      out.putLong(offset + GRANT, grant);
-      extent.encode(out, offset + EXTENT);
-    }
+    /** The codec. */
+    public static final Codec<Given> CODEC = Codec.of(Given.class, LAYOUT);
   }
 
   /**
@@ -208,7 +212,7 @@ public final class Create {
             .i64(
                 "wanted",
                 "bytes that are written next, with a token; or all bytes, where ahead says; or 0")
-            .struct("ahead", Ahead.LAYOUT)
+            .struct("ahead", Ahead.CODEC)
             .u16("pathLength", "bytes of path")
             .u16("hostLength", "bytes of host")
             .u16("valueLength", "bytes of value")
@@ -268,7 +272,7 @@ public final class Create {
 
     /** The codec. */
     public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
+        new Codec<>(Request.class, LAYOUT) {
           @Override
           public int length(Request message) {
             return LAYOUT.fixedLength()
@@ -439,11 +443,11 @@ public final class Create {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Create.Response")
-            .struct("node", NodeInfo.LAYOUT)
+            .struct("node", NodeInfo.CODEC)
             .u16("extentsCount", "number of extents")
             .u16("givenCount", "number of extents for other values")
-            .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS)
-            .list("given", "givenCount", Given.LAYOUT, MAX_GIVEN);
+            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
+            .list("given", "givenCount", Given.CODEC, MAX_GIVEN);
 
     /** Offset of the node. */
     public static final int NODE = LAYOUT.offset("node");
@@ -456,7 +460,7 @@ public final class Create {
 
     /** The codec. */
     public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
+        new Codec<>(Response.class, LAYOUT) {
           @Override
           public int length(Response message) {
             return LAYOUT.fixedLength()
@@ -473,7 +477,7 @@ public final class Create {
             Extent.encodeAll(message.extents, out, at);
             at += message.extents.size() * Extent.LAYOUT.fixedLength();
             if (!message.given.isEmpty()) {
-              message.given.get(0).encode(out, at);
+              Given.CODEC.encode(message.given.get(0), out, at);
             }
           }
 
@@ -487,7 +491,7 @@ public final class Create {
             return new Response(
                 NodeInfo.read(in, offset + NODE),
                 extents,
-                isGiven ? List.of(Given.read(in, at)) : List.of());
+                isGiven ? List.of(Given.CODEC.read(in, at)) : List.of());
           }
         };
   }

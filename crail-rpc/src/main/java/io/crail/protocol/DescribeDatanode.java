@@ -2,8 +2,6 @@
 package io.crail.protocol;
 
 import io.crail.common.Utf8;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Describes a datanode and its regions, for those who access them. */
@@ -26,23 +24,8 @@ public final class DescribeDatanode {
             .i32("datanode", "datanode id")
             .i32("firstRegion", "number of regions to skip");
 
-    static final int DATANODE = LAYOUT.offset("datanode");
-    static final int FIRST_REGION = LAYOUT.offset("firstRegion");
-
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            out.putInt(offset + DATANODE, message.datanode);
-            out.putInt(offset + FIRST_REGION, message.firstRegion);
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            return new Request(in.getInt(offset + DATANODE), in.getInt(offset + FIRST_REGION));
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
   /**
@@ -101,89 +84,9 @@ public final class DescribeDatanode {
                 0,
                 TextLimits.REGION_PATH,
                 "directory of its region files, or empty")
-            .list("regions", "regionsCount", Region.LAYOUT, MAX_REGIONS);
-
-    static final int UUID_HIGH = LAYOUT.offset("uuidHigh");
-    static final int UUID_LOW = LAYOUT.offset("uuidLow");
-    static final int PORT = LAYOUT.offset("port");
-    static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
-    static final int ONLINE = LAYOUT.offset("online");
-    static final int CHECKS_GENERATION = LAYOUT.offset("checksGeneration");
-    static final int TOTAL_REGIONS = LAYOUT.offset("totalRegions");
-    static final int TIER_LENGTH = LAYOUT.offset("tierLength");
-    static final int HOST_LENGTH = LAYOUT.offset("hostLength");
-    static final int PATH_LENGTH = LAYOUT.offset("pathLength");
-    static final int REGIONS_COUNT = LAYOUT.offset("regionsCount");
+            .list("regions", "regionsCount", Region.CODEC, MAX_REGIONS);
 
     /** The codec. */
-    public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public int length(Response message) {
-            return LAYOUT.fixedLength()
-                + message.tier.length()
-                + message.host.length()
-                + message.path.length()
-                + message.regions.size() * Region.LAYOUT.fixedLength();
-          }
-
-          @Override
-          public void encode(Response message, ByteBuffer out, int offset) {
-            out.putLong(offset + UUID_HIGH, message.uuidHigh);
-            out.putLong(offset + UUID_LOW, message.uuidLow);
-            out.putInt(offset + PORT, message.port);
-            out.putInt(offset + STORAGE_CLASS, message.storageClass);
-            out.put(offset + ONLINE, (byte) (message.online ? 1 : 0));
-            out.put(offset + CHECKS_GENERATION, (byte) (message.checksGeneration ? 1 : 0));
-            out.putInt(offset + TOTAL_REGIONS, message.totalRegions);
-            out.putShort(offset + TIER_LENGTH, (short) message.tier.length());
-            out.putShort(offset + HOST_LENGTH, (short) message.host.length());
-            out.putShort(offset + PATH_LENGTH, (short) message.path.length());
-            out.putShort(offset + REGIONS_COUNT, (short) message.regions.size());
-            int at = offset + LAYOUT.fixedLength();
-            message.tier.copyTo(out, at);
-            at += message.tier.length();
-            message.host.copyTo(out, at);
-            at += message.host.length();
-            message.path.copyTo(out, at);
-            at += message.path.length();
-            for (Region element : message.regions) {
-              element.encode(out, at);
-              at += Region.LAYOUT.fixedLength();
-            }
-          }
-
-          @Override
-          protected Response read(ByteBuffer in, int offset) {
-            int at = offset + LAYOUT.fixedLength();
-            int tierLength = in.getShort(offset + TIER_LENGTH) & 0xffff;
-            Utf8 tier = Utf8.copyOf(in, at, tierLength);
-            at += tierLength;
-            int hostLength = in.getShort(offset + HOST_LENGTH) & 0xffff;
-            Utf8 host = Utf8.copyOf(in, at, hostLength);
-            at += hostLength;
-            int pathLength = in.getShort(offset + PATH_LENGTH) & 0xffff;
-            Utf8 path = Utf8.copyOf(in, at, pathLength);
-            at += pathLength;
-            int regionsCount = in.getShort(offset + REGIONS_COUNT) & 0xffff;
-            List<Region> regions = new ArrayList<>(regionsCount);
-            for (int i = 0; i < regionsCount; i++) {
-              regions.add(Region.read(in, at));
-              at += Region.LAYOUT.fixedLength();
-            }
-            return new Response(
-                in.getLong(offset + UUID_HIGH),
-                in.getLong(offset + UUID_LOW),
-                in.getInt(offset + PORT),
-                in.getInt(offset + STORAGE_CLASS),
-                in.get(offset + ONLINE) != 0,
-                in.get(offset + CHECKS_GENERATION) != 0,
-                in.getInt(offset + TOTAL_REGIONS),
-                tier,
-                host,
-                path,
-                regions);
-          }
-        };
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
   }
 }

@@ -2,7 +2,6 @@
 package io.crail.protocol;
 
 import io.crail.common.Utf8;
-import java.nio.ByteBuffer;
 
 /** Writes the namenode's tree and space as text, a page at a time. */
 public final class Dump {
@@ -22,21 +21,8 @@ public final class Dump {
         Layout.of("Dump.Request")
             .i64("cursor", "0 for the first page, then what the last page gave");
 
-    static final int CURSOR = LAYOUT.offset("cursor");
-
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            out.putLong(offset + CURSOR, message.cursor);
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            return new Request(in.getLong(offset + CURSOR));
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
   /**
@@ -53,32 +39,7 @@ public final class Dump {
             .u16("textLength", "bytes of text")
             .bytes("text", "textLength", 0, MAX_TEXT, "whole lines");
 
-    static final int NEXT = LAYOUT.offset("next");
-    static final int TEXT_LENGTH = LAYOUT.offset("textLength");
-
     /** The codec. */
-    public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public int length(Response message) {
-            return LAYOUT.fixedLength() + message.text.length();
-          }
-
-          @Override
-          public void encode(Response message, ByteBuffer out, int offset) {
-            out.putLong(offset + NEXT, message.next);
-            out.putShort(offset + TEXT_LENGTH, (short) message.text.length());
-            int at = offset + LAYOUT.fixedLength();
-            message.text.copyTo(out, at);
-          }
-
-          @Override
-          protected Response read(ByteBuffer in, int offset) {
-            int at = offset + LAYOUT.fixedLength();
-            int textLength = in.getShort(offset + TEXT_LENGTH) & 0xffff;
-            Utf8 text = Utf8.copyOf(in, at, textLength);
-            return new Response(in.getLong(offset + NEXT), text);
-          }
-        };
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
   }
 }

@@ -36,6 +36,20 @@ public record Extent(
           .i32("datanode", "datanode id")
           .i32("region", "index of the region at the datanode");
 
+  /** The codec; by hand, for lookups are read and written with it. */
+  public static final Codec<Extent> CODEC =
+      new Codec<>(Extent.class, LAYOUT) {
+        @Override
+        public void encode(Extent message, ByteBuffer out, int offset) {
+          message.encode(out, offset);
+        }
+
+        @Override
+        protected Extent read(ByteBuffer in, int offset) {
+          return Extent.read(in, offset);
+        }
+      };
+
   /** Bytes of one on the wire. */
   public static final int WIRE_LENGTH = LAYOUT.fixedLength();
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
-import java.nio.ByteBuffer;
 import java.util.List;
 
 /** Finds where a node's bytes lie, from a position on. */
@@ -26,28 +25,8 @@ public final class FindExtents {
             .i64("position", "first byte")
             .u16("maxExtents", "most extents in the answer");
 
-    static final int ID = LAYOUT.offset("id");
-    static final int POSITION = LAYOUT.offset("position");
-    static final int MAX_EXTENTS = LAYOUT.offset("maxExtents");
-
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            out.putLong(offset + ID, message.id);
-            out.putLong(offset + POSITION, message.position);
-            out.putShort(offset + MAX_EXTENTS, (short) message.maxExtents);
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            return new Request(
-                in.getLong(offset + ID),
-                in.getLong(offset + POSITION),
-                in.getShort(offset + MAX_EXTENTS) & 0xffff);
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
   /**
@@ -65,44 +44,10 @@ public final class FindExtents {
             .i64("size", "bytes visible to readers")
             .u16("extentsCount", "number of extents")
             .u16("valueLength", "bytes of value")
-            .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS)
+            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
             .bytes("value", "valueLength", 0, SmallValue.MAX_LENGTH, SmallValue.MEANING);
 
-    static final int SIZE = LAYOUT.offset("size");
-    static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
-    static final int VALUE_LENGTH = LAYOUT.offset("valueLength");
-
     /** The codec. */
-    public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public int length(Response message) {
-            return LAYOUT.fixedLength()
-                + message.extents.size() * Extent.LAYOUT.fixedLength()
-                + message.value.length();
-          }
-
-          @Override
-          public void encode(Response message, ByteBuffer out, int offset) {
-            out.putLong(offset + SIZE, message.size);
-            out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
-            int at = offset + LAYOUT.fixedLength();
-            Extent.encodeAll(message.extents, out, at);
-            at += message.extents.size() * Extent.LAYOUT.fixedLength();
-            out.putShort(offset + VALUE_LENGTH, (short) message.value.length());
-            message.value.copyTo(out, at);
-          }
-
-          @Override
-          protected Response read(ByteBuffer in, int offset) {
-            int at = offset + LAYOUT.fixedLength();
-            int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
-            List<Extent> extents = Extent.readAll(in, at, extentsCount);
-            at += extentsCount * Extent.LAYOUT.fixedLength();
-            int valueLength = in.getShort(offset + VALUE_LENGTH) & 0xffff;
-            SmallValue value = SmallValue.copyOf(in, at, valueLength);
-            return new Response(in.getLong(offset + SIZE), extents, value);
-          }
-        };
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
   }
 }

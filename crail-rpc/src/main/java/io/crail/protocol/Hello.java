@@ -2,7 +2,6 @@
 package io.crail.protocol;
 
 import io.crail.common.Utf8;
-import java.nio.ByteBuffer;
 
 /**
  * The first exchange of a connection: versions, cluster and limits come from the namenode, so that
@@ -51,55 +50,8 @@ public final class Hello {
                 TextLimits.USER,
                 "whom its nodes belong to; empty for the namenode's own user");
 
-    static final int MAGIC = LAYOUT.offset("magic");
-    static final int MIN_VERSION = LAYOUT.offset("minVersion");
-    static final int MAX_VERSION = LAYOUT.offset("maxVersion");
-    static final int ROLE = LAYOUT.offset("role");
-    static final int CLIENT_ID = LAYOUT.offset("clientId");
-    static final int HOST_LENGTH = LAYOUT.offset("hostLength");
-    static final int USER_LENGTH = LAYOUT.offset("userLength");
-
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public int length(Request message) {
-            return LAYOUT.fixedLength() + message.host.length() + message.user.length();
-          }
-
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            out.putInt(offset + MAGIC, message.magic);
-            out.put(offset + MIN_VERSION, (byte) message.minVersion);
-            out.put(offset + MAX_VERSION, (byte) message.maxVersion);
-            out.put(offset + ROLE, (byte) message.role);
-            out.putLong(offset + CLIENT_ID, message.clientId);
-            out.putShort(offset + HOST_LENGTH, (short) message.host.length());
-            out.putShort(offset + USER_LENGTH, (short) message.user.length());
-            int at = offset + LAYOUT.fixedLength();
-            message.host.copyTo(out, at);
-            at += message.host.length();
-            message.user.copyTo(out, at);
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            int at = offset + LAYOUT.fixedLength();
-            int hostLength = in.getShort(offset + HOST_LENGTH) & 0xffff;
-            Utf8 host = Utf8.copyOf(in, at, hostLength);
-            at += hostLength;
-            int userLength = in.getShort(offset + USER_LENGTH) & 0xffff;
-            Utf8 user = Utf8.copyOf(in, at, userLength);
-            return new Request(
-                in.getInt(offset + MAGIC),
-                in.get(offset + MIN_VERSION) & 0xff,
-                in.get(offset + MAX_VERSION) & 0xff,
-                in.get(offset + ROLE) & 0xff,
-                in.getLong(offset + CLIENT_ID),
-                host,
-                user);
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
   /**
@@ -153,58 +105,7 @@ public final class Hello {
       return Long.compareUnsigned(nodeId - rootId, MANY_IDS * namenodeCount) < 0;
     }
 
-    static final int VERSION = LAYOUT.offset("version");
-    static final int NAMENODE_INDEX = LAYOUT.offset("namenodeIndex");
-    static final int NAMENODE_COUNT = LAYOUT.offset("namenodeCount");
-    static final int BLOCK_SIZE = LAYOUT.offset("blockSize");
-    static final int MIN_EXTENT_SIZE = LAYOUT.offset("minExtentSize");
-    static final int SMALL_VALUE = LAYOUT.offset("smallValue");
-    static final int LEASE_MILLIS = LAYOUT.offset("leaseMillis");
-    static final int INCARNATION = LAYOUT.offset("incarnation");
-    static final int ROOT_ID = LAYOUT.offset("rootId");
-    static final int CLUSTER_LENGTH = LAYOUT.offset("clusterLength");
-
     /** The codec. */
-    public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public int length(Response message) {
-            return LAYOUT.fixedLength() + message.cluster.length();
-          }
-
-          @Override
-          public void encode(Response message, ByteBuffer out, int offset) {
-            out.put(offset + VERSION, (byte) message.version);
-            out.putShort(offset + NAMENODE_INDEX, (short) message.namenodeIndex);
-            out.putShort(offset + NAMENODE_COUNT, (short) message.namenodeCount);
-            out.putInt(offset + BLOCK_SIZE, message.blockSize);
-            out.putInt(offset + MIN_EXTENT_SIZE, message.minExtentSize);
-            out.putInt(offset + SMALL_VALUE, message.smallValue);
-            out.putInt(offset + LEASE_MILLIS, message.leaseMillis);
-            out.putLong(offset + INCARNATION, message.incarnation);
-            out.putLong(offset + ROOT_ID, message.rootId);
-            out.putShort(offset + CLUSTER_LENGTH, (short) message.cluster.length());
-            int at = offset + LAYOUT.fixedLength();
-            message.cluster.copyTo(out, at);
-          }
-
-          @Override
-          protected Response read(ByteBuffer in, int offset) {
-            int at = offset + LAYOUT.fixedLength();
-            int clusterLength = in.getShort(offset + CLUSTER_LENGTH) & 0xffff;
-            Utf8 cluster = Utf8.copyOf(in, at, clusterLength);
-            return new Response(
-                in.get(offset + VERSION) & 0xff,
-                in.getShort(offset + NAMENODE_INDEX) & 0xffff,
-                in.getShort(offset + NAMENODE_COUNT) & 0xffff,
-                in.getInt(offset + BLOCK_SIZE),
-                in.getInt(offset + MIN_EXTENT_SIZE),
-                in.getInt(offset + SMALL_VALUE),
-                in.getInt(offset + LEASE_MILLIS),
-                in.getLong(offset + INCARNATION),
-                in.getLong(offset + ROOT_ID),
-                cluster);
-          }
-        };
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
   }
 }

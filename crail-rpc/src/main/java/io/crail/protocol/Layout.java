@@ -6,6 +6,9 @@ import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The layout of a message: a fixed part of little-endian fields at fixed offsets, and behind it, in
@@ -16,8 +19,30 @@ import java.util.List;
  * {@code docs/wire-protocol.md} is generated from it. Immutable once built.
  */
 public final class Layout {
-  /** A field of the fixed part. */
-  public record Field(String name, int offset, int width, String meaning) {}
+  /**
+   * A field of the fixed part.
+   *
+   * @param part how a part with a layout of its own travels; else null
+   */
+  public record Field(String name, int offset, int width, String meaning, Codec<?> part) {
+    /** The unsigned number of a field of 1 or 2 bytes, or that of one of 4. */
+    int get(ByteBuffer in, int messageOffset) {
+      int at = messageOffset + offset;
+      return width == 1 ? in.get(at) & 0xff : width == 2 ? in.getShort(at) & 0xffff : in.getInt(at);
+    }
+
+    /** Sets the number of a field of 1, 2 or 4 bytes. */
+    void put(ByteBuffer out, int messageOffset, int value) {
+      int at = messageOffset + offset;
+      if (width == 1) {
+        out.put(at, (byte) value);
+      } else if (width == 2) {
+        out.putShort(at, (short) value);
+      } else {
+        out.putInt(at, value);
+      }
+    }
+  }
 
   /**
    * A variable part.
@@ -26,6 +51,8 @@ public final class Layout {
    * @param elementLength bytes of an element
    * @param minCount least number of elements
    * @param maxCount most elements
+   * @param element how an element travels; null for bytes
+   * @param page what is in the bytes when they are elements that differ in length; else null
    */
   public record Tail(
       String name,
@@ -33,14 +60,21 @@ public final class Layout {
       int elementLength,
       int minCount,
       int maxCount,
-      String meaning) {}
+      String meaning,
+      Codec<?> element,
+      Page page) {}
+
+  /**
+   * Elements that each have a length of their own.
+   *
+   * @param countField the field that holds their number
+   */
+  public record Page(Field countField, Codec<?> element) {}
 
   private final String name;
   private final List<Field> fields = new ArrayList<>();
   private final List<Tail> tails = new ArrayList<>();
   private int fixedLength;
-  private int[] countOffsets = {};
-  private int[] countWidths = {};
 
   private Layout(String name) {
     this.name = name;
@@ -72,46 +106,83 @@ public final class Layout {
   }
 
   /** Adds a part with a layout of its own that has no tails. */
-  public Layout struct(String field, Layout part) {
-    if (!part.tails.isEmpty()) {
+  public Layout struct(String field, Codec<?> part) {
+    return struct(field, part, "");
+  }
+
+  /** As {@link #struct(String, Codec)}, with what it means here. */
+  public Layout struct(String field, Codec<?> part, String meaning) {
+    Layout own = part.layout();
+    if (!own.tails.isEmpty()) {
       throw new IllegalArgumentException("a part with tails has no fixed length");
     }
-    return add(field, part.fixedLength, "see " + part.name);
+    String text = (meaning.isEmpty() ? "" : meaning + "; ") + "see " + own.name;
+    return add(new Field(field, fixedLength, own.fixedLength, text, part));
   }
 
   /** Adds a tail of bytes; {@code countField} holds their number. */
   public Layout bytes(String tail, String countField, int minCount, int maxCount, String meaning) {
-    return tail(tail, countField, 1, minCount, maxCount, meaning);
+    return add(new Tail(tail, field(countField), 1, minCount, maxCount, meaning, null, null));
   }
 
   /** Adds a tail of parts with one fixed layout; {@code countField} holds their number. */
-  public Layout list(String tail, String countField, Layout element, int maxCount) {
-    return tail(tail, countField, element.fixedLength, 0, maxCount, "see " + element.name);
+  public Layout list(String tail, String countField, Codec<?> element, int maxCount) {
+    Layout own = element.layout();
+    return add(
+        new Tail(
+            tail,
+            field(countField),
+            own.fixedLength,
+            0,
+            maxCount,
+            "see " + own.name,
+            element,
+            null));
+  }
+
+  /**
+   * Adds a tail of parts that each have a length of their own.
+   *
+   * @param countField holds their number
+   * @param lengthField holds the bytes of all
+   * @param maxLength most bytes of all
+   */
+  public Layout page(
+      String tail, String countField, String lengthField, Codec<?> element, int maxLength) {
+    String meaning = tail + ", each a " + element.layout().name;
+    Page page = new Page(field(countField), element);
+    return add(new Tail(tail, field(lengthField), 1, 0, maxLength, meaning, null, page));
   }
 
   private Layout add(String field, int width, String meaning) {
+    return add(new Field(field, fixedLength, width, meaning, null));
+  }
+
+  private Layout add(Field field) {
     if (!tails.isEmpty()) {
       throw new IllegalStateException("fields stand before tails");
     }
-    fields.add(new Field(field, fixedLength, width, meaning));
-    fixedLength += width;
+    fields.add(field);
+    fixedLength += field.width;
     return this;
   }
 
-  private Layout tail(
-      String tail,
-      String countField,
-      int elementLength,
-      int minCount,
-      int maxCount,
-      String meaning) {
-    tails.add(new Tail(tail, field(countField), elementLength, minCount, maxCount, meaning));
-    countOffsets = tails.stream().mapToInt(t -> t.countField.offset).toArray();
-    countWidths = tails.stream().mapToInt(t -> t.countField.width).toArray();
+  private Layout add(Tail tail) {
+    tails.add(tail);
     return this;
   }
 
-  private Field field(String fieldName) {
+  /** What has a layout of its own, in the order of the message. */
+  public List<Codec<?>> parts() {
+    return Stream.concat(
+            fields.stream().map(Field::part),
+            tails.stream().map(tail -> tail.page == null ? tail.element : tail.page.element))
+        .filter(Objects::nonNull)
+        .collect(Collectors.toList());
+  }
+
+  /** The field of a name. */
+  Field field(String fieldName) {
     return fields.stream()
         .filter(field -> field.name.equals(fieldName))
         .findFirst()
@@ -163,13 +234,9 @@ public final class Layout {
       throw refuse(length);
     }
     int expected = fixedLength;
-    for (int i = 0; i < countOffsets.length; i++) {
-      int at = offset + countOffsets[i];
-      int count =
-          countWidths[i] == 1
-              ? buffer.get(at) & 0xff
-              : countWidths[i] == 2 ? buffer.getShort(at) & 0xffff : buffer.getInt(at);
+    for (int i = 0; i < tails.size(); i++) {
       Tail tail = tails.get(i);
+      int count = tail.countField.get(buffer, offset);
       if (count < tail.minCount || count > tail.maxCount) {
         throw ErrorCode.PROTOCOL.exception(
             name
@@ -187,6 +254,26 @@ public final class Layout {
     if (length != expected) {
       throw refuse(length);
     }
+  }
+
+  /** Where a tail begins in a message that was checked. */
+  int tailOffset(int index, ByteBuffer buffer, int offset) {
+    int at = offset + fixedLength;
+    for (int i = 0; i < index; i++) {
+      Tail tail = tails.get(i);
+      at += tail.countField.get(buffer, offset) * tail.elementLength;
+    }
+    return at;
+  }
+
+  /**
+   * The length of a message that begins at a place, as its own counts have it, or what is left
+   * there when that is less; {@link #check} refuses it then.
+   */
+  int lengthAt(ByteBuffer buffer, int offset, int left) {
+    return left < fixedLength
+        ? left
+        : Math.min(left, tailOffset(tails.size(), buffer, offset) - offset);
   }
 
   private CrailException refuse(int length) {

@@ -33,7 +33,7 @@ public final class Lookup {
 
     /** The codec. */
     public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
+        new Codec<>(Request.class, LAYOUT) {
           @Override
           public int length(Request message) {
             return lengthFor(message.path);
@@ -124,10 +124,10 @@ public final class Lookup {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Lookup.Response")
-            .struct("node", NodeInfo.LAYOUT)
+            .struct("node", NodeInfo.CODEC)
             .u16("extentsCount", "number of extents")
             .u16("valueLength", "bytes of value")
-            .list("extents", "extentsCount", Extent.LAYOUT, MAX_EXTENTS)
+            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
             .bytes("value", "valueLength", 0, SmallValue.MAX_LENGTH, SmallValue.MEANING);
 
     /** Offset of the node. */
@@ -141,7 +141,7 @@ public final class Lookup {
 
     /** The codec. */
     public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
+        new Codec<>(Response.class, LAYOUT) {
           @Override
           public int length(Response message) {
             return LAYOUT.fixedLength()

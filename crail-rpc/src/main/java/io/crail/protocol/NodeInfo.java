@@ -64,6 +64,20 @@ public record NodeInfo(
           .u16("owner", "number of the owner's name")
           .u16("group", "number of the group's name");
 
+  /** The codec; by hand, for lookups are read and written with it. */
+  public static final Codec<NodeInfo> CODEC =
+      new Codec<>(NodeInfo.class, LAYOUT) {
+        @Override
+        public void encode(NodeInfo message, ByteBuffer out, int offset) {
+          message.encode(out, offset);
+        }
+
+        @Override
+        protected NodeInfo read(ByteBuffer in, int offset) throws CrailException {
+          return NodeInfo.read(in, offset);
+        }
+      };
+
   private static final int ID = LAYOUT.offset("id");
   private static final int SIZE = LAYOUT.offset("size");
   private static final int MODIFIED = LAYOUT.offset("modifiedMillis");

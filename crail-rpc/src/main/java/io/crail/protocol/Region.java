@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
-import java.nio.ByteBuffer;
-
 /**
  * A run of memory or flash that a datanode lends to one namenode.
  *
@@ -20,25 +18,6 @@ public record Region(int index, long length, long address, long key) {
           .i64("address", "address for the tier, or 0")
           .i64("key", "access key for the tier, or 0");
 
-  private static final int INDEX = LAYOUT.offset("index");
-  private static final int LENGTH = LAYOUT.offset("length");
-  private static final int ADDRESS = LAYOUT.offset("address");
-  private static final int KEY = LAYOUT.offset("key");
-
-  /** Writes this. */
-  public void encode(ByteBuffer out, int offset) {
-    out.putInt(offset + INDEX, index);
-    out.putLong(offset + LENGTH, length);
-    out.putLong(offset + ADDRESS, address);
-    out.putLong(offset + KEY, key);
-  }
-
-  /** Reads one. */
-  public static Region read(ByteBuffer in, int offset) {
-    return new Region(
-        in.getInt(offset + INDEX),
-        in.getLong(offset + LENGTH),
-        in.getLong(offset + ADDRESS),
-        in.getLong(offset + KEY));
-  }
+  /** The codec. */
+  public static final Codec<Region> CODEC = Codec.of(Region.class, LAYOUT);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
-import java.nio.ByteBuffer;
-
 /**
  * Lends a region to the namenode; a region that is known is confirmed. Sent again without an answer
  * it is the same request.
@@ -33,37 +31,8 @@ public final class RegisterRegion {
             .i64("key", "access key for the tier, or 0")
             .i64("generation", "0 if never lent before; else new generations begin above it");
 
-    static final int DATANODE = LAYOUT.offset("datanode");
-    static final int INDEX = LAYOUT.offset("index");
-    static final int LENGTH = LAYOUT.offset("length");
-    static final int ADDRESS = LAYOUT.offset("address");
-    static final int KEY = LAYOUT.offset("key");
-    static final int GENERATION = LAYOUT.offset("generation");
-
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            out.putInt(offset + DATANODE, message.datanode);
-            out.putInt(offset + INDEX, message.index);
-            out.putLong(offset + LENGTH, message.length);
-            out.putLong(offset + ADDRESS, message.address);
-            out.putLong(offset + KEY, message.key);
-            out.putLong(offset + GENERATION, message.generation);
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            return new Request(
-                in.getInt(offset + DATANODE),
-                in.getInt(offset + INDEX),
-                in.getLong(offset + LENGTH),
-                in.getLong(offset + ADDRESS),
-                in.getLong(offset + KEY),
-                in.getLong(offset + GENERATION));
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
   /**
@@ -76,20 +45,7 @@ public final class RegisterRegion {
     public static final Layout LAYOUT =
         Layout.of("RegisterRegion.Response").i64("blocks", "blocks that the region was cut into");
 
-    static final int BLOCKS = LAYOUT.offset("blocks");
-
     /** The codec. */
-    public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Response message, ByteBuffer out, int offset) {
-            out.putLong(offset + BLOCKS, message.blocks);
-          }
-
-          @Override
-          protected Response read(ByteBuffer in, int offset) {
-            return new Response(in.getLong(offset + BLOCKS));
-          }
-        };
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
   }
 }

@@ -2,7 +2,6 @@
 package io.crail.protocol;
 
 import io.crail.common.Utf8;
-import java.nio.ByteBuffer;
 
 /** Takes no more space from a datanode; it may end when its last extent is free. */
 public final class RemoveDatanode {
@@ -23,33 +22,8 @@ public final class RemoveDatanode {
             .bytes(
                 "host", "hostLength", 1, TextLimits.HOST, "host of the datanode as it registered");
 
-    static final int PORT = LAYOUT.offset("port");
-    static final int HOST_LENGTH = LAYOUT.offset("hostLength");
-
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public int length(Request message) {
-            return LAYOUT.fixedLength() + message.host.length();
-          }
-
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            out.putInt(offset + PORT, message.port);
-            out.putShort(offset + HOST_LENGTH, (short) message.host.length());
-            int at = offset + LAYOUT.fixedLength();
-            message.host.copyTo(out, at);
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            int at = offset + LAYOUT.fixedLength();
-            int hostLength = in.getShort(offset + HOST_LENGTH) & 0xffff;
-            Utf8 host = Utf8.copyOf(in, at, hostLength);
-            return new Request(in.getInt(offset + PORT), host);
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
   /**
@@ -65,22 +39,7 @@ public final class RemoveDatanode {
             .i32("datanode", "datanode id")
             .i64("usedBytes", "bytes that are still in use on it");
 
-    static final int DATANODE = LAYOUT.offset("datanode");
-    static final int USED_BYTES = LAYOUT.offset("usedBytes");
-
     /** The codec. */
-    public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Response message, ByteBuffer out, int offset) {
-            out.putInt(offset + DATANODE, message.datanode);
-            out.putLong(offset + USED_BYTES, message.usedBytes);
-          }
-
-          @Override
-          protected Response read(ByteBuffer in, int offset) {
-            return new Response(in.getInt(offset + DATANODE), in.getLong(offset + USED_BYTES));
-          }
-        };
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
   }
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -27,8 +25,8 @@ public final class RenewLeases {
     public static final Layout LAYOUT =
         Layout.of("RenewLeases.Lease").i64("id", "node id").i64("token", "the write lease");
 
-    private static final int ID = LAYOUT.offset("id");
-    private static final int TOKEN = LAYOUT.offset("token");
+    /** The codec. */
+    public static final Codec<Lease> CODEC = Codec.of(Lease.class, LAYOUT);
   }
 
   /**
@@ -43,43 +41,10 @@ public final class RenewLeases {
         Layout.of("RenewLeases.Request")
             .i64("clientId", "the client")
             .u16("leaseCount", "number of leases")
-            .list("leases", "leaseCount", Lease.LAYOUT, MAX_LEASES);
-
-    static final int CLIENT_ID = LAYOUT.offset("clientId");
-    static final int LEASE_COUNT = LAYOUT.offset("leaseCount");
+            .list("leases", "leaseCount", Lease.CODEC, MAX_LEASES);
 
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public int length(Request message) {
-            return LAYOUT.fixedLength() + message.leases.size() * Lease.LAYOUT.fixedLength();
-          }
-
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            out.putLong(offset + CLIENT_ID, message.clientId);
-            out.putShort(offset + LEASE_COUNT, (short) message.leases.size());
-            int at = offset + LAYOUT.fixedLength();
-            for (Lease lease : message.leases) {
-              out.putLong(at + Lease.ID, lease.id);
-              out.putLong(at + Lease.TOKEN, lease.token);
-              at += Lease.LAYOUT.fixedLength();
-            }
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            int count = in.getShort(offset + LEASE_COUNT) & 0xffff;
-            List<Lease> leases = new ArrayList<>(count);
-            int at = offset + LAYOUT.fixedLength();
-            for (int i = 0; i < count; i++) {
-              leases.add(new Lease(in.getLong(at + Lease.ID), in.getLong(at + Lease.TOKEN)));
-              at += Lease.LAYOUT.fixedLength();
-            }
-            return new Request(in.getLong(offset + CLIENT_ID), List.copyOf(leases));
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
   /**
@@ -95,8 +60,8 @@ public final class RenewLeases {
             .u16("index", "which lease of the request, from 0")
             .u16("error", "the error that a write under it gets");
 
-    private static final int INDEX = LAYOUT.offset("index");
-    private static final int ERROR = LAYOUT.offset("error");
+    /** The codec. */
+    public static final Codec<Lost> CODEC = Codec.of(Lost.class, LAYOUT);
   }
 
   /**
@@ -109,43 +74,9 @@ public final class RenewLeases {
     public static final Layout LAYOUT =
         Layout.of("RenewLeases.Response")
             .u16("lostCount", "number of leases that are lost")
-            .list("lost", "lostCount", Lost.LAYOUT, MAX_LEASES);
-
-    static final int LOST_COUNT = LAYOUT.offset("lostCount");
+            .list("lost", "lostCount", Lost.CODEC, MAX_LEASES);
 
     /** The codec. */
-    public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public int length(Response message) {
-            return LAYOUT.fixedLength() + message.lost.size() * Lost.LAYOUT.fixedLength();
-          }
-
-          @Override
-          public void encode(Response message, ByteBuffer out, int offset) {
-            out.putShort(offset + LOST_COUNT, (short) message.lost.size());
-            int at = offset + LAYOUT.fixedLength();
-            for (Lost lost : message.lost) {
-              out.putShort(at + Lost.INDEX, (short) lost.index);
-              out.putShort(at + Lost.ERROR, (short) lost.error);
-              at += Lost.LAYOUT.fixedLength();
-            }
-          }
-
-          @Override
-          protected Response read(ByteBuffer in, int offset) {
-            int count = in.getShort(offset + LOST_COUNT) & 0xffff;
-            List<Lost> lost = new ArrayList<>(count);
-            int at = offset + LAYOUT.fixedLength();
-            for (int i = 0; i < count; i++) {
-              lost.add(
-                  new Lost(
-                      in.getShort(at + Lost.INDEX) & 0xffff,
-                      in.getShort(at + Lost.ERROR) & 0xffff));
-              at += Lost.LAYOUT.fixedLength();
-            }
-            return new Response(List.copyOf(lost));
-          }
-        };
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
   }
 }

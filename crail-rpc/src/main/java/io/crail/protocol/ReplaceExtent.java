@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
-import java.nio.ByteBuffer;
-
 /**
  * Gives a writer other space in the place of an extent that it could not write to, and in which
  * nothing was acknowledged. Asked again for the same extent it answers the same. Answered by {@link
@@ -37,33 +35,10 @@ public final class ReplaceExtent {
         Layout.of("ReplaceExtent.Request")
             .i64("id", "node id")
             .i64("token", "the write lease")
-            .struct("extent", Extent.LAYOUT)
+            .struct("extent", Extent.CODEC)
             .u8("reason", "why: UNREACHABLE, PINNED or SILENT");
 
-    static final int ID = LAYOUT.offset("id");
-    static final int TOKEN = LAYOUT.offset("token");
-    static final int EXTENT = LAYOUT.offset("extent");
-    static final int REASON = LAYOUT.offset("reason");
-
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            out.putLong(offset + ID, message.id);
-            out.putLong(offset + TOKEN, message.token);
-            message.extent.encode(out, offset + EXTENT);
-            out.put(offset + REASON, (byte) message.reason);
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            return new Request(
-                in.getLong(offset + ID),
-                in.getLong(offset + TOKEN),
-                Extent.read(in, offset + EXTENT),
-                in.get(offset + REASON) & 0xff);
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
-import io.crail.common.error.CrailException;
-import java.nio.ByteBuffer;
-
 /** Makes written bytes visible to readers; may end the write lease. */
 public final class SetSize {
   /** Close: the write lease goes on. */
@@ -54,41 +51,8 @@ public final class SetSize {
                 SmallValue.MAX_LENGTH,
                 "with END: all bytes of a small key-value");
 
-    static final int ID = LAYOUT.offset("id");
-    static final int TOKEN = LAYOUT.offset("token");
-    static final int SIZE = LAYOUT.offset("size");
-    static final int CLOSE = LAYOUT.offset("close");
-    static final int VALUE_LENGTH = LAYOUT.offset("valueLength");
-
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public int length(Request message) {
-            return LAYOUT.fixedLength() + message.value.length();
-          }
-
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            out.putLong(offset + ID, message.id);
-            out.putLong(offset + TOKEN, message.token);
-            out.putLong(offset + SIZE, message.size);
-            out.put(offset + CLOSE, (byte) message.close);
-            out.putShort(offset + VALUE_LENGTH, (short) message.value.length());
-            message.value.copyTo(out, offset + LAYOUT.fixedLength());
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            int valueLength = in.getShort(offset + VALUE_LENGTH) & 0xffff;
-            return new Request(
-                in.getLong(offset + ID),
-                in.getLong(offset + TOKEN),
-                in.getLong(offset + SIZE),
-                in.get(offset + CLOSE) & 0xff,
-                SmallValue.copyOf(in, offset + LAYOUT.fixedLength(), valueLength));
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
   /**
@@ -99,22 +63,9 @@ public final class SetSize {
   public record Response(NodeInfo node) {
     /** The layout. */
     public static final Layout LAYOUT =
-        Layout.of("SetSize.Response").struct("node", NodeInfo.LAYOUT);
-
-    static final int NODE = LAYOUT.offset("node");
+        Layout.of("SetSize.Response").struct("node", NodeInfo.CODEC);
 
     /** The codec. */
-    public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Response message, ByteBuffer out, int offset) {
-            message.node.encode(out, offset + NODE);
-          }
-
-          @Override
-          protected Response read(ByteBuffer in, int offset) throws CrailException {
-            return new Response(NodeInfo.read(in, offset + NODE));
-          }
-        };
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
   }
 }

@@ -48,12 +48,7 @@ class NameNodeOperationsTest {
     static Message<?> of(Operation<?, ?> operation, boolean request) {
       Codec<?> codec = request ? operation.request() : operation.response();
       String name = operation.number() + " " + operation + (request ? " request" : " response");
-      return new Message<>(name, (Codec<Object>) codec, (Class<Object>) typeOf(codec));
-    }
-
-    /** The record that declares the codec. */
-    private static Class<?> typeOf(Codec<?> codec) {
-      return codec.getClass().getEnclosingClass();
+      return new Message<>(name, (Codec<Object>) codec, (Class<Object>) codec.type());
     }
 
     ByteBuffer encode(Object message) {

@@ -38,37 +38,11 @@ public final class RdmaHello {
         Layout.of("RdmaHello.Request")
             .i32("magic", "always RdmaHello.MAGIC")
             .i32("version", "protocol version of the client")
-            .i64("uuidHigh", "identity of the expected datanode process, upper half")
-            .i64("uuidLow", "identity of the expected datanode process, lower half")
+            .struct("uuid", Codec.UUID, "identity of the expected datanode process")
             .i64("clientId", "who the client is, also to namenodes");
 
-    private static final int MAGIC_OFFSET = LAYOUT.offset("magic");
-    private static final int VERSION_OFFSET = LAYOUT.offset("version");
-    private static final int UUID_HIGH = LAYOUT.offset("uuidHigh");
-    private static final int UUID_LOW = LAYOUT.offset("uuidLow");
-    private static final int CLIENT_ID = LAYOUT.offset("clientId");
-
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            out.putInt(offset + MAGIC_OFFSET, message.magic);
-            out.putInt(offset + VERSION_OFFSET, message.version);
-            out.putLong(offset + UUID_HIGH, message.uuid.getMostSignificantBits());
-            out.putLong(offset + UUID_LOW, message.uuid.getLeastSignificantBits());
-            out.putLong(offset + CLIENT_ID, message.clientId);
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            return new Request(
-                in.getInt(offset + MAGIC_OFFSET),
-                in.getInt(offset + VERSION_OFFSET),
-                new UUID(in.getLong(offset + UUID_HIGH), in.getLong(offset + UUID_LOW)),
-                in.getLong(offset + CLIENT_ID));
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
   /**
@@ -86,28 +60,8 @@ public final class RdmaHello {
             .i32("version", "protocol version of the datanode")
             .i32("code", "0, or the number of the error that is the reason of a refusal");
 
-    private static final int MAGIC_OFFSET = LAYOUT.offset("magic");
-    private static final int VERSION_OFFSET = LAYOUT.offset("version");
-    private static final int CODE = LAYOUT.offset("code");
-
     /** The codec. */
-    public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Response message, ByteBuffer out, int offset) {
-            out.putInt(offset + MAGIC_OFFSET, message.magic);
-            out.putInt(offset + VERSION_OFFSET, message.version);
-            out.putInt(offset + CODE, message.code);
-          }
-
-          @Override
-          protected Response read(ByteBuffer in, int offset) {
-            return new Response(
-                in.getInt(offset + MAGIC_OFFSET),
-                in.getInt(offset + VERSION_OFFSET),
-                in.getInt(offset + CODE));
-          }
-        };
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
   }
 
   /** The client's private data. */

@@ -3,7 +3,6 @@ package io.crail.storage.tcp;
 
 import io.crail.protocol.Codec;
 import io.crail.protocol.Layout;
-import java.nio.ByteBuffer;
 import java.util.UUID;
 
 /**
@@ -31,36 +30,10 @@ public final class DataHello {
             .i32("magic", "always DataHello.MAGIC")
             .u8("minVersion", "lowest protocol version of the client")
             .u8("maxVersion", "highest protocol version of the client")
-            .i64("uuidHigh", "identity of the expected datanode process, upper half")
-            .i64("uuidLow", "identity of the expected datanode process, lower half");
-
-    private static final int MAGIC_OFFSET = LAYOUT.offset("magic");
-    private static final int MIN_VERSION = LAYOUT.offset("minVersion");
-    private static final int MAX_VERSION = LAYOUT.offset("maxVersion");
-    private static final int UUID_HIGH = LAYOUT.offset("uuidHigh");
-    private static final int UUID_LOW = LAYOUT.offset("uuidLow");
+            .struct("uuid", Codec.UUID, "identity of the expected datanode process");
 
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            out.putInt(offset + MAGIC_OFFSET, message.magic);
-            out.put(offset + MIN_VERSION, (byte) message.minVersion);
-            out.put(offset + MAX_VERSION, (byte) message.maxVersion);
-            out.putLong(offset + UUID_HIGH, message.uuid.getMostSignificantBits());
-            out.putLong(offset + UUID_LOW, message.uuid.getLeastSignificantBits());
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            return new Request(
-                in.getInt(offset + MAGIC_OFFSET),
-                in.get(offset + MIN_VERSION) & 0xff,
-                in.get(offset + MAX_VERSION) & 0xff,
-                new UUID(in.getLong(offset + UUID_HIGH), in.getLong(offset + UUID_LOW)));
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
   /**
@@ -76,23 +49,7 @@ public final class DataHello {
             .u8("version", "the protocol version of this connection")
             .i32("writeTimeoutMillis", "how long the data of a write may take to arrive");
 
-    private static final int VERSION = LAYOUT.offset("version");
-    private static final int WRITE_TIMEOUT_MILLIS = LAYOUT.offset("writeTimeoutMillis");
-
     /** The codec. */
-    public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Response message, ByteBuffer out, int offset) {
-            out.put(offset + VERSION, (byte) message.version);
-            out.putInt(offset + WRITE_TIMEOUT_MILLIS, message.writeTimeoutMillis);
-          }
-
-          @Override
-          protected Response read(ByteBuffer in, int offset) {
-            return new Response(
-                in.get(offset + VERSION) & 0xff, in.getInt(offset + WRITE_TIMEOUT_MILLIS));
-          }
-        };
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
   }
 }

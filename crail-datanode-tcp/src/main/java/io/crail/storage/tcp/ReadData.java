@@ -37,28 +37,7 @@ public final class ReadData {
     static final int GENERATION = LAYOUT.offset("generation");
 
     /** The codec. */
-    public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Request message, ByteBuffer out, int offset) {
-            encodeFields(
-                out,
-                offset,
-                message.region,
-                message.length,
-                message.regionOffset,
-                message.generation);
-          }
-
-          @Override
-          protected Request read(ByteBuffer in, int offset) {
-            return new Request(
-                in.getInt(offset + REGION),
-                in.getInt(offset + LENGTH),
-                in.getLong(offset + REGION_OFFSET),
-                in.getLong(offset + GENERATION));
-          }
-        };
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
 
     /** Writes a request without making one. */
     static void encodeFields(
@@ -89,7 +68,7 @@ public final class ReadData {
 
     /** The codec of the fixed part; the data are moved apart from it. */
     public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
+        new Codec<>(Response.class, LAYOUT) {
           @Override
           public void encode(Response message, ByteBuffer out, int offset) {
             encodeFields(out, offset, message.dataLength, message.trailer);

@@ -39,7 +39,7 @@ public final class WriteData {
 
     /** The codec of the fixed part; the data are moved apart from it. */
     public static final Codec<Request> CODEC =
-        new Codec<>(LAYOUT) {
+        new Codec<>(Request.class, LAYOUT) {
           @Override
           public void encode(Request message, ByteBuffer out, int offset) {
             encodeFields(
@@ -82,17 +82,6 @@ public final class WriteData {
     public static final Layout LAYOUT = Layout.of("WriteData.Response");
 
     /** The codec. */
-    public static final Codec<Response> CODEC =
-        new Codec<>(LAYOUT) {
-          @Override
-          public void encode(Response message, ByteBuffer out, int offset) {
-            // It has no fields.
-          }
-
-          @Override
-          protected Response read(ByteBuffer in, int offset) {
-            return new Response();
-          }
-        };
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
   }
 }

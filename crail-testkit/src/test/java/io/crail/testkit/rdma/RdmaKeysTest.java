@@ -150,7 +150,7 @@ class RdmaKeysTest {
         assertEquals(List.of(region), got.regions());
         assertHolds(Region.class, "index length address key");
         bytes.clear().put(new byte[100]).clear();
-        got.regions().get(0).encode(bytes, 0);
+        Region.CODEC.encode(got.regions().get(0), bytes, 0);
         assertEquals(28, Region.LAYOUT.fixedLength(), "bytes for something else");
         assertKeys(bytes, 28, known.get(0));
       }
