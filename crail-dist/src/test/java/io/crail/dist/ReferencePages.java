@@ -15,6 +15,7 @@ import io.crail.storage.tcp.DataNodeOperations;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** Writes the pages in docs/ that follow from declarations in the code. */
 final class ReferencePages {
@@ -50,10 +51,26 @@ final class ReferencePages {
             "`" + key.name() + "`",
             key.type().label(),
             key.defaultText().isEmpty() ? "(empty)" : "`" + key.defaultText() + "`",
-            key.sentence());
+            key.sentence() + otherNames(key));
       }
     }
     return page.toString();
+  }
+
+  private static String otherNames(ConfigKey<?> key) {
+    StringBuilder text = new StringBuilder();
+    key.otherNames()
+        .forEach(
+            (name, words) -> {
+              text.append(" In files of Apache Crail: `").append(name).append("`, ");
+              text.append(
+                  new TreeMap<>(words)
+                      .entrySet().stream()
+                          .map(word -> word.getKey() + " for " + word.getValue())
+                          .collect(Collectors.joining(", ")));
+              text.append('.');
+            });
+    return text.toString();
   }
 
   /** The list of all keys, by which each part of Crail knows those of the others. */

@@ -57,7 +57,7 @@ final class LatencySection extends Section {
               with.setup()
                   .with(
                       "--set",
-                      "crail.tcp.server.polling=spin",
+                      "crail.spintime=always",
                       "--set",
                       "crail.namenode.tcp.cores=1",
                       "--set",
@@ -69,7 +69,7 @@ final class LatencySection extends Section {
     } else {
       signal("CONT");
     }
-    lookup(spinning, SPINNING, "1", " --set crail.tcp.client.polling=spin");
+    lookup(spinning, SPINNING, "1", " --set crail.spintime=always");
     signal("STOP");
   }
 

@@ -166,7 +166,7 @@ public final class MeasureRdma {
             "crail.storage.types=rdma",
             "crail.storage.rdma.interface=" + server,
             "crail.storage.localmap=false",
-            "crail.rdma.spintime=" + SPIN_MICROS)) {
+            "crail.spintime=" + SPIN_MICROS)) {
       all.addAll(List.of("--set", setting));
     }
     all.addAll(arguments);
@@ -198,7 +198,7 @@ public final class MeasureRdma {
     String one = "-t getFile -f /ready.dat -k 10000 -w " + WARM_UP;
     samples.add(
         "getFile, one in flight", "us p50", shown(one), Samples.number(iobench(one), "p50"));
-    String asleep = one + " --set crail.rdma.polling=event";
+    String asleep = one + " --set crail.spintime=0";
     samples.add(
         "getFile, one in flight, clients asleep",
         "us p50",

@@ -2,7 +2,9 @@
 package io.crail.common.config;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
@@ -18,24 +20,27 @@ public final class ConfigKey<T> {
   private final String defaultText;
   private final String sentence;
   private final Function<T, String> check;
+  private final Map<String, Map<String, String>> otherNames;
 
   private ConfigKey(
       String name,
       ConfigType<T> type,
       String defaultText,
       String sentence,
-      Function<T, String> check) {
+      Function<T, String> check,
+      Map<String, Map<String, String>> otherNames) {
     this.name = Objects.requireNonNull(name, "name");
     this.type = Objects.requireNonNull(type, "type");
     this.defaultText = Objects.requireNonNull(defaultText, "defaultText");
     this.sentence = Objects.requireNonNull(sentence, "sentence");
     this.check = check;
+    this.otherNames = otherNames;
   }
 
   /** Declares a key whose every parsable value is good. */
   public static <T> ConfigKey<T> of(
       String name, ConfigType<T> type, String defaultText, String sentence) {
-    return new ConfigKey<>(name, type, defaultText, sentence, value -> null);
+    return new ConfigKey<>(name, type, defaultText, sentence, value -> null, Map.of());
   }
 
   /**
@@ -53,7 +58,20 @@ public final class ConfigKey<T> {
         value -> {
           String complaint = first.apply(value);
           return complaint != null ? complaint : refusal.apply(value);
-        });
+        },
+        otherNames);
+  }
+
+  /**
+   * The same key, which files of Apache Crail set by another name and in other words. What is set
+   * by its own name counts more.
+   *
+   * @param words what each word there, in lower case, is here
+   */
+  public ConfigKey<T> alsoNamed(String other, Map<String, String> words) {
+    Map<String, Map<String, String>> names = new TreeMap<>(otherNames);
+    names.put(other, words);
+    return new ConfigKey<>(name, type, defaultText, sentence, check, Map.copyOf(names));
   }
 
   /** The same key, refusing values outside {@code [least, most]}. */
@@ -100,6 +118,11 @@ public final class ConfigKey<T> {
   /** The default as a user would write it. */
   public String defaultText() {
     return defaultText;
+  }
+
+  /** Other names by which it may be set, and for each what a word there is here. */
+  public Map<String, Map<String, String>> otherNames() {
+    return otherNames;
   }
 
   /** What the key means, in a sentence or two. */

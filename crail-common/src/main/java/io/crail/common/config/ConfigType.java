@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -53,6 +52,30 @@ public abstract class ConfigType<T> {
         @Override
         public Long parse(String text) {
           return parseBytes(text);
+        }
+      };
+
+  /**
+   * Microseconds, up to a second, or {@code always}; the value is in nanoseconds, and {@link
+   * Long#MAX_VALUE} for always.
+   */
+  public static final ConfigType<Long> MICROS_OR_ALWAYS =
+      new ConfigType<>("integer or always") {
+        @Override
+        public Long parse(String text) {
+          if (text.equalsIgnoreCase("always")) {
+            return Long.MAX_VALUE;
+          }
+          String allowed = "must be a whole number from 0 to 1000000, or always";
+          try {
+            int micros = Integer.parseInt(text);
+            if (micros >= 0 && micros <= 1_000_000) {
+              return micros * 1_000L;
+            }
+          } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(allowed, e);
+          }
+          throw new IllegalArgumentException(allowed);
         }
       };
 
@@ -123,15 +146,6 @@ public abstract class ConfigType<T> {
 
   /** One of an enumeration's constants, written in lower case. */
   public static <E extends Enum<E>> ConfigType<E> oneOf(Class<E> type) {
-    return oneOf(type, Map.of());
-  }
-
-  /**
-   * One of an enumeration's constants, which have further names.
-   *
-   * @param others what else is understood, in lower case
-   */
-  public static <E extends Enum<E>> ConfigType<E> oneOf(Class<E> type, Map<String, E> others) {
     String allowed =
         String.join(
             ", ",
@@ -146,11 +160,7 @@ public abstract class ConfigType<T> {
             return constant;
           }
         }
-        E other = others.get(text.toLowerCase(Locale.ROOT));
-        if (other == null) {
-          throw new IllegalArgumentException("must be one of: " + allowed);
-        }
-        return other;
+        throw new IllegalArgumentException("must be one of: " + allowed);
       }
     };
   }

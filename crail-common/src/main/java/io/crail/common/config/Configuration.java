@@ -211,7 +211,9 @@ public final class Configuration {
       }
       Map<String, Object> values = new HashMap<>();
       Map<String, String> texts = new HashMap<>();
-      settings.forEach(
+      Map<String, Setting> own = new LinkedHashMap<>(settings);
+      known.values().forEach(key -> rename(key, own));
+      own.forEach(
           (name, setting) -> {
             ConfigKey<?> key = known.get(name);
             if (key == null && NAMES.contains(name)) {
@@ -242,6 +244,33 @@ public final class Configuration {
             texts.put(name, setting.text);
           });
       return new Configuration(Map.copyOf(values), Map.copyOf(texts));
+    }
+
+    /** Puts what was set by another name of a key in the place of the key. */
+    private static void rename(ConfigKey<?> key, Map<String, Setting> settings) {
+      key.otherNames()
+          .forEach(
+              (other, words) -> {
+                Setting setting = settings.remove(other);
+                if (setting == null) {
+                  return;
+                }
+                String word = words.get(setting.text.toLowerCase(Locale.ROOT));
+                if (word == null) {
+                  throw new ConfigException(
+                      setting.origin
+                          + ": key '"
+                          + other
+                          + "' has the bad value '"
+                          + setting.text
+                          + "': must be one of: "
+                          + String.join(", ", new TreeSet<>(words.keySet()))
+                          + "; it is Apache Crail's name of '"
+                          + key.name()
+                          + "'");
+                }
+                settings.putIfAbsent(key.name(), new Setting(word, setting.origin));
+              });
     }
 
     private static String suggestion(String name, Set<String> declared) {

@@ -63,6 +63,30 @@ class ConfigurationTest {
         configuration.texts());
   }
 
+  @Test
+  void aFileOfApacheCrailMayNameAKeyInItsOwnWay() throws IOException {
+    Configuration configuration = load("apache.Couleur VERT\n");
+    assertEquals(SampleKeys.Colour.GREEN, configuration.get(SampleKeys.COLOUR));
+    assertEquals(Map.of("sample.colour", "green"), configuration.texts());
+    // The key's own name counts more, wherever it is set.
+    Configuration both = load("sample.colour red\napache.couleur vert\n");
+    assertEquals(SampleKeys.Colour.RED, both.get(SampleKeys.COLOUR));
+    String text = refused("apache.couleur green\n").getMessage();
+    assertTrue(text.contains(":1: key 'apache.couleur' has the bad value 'green'"), text);
+    assertTrue(text.contains("rouge, vert") && text.contains("'sample.colour'"), text);
+  }
+
+  @Test
+  void aTimeToAskIsInMicrosecondsOrForEver() throws IOException {
+    assertEquals(50_000, Configuration.defaults().get(SampleKeys.SPIN));
+    assertEquals(0, load("sample.spin 0\n").get(SampleKeys.SPIN));
+    assertEquals(Long.MAX_VALUE, load("sample.spin Always\n").get(SampleKeys.SPIN));
+    for (String bad : List.of("-1", "1000001", "1us", "never", "")) {
+      String text = refused("sample.spin " + bad + "\n").getMessage();
+      assertTrue(text.contains("0 to 1000000, or always"), text);
+    }
+  }
+
   /** No namenode is on the class path here. */
   @Test
   void aKeyOfAPartThatIsNotHereIsKeptAsText() throws IOException {
@@ -108,11 +132,6 @@ class ConfigurationTest {
       assertTrue(text.endsWith("must be between 100ms and 10m"), text);
     }
     assertEquals(Duration.ofMinutes(10), with("sample.timeout", "10m").get(SampleKeys.TIMEOUT));
-  }
-
-  @Test
-  void aConstantMayHaveFurtherNames() {
-    assertEquals(SampleKeys.Colour.RED, with("sample.colour", "Rouge").get(SampleKeys.COLOUR));
   }
 
   @Test

@@ -39,11 +39,11 @@ public final class SampleKeys implements ConfigKeys {
       ConfigKey.of("sample.addresses", ConfigType.ADDRESSES, "crail://localhost:1", "Addresses.");
 
   static final ConfigKey<Colour> COLOUR =
-      ConfigKey.of(
-          "sample.colour",
-          ConfigType.oneOf(Colour.class, Map.of("rouge", Colour.RED)),
-          "red",
-          "A colour.");
+      ConfigKey.of("sample.colour", ConfigType.oneOf(Colour.class), "red", "A colour.")
+          .alsoNamed("apache.couleur", Map.of("rouge", "red", "vert", "green"));
+
+  static final ConfigKey<Long> SPIN =
+      ConfigKey.of("sample.spin", ConfigType.MICROS_OR_ALWAYS, "50", "How long to ask.");
 
   static final ConfigKey<String> PATH =
       ConfigKey.of("sample.path", ConfigType.STRING, "", "A path.");
@@ -60,6 +60,6 @@ public final class SampleKeys implements ConfigKeys {
 
   @Override
   public List<ConfigKey<?>> keys() {
-    return List.of(BLOCK_SIZE, CORES, DEBUG, TIMEOUT, TYPES, ADDRESSES, COLOUR, PATH, EVEN);
+    return List.of(BLOCK_SIZE, CORES, DEBUG, TIMEOUT, TYPES, ADDRESSES, COLOUR, SPIN, PATH, EVEN);
   }
 }

@@ -209,7 +209,7 @@ final class Cluster implements Executor {
       long workedNanos = now;
       long nextSweepNanos = now + sweepNanos;
       long restedNanos = now;
-      int polls = settings.spinNanos() > 0 ? POLLS : 1;
+      int polls = settings.rdma().spinNanos() > 0 ? POLLS : 1;
       while (!closing) {
         boolean worked = false;
         // Without a pause in between: a poll is as short as one.
@@ -230,7 +230,7 @@ final class Cluster implements Executor {
         }
         if (worked) {
           workedNanos = now;
-        } else if (now - workedNanos < settings.spinNanos()) {
+        } else if (now - workedNanos < settings.rdma().spinNanos()) {
           Verbs.yieldProcessor();
         } else {
           long untilNanos = isWaiting ? restedNanos : nextSweepNanos;

@@ -5,45 +5,11 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
-import io.crail.rpc.rdma.RdmaKeys;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 
 /** The keys of the transport over RDMA send and receive. */
 public final class DarpcKeys implements ConfigKeys {
-  /** Who polls for a client, in the words of Apache Crail. */
-  public enum Type {
-    /** The thread that waits for an answer. */
-    PASSIVE,
-    /** A thread of the client's own. */
-    ACTIVE
-  }
-
-  /** What a server's thread does while nothing completes. */
-  public static final ConfigKey<RdmaKeys.Polling> POLLING =
-      ConfigKey.of(
-          "crail.namenode.darpc.polling",
-          // As in files for Apache Crail, which knows no third way.
-          ConfigType.oneOf(
-              RdmaKeys.Polling.class,
-              Map.of("true", RdmaKeys.Polling.SPIN, "false", RdmaKeys.Polling.EVENT)),
-          "adaptive",
-          "What a namenode's thread does while there is no request: adaptive asks for"
-              + " crail.rdma.spintime and then sleeps, spin never sleeps and needs a core"
-              + " of its own for each thread, event sleeps at once. As in Apache Crail true stands"
-              + " for spin, false for event.");
-
-  /** Who polls for a client. */
-  public static final ConfigKey<Type> TYPE =
-      ConfigKey.of(
-          "crail.namenode.darpc.type",
-          ConfigType.oneOf(Type.class),
-          "passive",
-          "Who polls a client's completion queue: passive is the thread that waits for an answer,"
-              + " active is a thread of the client's own. The same as crail.client.driver with"
-              + " waiter and thread, which must not say otherwise.");
-
   /** The most completions of a poll. */
   public static final ConfigKey<Integer> POLL_SIZE =
       ConfigKey.of(
@@ -207,8 +173,6 @@ public final class DarpcKeys implements ConfigKeys {
   @Override
   public List<ConfigKey<?>> keys() {
     return List.of(
-        POLLING,
-        TYPE,
         POLL_SIZE,
         CONNECT_TIMEOUT,
         AFFINITY,

@@ -6,7 +6,6 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.rdma.QueuePair;
-import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.rpc.rdma.RdmaSettings;
 import io.crail.verbs.Device;
 import java.util.List;
@@ -15,7 +14,6 @@ import java.util.function.ToIntFunction;
 /** Values of {@link DarpcKeys}. */
 record DarpcSettings(
     RdmaSettings rdma,
-    long spinNanos,
     int pollSize,
     long connectTimeoutNanos,
     boolean pinned,
@@ -35,7 +33,6 @@ record DarpcSettings(
   static DarpcSettings of(Configuration values) {
     return new DarpcSettings(
         RdmaSettings.of(values),
-        RdmaSettings.spinNanos(values.get(DarpcKeys.POLLING), values.get(RdmaKeys.SPIN_MICROS)),
         values.get(DarpcKeys.POLL_SIZE),
         values.get(DarpcKeys.CONNECT_TIMEOUT).toNanos(),
         !values.get(DarpcKeys.AFFINITY).equals(DarpcKeys.NOT_PINNED),

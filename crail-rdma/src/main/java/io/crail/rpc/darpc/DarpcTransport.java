@@ -8,7 +8,6 @@ import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
-import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.verbs.Availability;
 import io.crail.verbs.Device;
@@ -35,7 +34,6 @@ public final class DarpcTransport implements Transport {
    */
   public DarpcTransport(Configuration configuration) {
     this.settings = DarpcSettings.of(configuration);
-    Configuration driven = withDriver(configuration);
     // With less neither side could have a single connection.
     Availability availability = Verbs.check(settings.connectionBytes());
     if (!availability.usable()) {
@@ -46,34 +44,7 @@ public final class DarpcTransport implements Transport {
               + availability.problem());
     }
     settings.check(devices(availability.devices()));
-    this.tcp = new NettyTransport(driven);
-  }
-
-  /**
-   * The configuration with the driver of client loops that it asks for in Apache Crail's words.
-   *
-   * @throws ConfigException when its two keys contradict each other
-   */
-  static Configuration withDriver(Configuration configuration) {
-    if (!configuration.isSet(DarpcKeys.TYPE)) {
-      return configuration;
-    }
-    NettyKeys.Driver wanted =
-        configuration.get(DarpcKeys.TYPE) == DarpcKeys.Type.ACTIVE
-            ? NettyKeys.Driver.THREAD
-            : NettyKeys.Driver.WAITER;
-    if (!configuration.isSet(NettyKeys.CLIENT_DRIVER)) {
-      return configuration.toBuilder().set(NettyKeys.CLIENT_DRIVER, wanted).build();
-    }
-    if (configuration.get(NettyKeys.CLIENT_DRIVER) != wanted) {
-      throw new ConfigException(
-          "key '"
-              + DarpcKeys.TYPE.name()
-              + "' says who polls for a client, but key '"
-              + NettyKeys.CLIENT_DRIVER.name()
-              + "' says otherwise; one of them is enough");
-    }
-    return configuration;
+    this.tcp = new NettyTransport(configuration);
   }
 
   private static List<Device> devices(List<String> names) {

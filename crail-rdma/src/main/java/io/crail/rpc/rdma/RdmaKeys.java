@@ -8,36 +8,6 @@ import java.util.List;
 
 /** The keys that all users of RDMA share. */
 public final class RdmaKeys implements ConfigKeys {
-  /** What a thread does while there is no completion. */
-  public enum Polling {
-    /** Asks for a while, then sleeps until the device raises an event. */
-    ADAPTIVE,
-    /** Asks again and again. */
-    SPIN,
-    /** Sleeps until the device raises an event. */
-    EVENT
-  }
-
-  /** How a client waits for completions. */
-  public static final ConfigKey<Polling> POLLING =
-      ConfigKey.of(
-          "crail.rdma.polling",
-          ConfigType.oneOf(Polling.class),
-          "adaptive",
-          "What a client's thread does while it waits for a completion: adaptive asks for"
-              + " crail.rdma.spintime and then sleeps, spin never sleeps and needs a core of its"
-              + " own, event sleeps at once.");
-
-  /** How long adaptive polling asks. */
-  public static final ConfigKey<Integer> SPIN_MICROS =
-      ConfigKey.of(
-              "crail.rdma.spintime",
-              ConfigType.INT,
-              "50",
-              "Microseconds that adaptive polling asks before it sleeps, in clients and namenodes;"
-                  + " about what sleeping and waking up cost.")
-          .between(0, 1_000_000);
-
   /** The entries of a completion queue. */
   public static final ConfigKey<Integer> CLIENT_COMPLETIONS =
       ConfigKey.of(
@@ -89,6 +59,6 @@ public final class RdmaKeys implements ConfigKeys {
 
   @Override
   public List<ConfigKey<?>> keys() {
-    return List.of(POLLING, SPIN_MICROS, CLIENT_COMPLETIONS, RETRIES, ACK_TIMEOUT);
+    return List.of(CLIENT_COMPLETIONS, RETRIES, ACK_TIMEOUT);
   }
 }

@@ -2,6 +2,7 @@
 package io.crail.rpc.rdma;
 
 import io.crail.common.config.Configuration;
+import io.crail.rpc.WaitKeys;
 
 /**
  * Values of {@link RdmaKeys}.
@@ -15,21 +16,9 @@ public record RdmaSettings(long spinNanos, int completions, int retries, int ack
   /** The values of a configuration. */
   public static RdmaSettings of(Configuration configuration) {
     return new RdmaSettings(
-        spinNanos(configuration.get(RdmaKeys.POLLING), configuration.get(RdmaKeys.SPIN_MICROS)),
+        configuration.get(WaitKeys.SPIN_TIME),
         configuration.get(RdmaKeys.CLIENT_COMPLETIONS),
         configuration.get(RdmaKeys.RETRIES),
         configuration.get(RdmaKeys.ACK_TIMEOUT));
-  }
-
-  /** How long a way of polling asks before it sleeps. */
-  public static long spinNanos(RdmaKeys.Polling polling, int spinMicros) {
-    switch (polling) {
-      case SPIN:
-        return Long.MAX_VALUE;
-      case EVENT:
-        return 0;
-      default:
-        return spinMicros * 1000L;
-    }
   }
 }

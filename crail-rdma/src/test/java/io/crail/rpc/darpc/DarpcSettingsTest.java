@@ -12,7 +12,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.TransportProvider;
-import io.crail.rpc.netty.NettyKeys;
+import io.crail.rpc.WaitKeys;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.verbs.Device;
 import io.crail.verbs.Verbs;
@@ -56,8 +56,8 @@ class DarpcSettingsTest {
           {DarpcKeys.SENDS, "0"},
           {DarpcKeys.AFFINITY, "0,x"},
           {DarpcKeys.AFFINITY, "-1"},
-          {DarpcKeys.POLLING, "always"},
-          {DarpcKeys.TYPE, "none"},
+          {WaitKeys.SPIN_TIME, "never"},
+          {WaitKeys.CLIENT_DRIVER, "active"},
           {DarpcKeys.POLL_SIZE, "0"},
           {DarpcKeys.CONNECT_TIMEOUT, "9ms"},
           {RdmaKeys.RETRIES, "7"},
@@ -91,38 +91,12 @@ class DarpcSettingsTest {
             .set("crail.namenode.darpc.connecttimeout", "1000", "test")
             .build();
     DarpcSettings settings = DarpcSettings.of(values);
-    assertEquals(Long.MAX_VALUE, settings.spinNanos());
+    assertEquals(Long.MAX_VALUE, settings.rdma().spinNanos());
     assertEquals(40, settings.receives());
     assertEquals(50, settings.sends());
     assertEquals(16, settings.pollSize());
     assertEquals(1_000_000_000L, settings.peerOptions().connectTimeoutNanos());
-    Configuration never = values.toBuilder().set(DarpcKeys.POLLING, "false").build();
-    assertEquals(0, DarpcSettings.of(never).spinNanos());
-  }
-
-  @Test
-  void oneSpinTimeHoldsForClientsAndNamenodes() {
-    Configuration values = Configuration.builder().set(RdmaKeys.SPIN_MICROS, 70).build();
-    assertEquals(70_000, DarpcSettings.of(values).spinNanos());
-    assertEquals(70_000, DarpcSettings.of(values).rdma().spinNanos());
-  }
-
-  @Test
-  void theTypeOfAClientSaysWhoDrivesIt() {
-    assertEquals(
-        NettyKeys.Driver.WAITER,
-        DarpcTransport.withDriver(Configuration.defaults()).get(NettyKeys.CLIENT_DRIVER));
-    Configuration active = Configuration.builder().set(DarpcKeys.TYPE, "active").build();
-    assertEquals(
-        NettyKeys.Driver.THREAD, DarpcTransport.withDriver(active).get(NettyKeys.CLIENT_DRIVER));
-    Configuration same = active.toBuilder().set(NettyKeys.CLIENT_DRIVER, "thread").build();
-    assertEquals(
-        NettyKeys.Driver.THREAD, DarpcTransport.withDriver(same).get(NettyKeys.CLIENT_DRIVER));
-    Configuration torn = active.toBuilder().set(NettyKeys.CLIENT_DRIVER, "waiter").build();
-    String text =
-        assertThrows(ConfigException.class, () -> DarpcTransport.withDriver(torn)).getMessage();
-    assertTrue(text.contains("crail.namenode.darpc.type"), text);
-    assertTrue(text.contains("crail.client.driver"), text);
+    assertEquals(WaitKeys.Driver.WAITER, values.get(WaitKeys.CLIENT_DRIVER));
   }
 
   @Test

@@ -214,7 +214,6 @@ class MessengerTest {
       int receives, int sends, int messageSize, int inlineBytes, long outputLimit) {
     return new DarpcSettings(
         null,
-        0,
         1,
         1,
         false,

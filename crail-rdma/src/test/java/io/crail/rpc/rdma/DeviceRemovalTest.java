@@ -19,7 +19,7 @@ import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Service;
 import io.crail.rpc.Session;
 import io.crail.rpc.Transport;
-import io.crail.rpc.darpc.DarpcKeys;
+import io.crail.rpc.WaitKeys;
 import io.crail.rpc.darpc.DarpcTransport;
 import io.crail.verbs.Verbs;
 import java.io.IOException;
@@ -69,12 +69,7 @@ class DeviceRemovalTest {
   void open() throws Exception {
     before = resources();
     assertTrue(before.containsKey("qp"), before::toString);
-    transport =
-        new DarpcTransport(
-            Configuration.builder()
-                .set(DarpcKeys.POLLING, RdmaKeys.Polling.EVENT)
-                .set(RdmaKeys.POLLING, RdmaKeys.Polling.EVENT)
-                .build());
+    transport = new DarpcTransport(Configuration.builder().set(WaitKeys.SPIN_TIME, 0).build());
     loop = transport.newClientLoop("removal");
   }
 

@@ -22,31 +22,6 @@ public final class NettyKeys implements ConfigKeys {
     NIO
   }
 
-  /** What a thread does while there is nothing to do. */
-  public enum Polling {
-    /** Sleeps in the kernel. */
-    PARK,
-    /** Asks again and again. */
-    SPIN
-  }
-
-  /** Who drives a client's connections. */
-  public enum Driver {
-    /** The thread that waits for an answer; a helper when nobody waits. */
-    WAITER,
-    /** A thread of the client's own, always. */
-    THREAD
-  }
-
-  /** Who drives clients. */
-  public static final ConfigKey<Driver> CLIENT_DRIVER =
-      ConfigKey.of(
-          "crail.client.driver",
-          ConfigType.oneOf(Driver.class),
-          "waiter",
-          "Who runs a client's network: waiter is the thread that waits for an answer, which saves"
-              + " the hand-over between two threads; thread is one of the client's own.");
-
   /** The I/O back end. */
   public static final ConfigKey<Io> IO =
       ConfigKey.of(
@@ -55,34 +30,6 @@ public final class NettyKeys implements ConfigKeys {
           "auto",
           "How sockets are driven; auto takes epoll and, where there is none, nio. An explicit"
               + " choice that is not available is an error.");
-
-  /** How clients wait. */
-  public static final ConfigKey<Polling> CLIENT_POLLING =
-      ConfigKey.of(
-          "crail.tcp.client.polling",
-          ConfigType.oneOf(Polling.class),
-          "park",
-          "What a client's thread does while it waits for an answer; spin needs a core of its own.");
-
-  /** How servers wait. */
-  public static final ConfigKey<Polling> SERVER_POLLING =
-      ConfigKey.of(
-          "crail.tcp.server.polling",
-          ConfigType.oneOf(Polling.class),
-          "park",
-          "What a server's event loop does while there is no request; spin needs a core of its own"
-              + " for each loop, and is not possible with io_uring.");
-
-  /** How long to ask before sleeping. */
-  public static final ConfigKey<Integer> SPIN_MICROS =
-      ConfigKey.of(
-              "crail.tcp.spintime",
-              ConfigType.INT,
-              "50",
-              "Microseconds that a client, a namenode or a datanode that parks asks for the next bytes"
-                  + " before it sleeps, while there are many messages or much data; more and more"
-                  + " rarely where that does not pay. 0 never asks.")
-          .between(0, 1_000_000);
 
   /** The event loops of a namenode. */
   public static final ConfigKey<Integer> CORES =
@@ -170,11 +117,7 @@ public final class NettyKeys implements ConfigKeys {
   @Override
   public List<ConfigKey<?>> keys() {
     return List.of(
-        CLIENT_DRIVER,
         IO,
-        CLIENT_POLLING,
-        SERVER_POLLING,
-        SPIN_MICROS,
         CORES,
         CONNECTION_LIMIT,
         HANDSHAKE_TIMEOUT,

@@ -8,6 +8,7 @@ import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
+import io.crail.rpc.WaitKeys;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufAllocator;
@@ -56,8 +57,7 @@ public final class NettyTransport implements Transport {
   /**
    * Creates a transport; see {@link NettyKeys}.
    *
-   * @throws ConfigException when the I/O back end that was asked for is not available, or cannot
-   *     wait as asked for
+   * @throws ConfigException when the I/O back end that was asked for is not available
    */
   public NettyTransport(Configuration configuration) {
     this(configuration, UnpooledByteBufAllocator.DEFAULT, Clock.SYSTEM);
@@ -69,10 +69,6 @@ public final class NettyTransport implements Transport {
     this.memory = memory;
     this.clock = clock;
     this.backend = IoBackend.of(configuration.get(NettyKeys.IO));
-    if (isServerSpinning() && !backend.maySpin()) {
-      throw new ConfigException(
-          "key '" + NettyKeys.SERVER_POLLING.name() + "': io_uring cannot spin");
-    }
     this.resolver =
         new ThreadPoolExecutor(
             RESOLVER_THREADS,
@@ -125,8 +121,7 @@ public final class NettyTransport implements Transport {
 
   @Override
   public ClientLoop newClientLoop(String name) {
-    return new NettyClientLoop(
-        this, name, configuration.get(NettyKeys.CLIENT_POLLING) == NettyKeys.Polling.SPIN);
+    return new NettyClientLoop(this, name, isSpinning());
   }
 
   @Override
@@ -141,8 +136,8 @@ public final class NettyTransport implements Transport {
 
   /**
    * Creates event loops with threads of their own, for a server with another protocol; the caller
-   * shuts them down. After everything that comes they ask for more for {@link
-   * NettyKeys#SPIN_MICROS}, as long as that pays: whoever moves data mostly goes on.
+   * shuts them down. After everything that comes they ask for more for {@link WaitKeys#SPIN_TIME},
+   * as long as that pays: whoever moves data mostly goes on.
    *
    * @param name names the threads, {@code crail-<name>-<number>}
    */
@@ -150,7 +145,11 @@ public final class NettyTransport implements Transport {
     return newEventLoops(name, count, executor -> newHandler(executor, newPolling(true)));
   }
 
-  private static EventLoopGroup newEventLoops(String name, int count, IoHandlerFactory handlers) {
+  private EventLoopGroup newEventLoops(String name, int count, IoHandlerFactory handlers) {
+    if (isSpinning() && !backend.maySpin()) {
+      throw new ConfigException(
+          "key '" + WaitKeys.SPIN_TIME.name() + "': a server with io_uring has to sleep");
+    }
     AtomicInteger number = new AtomicInteger();
     String prefix = name.startsWith("crail-") ? name : "crail-" + name;
     return new MultiThreadIoEventLoopGroup(
@@ -167,7 +166,7 @@ public final class NettyTransport implements Transport {
   private IoHandler newHandler(ThreadAwareExecutor executor, SelectStrategy parking) {
     // Asking without ever waiting, but between two questions the event loop runs its tasks.
     SelectStrategy spinning = (selectNow, hasTasks) -> selectNow.get();
-    SelectStrategy strategy = isServerSpinning() ? spinning : parking;
+    SelectStrategy strategy = isSpinning() ? spinning : parking;
     return backend.newFactory(() -> strategy).newHandler(executor);
   }
 
@@ -177,7 +176,7 @@ public final class NettyTransport implements Transport {
    * @param always whether it expects more after everything that came
    */
   BriefPolling newPolling(boolean always) {
-    return new BriefPolling(configuration.get(NettyKeys.SPIN_MICROS) * 1_000L, always);
+    return new BriefPolling(isSpinning() ? 0 : configuration.get(WaitKeys.SPIN_TIME), always);
   }
 
   /** A bootstrap for a server on these event loops; the child handler is missing. */
@@ -225,14 +224,14 @@ public final class NettyTransport implements Transport {
     return bootstrap;
   }
 
-  private boolean isServerSpinning() {
-    return configuration.get(NettyKeys.SERVER_POLLING) == NettyKeys.Polling.SPIN;
+  private boolean isSpinning() {
+    return configuration.get(WaitKeys.SPIN_TIME) == Long.MAX_VALUE;
   }
 
   /** Whether threads that wait drive client loops. */
   boolean callersDrive() {
     return backend.mayChangeThreads()
-        && configuration.get(NettyKeys.CLIENT_DRIVER) == NettyKeys.Driver.WAITER;
+        && configuration.get(WaitKeys.CLIENT_DRIVER) == WaitKeys.Driver.WAITER;
   }
 
   IoBackend backend() {

@@ -20,6 +20,7 @@ import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
+import io.crail.rpc.WaitKeys;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -138,9 +139,9 @@ class NettyTransportTest {
 
   @Test
   void drivesClientsAsAskedFor() throws Exception {
-    for (NettyKeys.Driver driver : NettyKeys.Driver.values()) {
+    for (WaitKeys.Driver driver : WaitKeys.Driver.values()) {
       Configuration configuration =
-          values(NettyKeys.Io.NIO).set(NettyKeys.CLIENT_DRIVER, driver).build();
+          values(NettyKeys.Io.NIO).set(WaitKeys.CLIENT_DRIVER, driver).build();
       try (NettyTransport transport = new NettyTransport(configuration);
           Transport.ServerEndpoint server = transport.listen("test", ANY, new Echo());
           io.crail.rpc.ClientLoop loop = transport.newClientLoop("test")) {
@@ -150,7 +151,7 @@ class NettyTransportTest {
         call.whenComplete(() -> ran[0] = Thread.currentThread());
         call.submit();
         assertTrue(loop.await(call, System.nanoTime() + LONG));
-        if (driver == NettyKeys.Driver.THREAD) {
+        if (driver == WaitKeys.Driver.THREAD) {
           assertNotSame(Thread.currentThread(), ran[0]);
           assertFalse(loop.pollOnce(), "nobody but its thread drives it");
         }
@@ -171,26 +172,20 @@ class NettyTransportTest {
   @Test
   void worksWithEveryWayToWait() throws Exception {
     for (NettyKeys.Io io : available()) {
-      for (NettyKeys.Polling client : NettyKeys.Polling.values()) {
-        for (NettyKeys.Polling server : NettyKeys.Polling.values()) {
-          if (io == NettyKeys.Io.IO_URING && server == NettyKeys.Polling.SPIN) {
-            continue;
-          }
-          Configuration configuration =
-              values(io)
-                  .set(NettyKeys.CLIENT_POLLING, client)
-                  .set(NettyKeys.SERVER_POLLING, server)
-                  .build();
-          try (Transport transport = new NettyTransport(configuration)) {
-            roundTrips(transport, 20);
-          }
+      for (String spinTime : List.of("0", "50", "always")) {
+        if (io == NettyKeys.Io.IO_URING && spinTime.equals("always")) {
+          continue;
+        }
+        Configuration configuration = values(io).set(WaitKeys.SPIN_TIME, spinTime).build();
+        try (Transport transport = new NettyTransport(configuration)) {
+          roundTrips(transport, 20);
         }
       }
     }
   }
 
   @Test
-  void refusesWhatIsNotAvailable() {
+  void refusesWhatIsNotAvailable() throws Exception {
     ConfigException refusal =
         assertThrows(
             ConfigException.class,
@@ -203,10 +198,10 @@ class NettyTransportTest {
     assertSame(IoBackend.EPOLL, IoBackend.available(IoBackend.EPOLL, null));
     if (IoUring.isAvailable()) {
       Configuration spinning =
-          values(NettyKeys.Io.IO_URING)
-              .set(NettyKeys.SERVER_POLLING, NettyKeys.Polling.SPIN)
-              .build();
-      assertThrows(ConfigException.class, () -> new NettyTransport(spinning));
+          values(NettyKeys.Io.IO_URING).set(WaitKeys.SPIN_TIME, "always").build();
+      try (Transport transport = new NettyTransport(spinning)) {
+        assertThrows(ConfigException.class, () -> transport.listen("test", ANY, new Echo()));
+      }
     }
   }
 

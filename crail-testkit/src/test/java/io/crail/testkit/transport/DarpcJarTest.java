@@ -23,9 +23,9 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
+import io.crail.rpc.WaitKeys;
 import io.crail.rpc.darpc.DarpcKeys;
 import io.crail.rpc.darpc.DarpcTransport;
-import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.testkit.contract.EchoCall;
 import io.crail.testkit.contract.EchoService;
 import io.crail.testkit.rdma.RdmaHost;
@@ -131,8 +131,7 @@ class DarpcJarTest {
 
   private static Configuration values() {
     return Configuration.builder()
-        .set(RdmaKeys.POLLING, RdmaKeys.Polling.EVENT)
-        .set(DarpcKeys.POLLING, RdmaKeys.Polling.EVENT)
+        .set(WaitKeys.SPIN_TIME, 0)
         .set(DarpcKeys.RECEIVES, DEPTH)
         .set(DarpcKeys.SENDS, DEPTH)
         .set(DarpcKeys.MESSAGE_SIZE, MESSAGE)

@@ -17,6 +17,7 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
+import io.crail.rpc.WaitKeys;
 import io.crail.rpc.darpc.DarpcKeys;
 import io.crail.rpc.darpc.DarpcTransport;
 import io.crail.rpc.rdma.RdmaKeys;
@@ -110,9 +111,8 @@ class DarpcPeersTest {
 
   private static Configuration.Builder values() {
     return Configuration.builder()
-        .set(RdmaKeys.POLLING, RdmaKeys.Polling.EVENT)
         .set(RdmaKeys.RETRIES, 3)
-        .set(DarpcKeys.POLLING, RdmaKeys.Polling.EVENT)
+        .set(WaitKeys.SPIN_TIME, 0)
         .set(DarpcKeys.AFFINITY, processors())
         .set(DarpcKeys.RECEIVES, DEPTH)
         .set(DarpcKeys.SENDS, DEPTH)

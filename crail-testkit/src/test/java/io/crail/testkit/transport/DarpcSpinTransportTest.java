@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.transport;
 
-import io.crail.rpc.darpc.DarpcKeys;
-import io.crail.rpc.rdma.RdmaKeys;
+import io.crail.rpc.WaitKeys;
 import org.junit.jupiter.api.Tag;
 
 /** Nobody who polls ever sleeps. */
 @Tag("rdma")
 class DarpcSpinTransportTest extends DarpcTransportContract {
   DarpcSpinTransportTest() {
-    super(RdmaKeys.Polling.SPIN, DarpcKeys.Type.PASSIVE);
+    super("always", WaitKeys.Driver.WAITER);
   }
 }

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.common.config.Configuration;
 import io.crail.rpc.Transport;
+import io.crail.rpc.WaitKeys;
 import io.crail.rpc.darpc.DarpcKeys;
 import io.crail.rpc.darpc.DarpcTransport;
-import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.testkit.contract.EchoService;
 import io.crail.testkit.rdma.OtherPrograms;
 import io.crail.testkit.rdma.RdmaHost;
@@ -101,7 +101,7 @@ class DarpcStartTest {
               new DarpcTransport(
                   Configuration.builder()
                       .set(DarpcKeys.AFFINITY, affinity)
-                      .set(DarpcKeys.POLLING, RdmaKeys.Polling.EVENT)
+                      .set(WaitKeys.SPIN_TIME, 0)
                       .build());
           Transport.ServerEndpoint server =
               transport.listen(

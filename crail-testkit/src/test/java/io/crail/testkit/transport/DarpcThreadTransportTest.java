@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.transport;
 
-import io.crail.rpc.darpc.DarpcKeys;
-import io.crail.rpc.rdma.RdmaKeys;
+import io.crail.rpc.WaitKeys;
 import org.junit.jupiter.api.Tag;
 
 /** A thread of the client's own polls, for a while before it sleeps. */
 @Tag("rdma")
 class DarpcThreadTransportTest extends DarpcTransportContract {
   DarpcThreadTransportTest() {
-    super(RdmaKeys.Polling.ADAPTIVE, DarpcKeys.Type.ACTIVE);
+    super("50", WaitKeys.Driver.THREAD);
   }
 }

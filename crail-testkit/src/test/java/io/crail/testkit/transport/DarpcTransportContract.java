@@ -3,9 +3,9 @@ package io.crail.testkit.transport;
 
 import io.crail.common.config.Configuration;
 import io.crail.rpc.Transport;
+import io.crail.rpc.WaitKeys;
 import io.crail.rpc.darpc.DarpcKeys;
 import io.crail.rpc.darpc.DarpcTransport;
-import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.testkit.contract.TransportContract;
 import io.crail.testkit.rdma.RdmaHost;
 import io.crail.verbs.Verbs;
@@ -15,18 +15,18 @@ import org.junit.jupiter.api.BeforeAll;
 
 /** The contract over RDMA send and receive, between two devices. */
 abstract class DarpcTransportContract extends TransportContract {
-  private final RdmaKeys.Polling polling;
-  private final DarpcKeys.Type type;
+  private final String spinTime;
+  private final WaitKeys.Driver driver;
 
   /**
    * Creates the tests.
    *
-   * @param polling how both sides wait
-   * @param type who polls for a client
+   * @param spinTime how long both sides ask before they sleep
+   * @param driver who polls for a client
    */
-  DarpcTransportContract(RdmaKeys.Polling polling, DarpcKeys.Type type) {
-    this.polling = polling;
-    this.type = type;
+  DarpcTransportContract(String spinTime, WaitKeys.Driver driver) {
+    this.spinTime = spinTime;
+    this.driver = driver;
   }
 
   @BeforeAll
@@ -39,9 +39,8 @@ abstract class DarpcTransportContract extends TransportContract {
   protected Transport newTransport() {
     return new DarpcTransport(
         Configuration.builder()
-            .set(RdmaKeys.POLLING, polling)
-            .set(DarpcKeys.POLLING, polling)
-            .set(DarpcKeys.TYPE, type)
+            .set(WaitKeys.SPIN_TIME, spinTime)
+            .set(WaitKeys.CLIENT_DRIVER, driver)
             .set(DarpcKeys.AFFINITY, "")
             .build());
   }

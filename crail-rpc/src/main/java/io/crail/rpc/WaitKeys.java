@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.ConfigType;
+import java.util.List;
+import java.util.Map;
+
+/** How the threads of a process wait, with each transport and storage tier. */
+public final class WaitKeys implements ConfigKeys {
+  /** Who drives a client's connections. */
+  public enum Driver {
+    /** The thread that waits for an answer; a helper when nobody waits. */
+    WAITER,
+    /** A thread of the client's own, always. */
+    THREAD
+  }
+
+  /** How long to ask before sleeping, in nanoseconds; {@link Long#MAX_VALUE} for ever. */
+  public static final ConfigKey<Long> SPIN_TIME =
+      ConfigKey.of(
+              "crail.spintime",
+              ConfigType.MICROS_OR_ALWAYS,
+              "50",
+              "Microseconds that a thread of a client, a namenode or a datanode asks for what comes"
+                  + " before it sleeps; about what sleeping and waking up cost. With always it never"
+                  + " sleeps and needs a core of its own, with 0 it sleeps at once. Over TCP a thread"
+                  + " asks only while there are many messages or much data, and more and more rarely"
+                  + " where that does not pay; a server with io_uring cannot ask for ever.")
+          .alsoNamed("crail.namenode.darpc.polling", Map.of("true", "always", "false", "0"));
+
+  /** Who drives clients. */
+  public static final ConfigKey<Driver> CLIENT_DRIVER =
+      ConfigKey.of(
+              "crail.client.driver",
+              ConfigType.oneOf(Driver.class),
+              "waiter",
+              "Who runs a client's network: waiter is the thread that waits for an answer, which"
+                  + " saves the hand-over between two threads; thread is one of the client's own.")
+          .alsoNamed("crail.namenode.darpc.type", Map.of("passive", "waiter", "active", "thread"));
+
+  @Override
+  public String title() {
+    return "Waiting";
+  }
+
+  @Override
+  public List<ConfigKey<?>> keys() {
+    return List.of(SPIN_TIME, CLIENT_DRIVER);
+  }
+}
