@@ -26,7 +26,7 @@ fetch_hdfs() {
   say "crail: fetching HDFS ..."
   setup
   next=$(mktemp -d "$dist_target/fetching-XXXXXX")
-  if ! maven -q -f crail-bench/src/hdfs/pom.xml -Dhadoop.version="$(property hadoop.version)" \
+  if ! maven -q -f crail-lab/src/hdfs/pom.xml -Dhadoop.version="$(property hadoop.version)" \
     -Djunit.version="$(property junit.version)" \
     dependency:copy-dependencies -DoutputDirectory="$next" >"$log" 2>&1; then
     rm -rf "$next"

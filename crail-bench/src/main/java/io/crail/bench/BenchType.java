@@ -1,8 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench;
 
+import io.crail.bench.meta.ContainerListing;
+import io.crail.bench.meta.CreateFiles;
+import io.crail.bench.meta.CreateFilesAsync;
+import io.crail.bench.meta.CreateMultiFiles;
+import io.crail.bench.meta.EarlyWrite;
+import io.crail.bench.meta.FileLookup;
+import io.crail.bench.meta.FileLookupAsync;
+import io.crail.bench.meta.LocationClassPrint;
+import io.crail.bench.meta.LocationMapPrint;
+import io.crail.bench.meta.MultiFileLookup;
+import io.crail.bench.meta.MultiFileLookupAsync;
+import io.crail.bench.options.LoadType;
+import io.crail.bench.record.Workload;
+import io.crail.bench.run.BenchRun;
+import io.crail.bench.stream.IntRead;
+import io.crail.bench.stream.IntWrite;
+import io.crail.bench.stream.MultiStreamIntRead;
+import io.crail.bench.stream.MultiStreamRead;
+import io.crail.bench.stream.RandomRead;
+import io.crail.bench.stream.SequentialRead;
+import io.crail.bench.stream.SequentialReadAsync;
+import io.crail.bench.stream.StreamWrite;
+import io.crail.bench.stream.StreamWriteAsync;
+import io.crail.bench.value.KeyRead;
+import io.crail.bench.value.KeyValueGet;
+import io.crail.bench.value.KeyValuePut;
+import io.crail.bench.value.QueuePass;
+
 /** What can be measured; the names are Apache Crail's. */
-enum BenchType implements LoadType {
+public enum BenchType implements LoadType {
   WRITE(
       "write",
       true,

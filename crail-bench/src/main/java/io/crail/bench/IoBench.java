@@ -2,6 +2,15 @@
 package io.crail.bench;
 
 import io.crail.CrailStore;
+import io.crail.bench.options.BenchOptions;
+import io.crail.bench.options.BenchSyntax;
+import io.crail.bench.options.LoadType;
+import io.crail.bench.record.Workload;
+import io.crail.bench.run.Bench;
+import io.crail.bench.run.BenchClient;
+import io.crail.bench.run.BenchContext;
+import io.crail.bench.run.BenchRun;
+import io.crail.bench.run.BenchRunner;
 import io.crail.client.ClientKeys;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
@@ -13,7 +22,7 @@ import java.util.Map;
  * The benchmark of a cluster, seen from one client. Options and names of types are Apache Crail's.
  */
 public final class IoBench implements Bench<BenchType, CrailStore> {
-  static final BenchSyntax<BenchType> SYNTAX =
+  public static final BenchSyntax<BenchType> SYNTAX =
       new BenchSyntax<>(
               "iobench",
               "Measures a cluster, from one client or several.",

@@ -1,6 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Benchmarks of a running cluster: {@code iobench} with its types, options and figures. What it
- * measures against (bare loopback, memory copy, other programs) is in {@code limits}.
- */
+/** {@code iobench}: benchmarks of a running cluster, and the table of their types. */
 package io.crail.bench;

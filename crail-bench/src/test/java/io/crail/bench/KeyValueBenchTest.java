@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailStore;
+import io.crail.bench.run.BenchRunner;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import org.junit.jupiter.api.AfterAll;

@@ -74,12 +74,12 @@ final class BufferedFileInput extends SlicedInput {
     // With nothing ahead, the next read begins where the reader is.
     long local = ahead().isEmpty() ? input.localBytes(nextRead) : 0;
     if (local == 0) {
-      return target.isDirect() ? Waiting.of(() -> readAround(target)) : 0;
+      return target.isDirect() ? IoWait.of(() -> readAround(target)) : 0;
     }
     releaseCurrent();
     int wanted = (int) Math.min(local, target.remaining());
     StreamOperation operation =
-        Waiting.of(
+        IoWait.of(
             () -> {
               StreamOperation read =
                   input.readAt(nextRead, target, target, target.position(), wanted);
@@ -219,7 +219,7 @@ final class BufferedFileInput extends SlicedInput {
     if (length == 0) {
       return 0;
     }
-    return Waiting.of(() -> readParts(position, ByteBuffer.wrap(target, offset, length)));
+    return IoWait.of(() -> readParts(position, ByteBuffer.wrap(target, offset, length)));
   }
 
   /** Reads part by part, each on the shortest way that there is for it now. */
@@ -272,7 +272,7 @@ final class BufferedFileInput extends SlicedInput {
         target.position(target.position() + count);
       } while (newer.getLen() > 0);
     } finally {
-      CountDown left = new CountDown(2, () -> store().pool().freeBuffer(buffer));
+      CountedCallback left = new CountedCallback(2, () -> store().pool().freeBuffer(buffer));
       older.whenComplete(left);
       newer.whenComplete(left);
     }

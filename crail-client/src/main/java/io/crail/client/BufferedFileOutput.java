@@ -47,7 +47,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
     }
     if (current == null) {
       checkOpen();
-      current = Waiting.of(this::freeSlice);
+      current = IoWait.of(this::freeSlice);
       int fileOffset = (int) (output.position() % store.sliceBytes());
       // So that the next slices begin at multiples of their size in the file.
       current.limit(store.sliceBytes() - fileOffset);
@@ -84,7 +84,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
       current = null;
     }
     StreamOperation operation =
-        Waiting.of(() -> output.write(source, source, source.position(), length));
+        IoWait.of(() -> output.write(source, source, source.position(), length));
     source.position(source.position() + length);
     counters.operation(length, operation.isComplete());
     operation.awaitEnd();
@@ -110,7 +110,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
       memory.release(current);
       current = null;
     }
-    straight = Waiting.of(() -> output.write(source, source, source.position(), length));
+    straight = IoWait.of(() -> output.write(source, source, source.position(), length));
     source.position(source.position() + length);
     counters.operation(length, straight.isComplete());
     return true;
@@ -176,7 +176,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
     }
     ByteBuffer full = current;
     StreamOperation operation =
-        Waiting.of(() -> output.write(full, memory.rootOf(full), 0, full.position()));
+        IoWait.of(() -> output.write(full, memory.rootOf(full), 0, full.position()));
     current = null;
     sent.addLast(new Slice(full, operation));
     counters.operation((int) operation.getLen(), operation.isComplete());
@@ -203,7 +203,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
   }
 
   /** Ends with all the writes in flight. */
-  private final class Purge extends AfterWrites<CrailResult> implements CrailResult {
+  private final class Purge extends WriteBarrier<CrailResult> implements CrailResult {
     private final long bytes;
 
     Purge(long bytes) {
@@ -276,7 +276,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
       first = first == null ? new IOException(e) : first;
     } finally {
       // A write whose end was not waited for may still read from its slice.
-      CountDown left = new CountDown(sent.size() + 1, memory::close);
+      CountedCallback left = new CountedCallback(sent.size() + 1, memory::close);
       for (Slice slice : sent) {
         slice.operation.whenComplete(left);
       }

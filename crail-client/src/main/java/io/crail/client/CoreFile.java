@@ -372,7 +372,7 @@ class CoreFile extends CoreNode implements CrailFile {
   }
 
   /** Where the open output stream of this handle has put a position, or null. */
-  final Located locatedByWriter(long position, long nowNanos) {
+  final LocatedExtent locatedByWriter(long position, long nowNanos) {
     DirectOutput output = writer;
     return output == null || position >= size ? null : output.locate(position, nowNanos);
   }

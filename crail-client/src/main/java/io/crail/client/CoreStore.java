@@ -85,7 +85,7 @@ public final class CoreStore extends CrailStore {
       new MappingWarnings(LoggerFactory.getLogger(CoreStore.class));
   private final AtomicReferenceArray<LoopContext> contexts;
   private final Set<DirectOutput> outputs = ConcurrentHashMap.newKeySet();
-  private final UserNames userNames;
+  private final OwnerNames userNames;
   private final CreatorLeases creatorLeases = new CreatorLeases();
   private final DoubtfulCreates doubtfulCreates = new DoubtfulCreates();
   private final SpaceAhead spaceAhead = new SpaceAhead();
@@ -133,7 +133,7 @@ public final class CoreStore extends CrailStore {
         new BufferPool(
             configuration.get(ClientKeys.BUFFER_SIZE).intValue(),
             configuration.get(ClientKeys.CACHE_LIMIT));
-    this.userNames = new UserNames(this, addresses.size());
+    this.userNames = new OwnerNames(this, addresses.size());
     this.contexts = new AtomicReferenceArray<>(loopCount(configuration));
     this.statistics =
         new StoreStatistics(configuration.get(ClientKeys.STATISTICS), pool, this::endpointCount);
@@ -350,7 +350,7 @@ public final class CoreStore extends CrailStore {
   }
 
   /** The names of owners and groups. */
-  UserNames userNames() {
+  OwnerNames userNames() {
     return userNames;
   }
 

@@ -286,7 +286,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
    * before the first write.
    */
   void giveUp(Extent extent, CrailException cause) {
-    Located located = locator().find(extent.fileOffset(), context().nanoTime());
+    LocatedExtent located = locator().find(extent.fileOffset(), context().nanoTime());
     if (located != null && located.extent().equals(extent)) {
       located.giveUp(cause, lease.validUntilNanos());
     }
@@ -329,9 +329,9 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
    * Where this stream has put a position, for readers, or null. Good as long as the lease: behind
    * it the file may go on elsewhere, from what the namenode knows to be written.
    */
-  Located locate(long position, long nowNanos) {
-    Located located = lease.isValid(nowNanos) ? locator().find(position, nowNanos) : null;
-    return located == null ? null : new Located(located.extent(), lease.validUntilNanos());
+  LocatedExtent locate(long position, long nowNanos) {
+    LocatedExtent located = lease.isValid(nowNanos) ? locator().find(position, nowNanos) : null;
+    return located == null ? null : new LocatedExtent(located.extent(), lease.validUntilNanos());
   }
 
   @Override
@@ -484,7 +484,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   }
 
   /** Waits for the writes before it, then for the namenode. */
-  private final class Sync extends AfterWrites<Void> {
+  private final class Sync extends WriteBarrier<Void> {
     private final long size;
 
     Sync(long size) {

@@ -82,14 +82,14 @@ abstract class DirectStream {
 
   /** Bytes from a position on that are copied within this host, without anything to wait for. */
   long localBytes(long position) {
-    Located located = locator.find(position, context.nanoTime());
+    LocatedExtent located = locator.find(position, context.nanoTime());
     StorageEndpoint endpoint = located == null ? null : located.endpoint(context.endpoints());
     return endpoint == null || !endpoint.isLocal() ? 0 : located.extent().fileEnd() - position;
   }
 
   /** True when bytes at a position move to and from any direct memory at the same price. */
   final boolean takesAnyMemory(long position) {
-    Located located = locator.find(position, context.nanoTime());
+    LocatedExtent located = locator.find(position, context.nanoTime());
     StorageEndpoint endpoint = located == null ? null : located.endpoint(context.endpoints());
     return endpoint != null && endpoint.takesAnyMemory();
   }

@@ -276,7 +276,7 @@ final class Endpoints implements ClientLoop.Sweepable {
   /** The way to a datanode whose memory can not be mapped after all. By any thread. */
   private StorageEndpoint aroundMapping(DatanodeDescription description, String reason) {
     warnings.notMapped(description, reason);
-    return new LateEndpoint(loop, () -> connectOverNetwork(description));
+    return new LazyEndpoint(loop, () -> connectOverNetwork(description));
   }
 
   private StorageEndpoint connectOverNetwork(DatanodeDescription description)

@@ -47,7 +47,7 @@ final class GrantedOutput extends DirectStream {
 
   /** The way to the datanode; null when it is not known yet on this loop. */
   StorageEndpoint endpoint() {
-    Located located = locator().find(0, context().nanoTime());
+    LocatedExtent located = locator().find(0, context().nanoTime());
     return located == null ? null : located.endpoint(context().endpoints());
   }
 

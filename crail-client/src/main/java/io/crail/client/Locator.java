@@ -13,29 +13,29 @@ abstract class Locator {
   /** Most locations kept. */
   static final int MAX_KNOWN = 4096;
 
-  private static final Located[] NONE = {};
-  private volatile Located[] known;
+  private static final LocatedExtent[] NONE = {};
+  private volatile LocatedExtent[] known;
 
   Locator(List<Extent> first, long validUntilNanos) {
     this.known = first.isEmpty() ? NONE : located(first, validUntilNanos).toArray(NONE);
   }
 
-  private static List<Located> located(List<Extent> extents, long validUntilNanos) {
-    List<Located> located = new ArrayList<>(extents.size());
+  private static List<LocatedExtent> located(List<Extent> extents, long validUntilNanos) {
+    List<LocatedExtent> located = new ArrayList<>(extents.size());
     for (Extent extent : extents) {
-      located.add(new Located(extent, validUntilNanos));
+      located.add(new LocatedExtent(extent, validUntilNanos));
     }
     return located;
   }
 
   /** The location of a position, or null when it is not known or not good any more. */
-  final Located find(long position, long nowNanos) {
-    Located[] all = known;
+  final LocatedExtent find(long position, long nowNanos) {
+    LocatedExtent[] all = known;
     int low = 0;
     int high = all.length - 1;
     while (low <= high) {
       int middle = (low + high) >>> 1;
-      Located located = all[middle];
+      LocatedExtent located = all[middle];
       Extent extent = located.extent();
       if (position < extent.fileOffset()) {
         high = middle - 1;
@@ -58,16 +58,16 @@ abstract class Locator {
   }
 
   /** As the other one. */
-  final void add(List<Located> more) {
+  final void add(List<LocatedExtent> more) {
     if (more.isEmpty()) {
       return;
     }
-    Located[] old = known;
+    LocatedExtent[] old = known;
     int oldCount = old.length;
     // Of too many the first half is asked for again, when it is needed: streams go forward.
     int at = oldCount + more.size() <= MAX_KNOWN ? 0 : oldCount / 2;
-    List<Located> all = new ArrayList<>(oldCount - at + more.size());
-    for (Located located : more) {
+    List<LocatedExtent> all = new ArrayList<>(oldCount - at + more.size());
+    for (LocatedExtent located : more) {
       Extent extent = located.extent();
       while (at < oldCount && old[at].extent().fileEnd() <= extent.fileOffset()) {
         all.add(old[at++]);
@@ -85,8 +85,8 @@ abstract class Locator {
 
   /** Forgets a location that turned out to be stale. In the loop. */
   final void forget(Extent stale) {
-    List<Located> rest = new ArrayList<>();
-    for (Located located : known) {
+    List<LocatedExtent> rest = new ArrayList<>();
+    for (LocatedExtent located : known) {
       if (!located.extent().equals(stale)) {
         rest.add(located);
       }
@@ -109,7 +109,7 @@ abstract class Locator {
    * Asks for other space in the place of what was given up; the operation goes on, or fails, with
    * the answer. In the loop.
    */
-  void replace(Located givenUp, StreamOperation operation) {
+  void replace(LocatedExtent givenUp, StreamOperation operation) {
     throw new AssertionError(this + " replaces nothing");
   }
 

@@ -59,7 +59,7 @@ final class ReadLocator extends Locator {
 
   @Override
   void locate(StreamOperation operation, long position) {
-    Located own = file.locatedByWriter(position, context.nanoTime());
+    LocatedExtent own = file.locatedByWriter(position, context.nanoTime());
     if (own != null) {
       // Written through this handle and not yet visible to others; the namenode would not tell.
       add(List.of(own.extent()), own.validUntilNanos());

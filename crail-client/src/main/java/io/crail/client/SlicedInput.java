@@ -106,7 +106,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
 
   @Override
   protected final ByteBuffer nextSlice(boolean wait) throws IOException {
-    return Waiting.of(() -> next(wait));
+    return IoWait.of(() -> next(wait));
   }
 
   private ByteBuffer next(boolean wait) throws CrailException, InterruptedException {
@@ -291,7 +291,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
       throw new IOException(e);
     } finally {
       // A read whose end was not waited for may still write into its slice.
-      CountDown left = new CountDown(ahead.size() + strays.size() + 1, memory::close);
+      CountedCallback left = new CountedCallback(ahead.size() + strays.size() + 1, memory::close);
       strays.forEach(slice -> slice.operation.whenComplete(left));
       for (Slice slice : ahead) {
         slice.operation.whenComplete(left);

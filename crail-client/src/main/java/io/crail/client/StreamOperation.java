@@ -178,7 +178,7 @@ final class StreamOperation extends Completion
         locationFailed(refusal);
         return;
       }
-      Located located = stream.locator().find(next(), now);
+      LocatedExtent located = stream.locator().find(next(), now);
       StorageEndpoint endpoint =
           located == null || located.isGivenUp() ? null : located.endpoint(context.endpoints());
       if (endpoint == null) {
@@ -215,7 +215,7 @@ final class StreamOperation extends Completion
       watched = true;
       context.loop().register(this);
     }
-    Located located = stream.locator().find(next(), context.nanoTime());
+    LocatedExtent located = stream.locator().find(next(), context.nanoTime());
     if (located == null) {
       stream.counters().unlocated();
       stream.locator().locate(this, next());
@@ -255,7 +255,7 @@ final class StreamOperation extends Completion
     if (issuingEnded) {
       return;
     }
-    Located located = stream.locator().find(next(), stream.context().nanoTime());
+    LocatedExtent located = stream.locator().find(next(), stream.context().nanoTime());
     if (located != null && unresolved++ < MAX_RETRIES && goesElsewhere(located, cause)) {
       runInLoop();
     } else {
@@ -269,7 +269,7 @@ final class StreamOperation extends Completion
   }
 
   /** Whether what cannot be written to an extent is written to other space, given up for that. */
-  private boolean goesElsewhere(Located located, CrailException cause) {
+  private boolean goesElsewhere(LocatedExtent located, CrailException cause) {
     if (!stream.locator().canReplace()) {
       return false;
     }
@@ -341,7 +341,7 @@ final class StreamOperation extends Completion
     partEnded(failure);
   }
 
-  private void issue(Located located, StorageEndpoint endpoint, long nowNanos) {
+  private void issue(LocatedExtent located, StorageEndpoint endpoint, long nowNanos) {
     Extent extent = located.extent();
     int extentOffset = (int) (next() - extent.fileOffset());
     int pieceLength = Math.min(length - issued, extent.length() - extentOffset);
@@ -361,10 +361,10 @@ final class StreamOperation extends Completion
   /** The bytes that go to one extent. */
   private static final class Piece extends Transfer {
     private final StreamOperation operation;
-    private final Located located;
+    private final LocatedExtent located;
     private final long begunNanos;
 
-    Piece(StreamOperation operation, Located located, long begunNanos) {
+    Piece(StreamOperation operation, LocatedExtent located, long begunNanos) {
       this.operation = operation;
       this.located = located;
       this.begunNanos = begunNanos;

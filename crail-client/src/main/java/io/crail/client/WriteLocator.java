@@ -86,7 +86,7 @@ final class WriteLocator extends Locator {
     this.firstEnd = first.isEmpty() ? start : first.get(first.size() - 1).fileEnd();
     this.allocatedEnd = firstEnd;
     this.givenEnd = first.isEmpty() ? 0 : firstEnd;
-    Located last = find(start - 1, context.nanoTime());
+    LocatedExtent last = find(start - 1, context.nanoTime());
     if (last != null) {
       // Others have written to it.
       last.acknowledge();
@@ -105,7 +105,7 @@ final class WriteLocator extends Locator {
   }
 
   @Override
-  void replace(Located givenUp, StreamOperation operation) {
+  void replace(LocatedExtent givenUp, StreamOperation operation) {
     Replacement replacement = replacementOf(givenUp.extent());
     if (replacement == null) {
       forget(givenUp.extent());
@@ -140,13 +140,13 @@ final class WriteLocator extends Locator {
 
   /** Takes over what has come. What was given up may be among it, and what is known. */
   private void added(List<Extent> extents, boolean replaced) {
-    List<Located> more = new ArrayList<>(extents.size());
+    List<LocatedExtent> more = new ArrayList<>(extents.size());
     for (Extent extent : extents) {
-      Located known = find(extent.fileOffset(), context.nanoTime());
+      LocatedExtent known = find(extent.fileOffset(), context.nanoTime());
       if (known != null && known.extent().equals(extent)) {
         more.add(known);
       } else if (replacementOf(extent) == null) {
-        Located located = new Located(extent, context.nanoTime() + NEVER);
+        LocatedExtent located = new LocatedExtent(extent, context.nanoTime() + NEVER);
         if (!replaced && extent.fileOffset() < givenEnd) {
           // It was known once, and nobody remembers whether bytes in it were acknowledged.
           located.acknowledge();
@@ -298,10 +298,10 @@ final class WriteLocator extends Locator {
 
   /** Asks for other space in the place of an extent that was given up. */
   private final class Replacement extends OperationCall<ReplaceExtent.Request, Extend.Response> {
-    private final Located givenUp;
+    private final LocatedExtent givenUp;
     private final List<StreamOperation> waiters = new ArrayList<>(2);
 
-    Replacement(Located givenUp) {
+    Replacement(LocatedExtent givenUp) {
       super(NameNodeOperations.REPLACE_EXTENT);
       this.givenUp = givenUp;
     }
@@ -324,7 +324,7 @@ final class WriteLocator extends Locator {
         added(response().extents(), true);
       } else if (isWorthWaiting(failure)) {
         failure = null;
-        Located same = new Located(givenUp.extent(), context.nanoTime() + NEVER);
+        LocatedExtent same = new LocatedExtent(givenUp.extent(), context.nanoTime() + NEVER);
         same.acknowledge();
         add(List.of(same));
       }

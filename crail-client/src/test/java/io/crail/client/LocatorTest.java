@@ -44,7 +44,7 @@ class LocatorTest {
       // An answer is asked for when half of the last one has not been used.
       int unused = Math.max(0, block - ANSWER / 2);
       for (int i = unused; i < block + ANSWER; i++) {
-        Located located = known.find((long) i * BLOCK + 1, NOW);
+        LocatedExtent located = known.find((long) i * BLOCK + 1, NOW);
         assertNotNull(located, "block " + i + " after " + block);
         assertEquals(i, located.extent().generation());
       }

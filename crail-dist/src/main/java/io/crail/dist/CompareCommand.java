@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
-import io.crail.bench.measure.Compare;
 import io.crail.common.config.Configuration;
+import io.crail.lab.compare.Compare;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -58,7 +58,7 @@ final class CompareCommand implements Command {
               context.err())
           ? 0
           : Launcher.FAILURE;
-    } catch (io.crail.bench.UsageException e) {
+    } catch (io.crail.bench.record.OptionException e) {
       throw new UsageException(e.getMessage());
     }
   }

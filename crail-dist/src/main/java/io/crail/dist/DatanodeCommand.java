@@ -93,7 +93,7 @@ final class DatanodeCommand extends OptionsCommand {
                 + " serves "
                 + ByteText.of(bytes)
                 + " on "
-                + Cluster.served(datanode.server().address())
+                + AdminClient.served(datanode.server().address())
                 + ", registered");
     context.out().flush();
     if (datanode.awaitStopped()) {

@@ -33,7 +33,7 @@ final class DatanodesCommand extends OptionsCommand {
   int run(CommandContext context, CommandLine line) throws Exception {
     Map<UUID, Row> rows = new LinkedHashMap<>();
     int code;
-    try (Cluster cluster = Cluster.of(context)) {
+    try (AdminClient cluster = AdminClient.of(context)) {
       code = cluster.report(context.err(), index -> collect(cluster, index, rows));
     }
     String format = "%-36s %-6s %5s %10s %-7s %s%n";
@@ -55,7 +55,7 @@ final class DatanodesCommand extends OptionsCommand {
     return code;
   }
 
-  private static void collect(Cluster cluster, int index, Map<UUID, Row> rows)
+  private static void collect(AdminClient cluster, int index, Map<UUID, Row> rows)
       throws IOException, InterruptedException {
     int after = -1;
     while (true) {
@@ -74,7 +74,7 @@ final class DatanodesCommand extends OptionsCommand {
   }
 
   /** Adds a datanode with its regions at one namenode, which come in pages. */
-  private static void describe(Cluster cluster, int index, int id, Map<UUID, Row> rows)
+  private static void describe(AdminClient cluster, int index, int id, Map<UUID, Row> rows)
       throws IOException, InterruptedException {
     int firstRegion = 0;
     while (true) {

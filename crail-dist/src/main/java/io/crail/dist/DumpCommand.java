@@ -14,7 +14,7 @@ final class DumpCommand extends OptionsCommand {
 
   @Override
   int run(CommandContext context, CommandLine line) throws Exception {
-    try (Cluster cluster = Cluster.of(context)) {
+    try (AdminClient cluster = AdminClient.of(context)) {
       return cluster.report(
           context.err(),
           index -> {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
-import io.crail.bench.BenchContext;
+import io.crail.bench.run.BenchContext;
 import io.crail.common.config.Configuration;
 import io.crail.embedded.EmbeddedCrail;
 import java.io.IOException;

@@ -53,7 +53,7 @@ final class NamenodeCommand extends OptionsCommand {
                   + " of "
                   + addresses.size()
                   + " serves on "
-                  + Cluster.served(server.address()));
+                  + AdminClient.served(server.address()));
       context.out().flush();
       gate.await();
     }

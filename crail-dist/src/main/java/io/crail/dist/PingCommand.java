@@ -17,7 +17,7 @@ final class PingCommand extends OptionsCommand {
   @Override
   int run(CommandContext context, CommandLine line) throws Exception {
     int failed = 0;
-    try (Cluster cluster = Cluster.of(context)) {
+    try (AdminClient cluster = AdminClient.of(context)) {
       for (int index = 0; index < cluster.count(); index++) {
         try {
           ping(cluster, index);
@@ -34,7 +34,7 @@ final class PingCommand extends OptionsCommand {
     return failed == 0 ? 0 : Launcher.FAILURE;
   }
 
-  private static void ping(Cluster cluster, int index) throws Exception {
+  private static void ping(AdminClient cluster, int index) throws Exception {
     long data = ThreadLocalRandom.current().nextLong();
     Ping.Response response = cluster.ask(index, NameNodeOperations.PING, new Ping.Request(data));
     if (response.data() != data) {

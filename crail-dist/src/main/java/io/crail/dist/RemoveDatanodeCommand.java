@@ -32,7 +32,7 @@ final class RemoveDatanodeCommand extends OptionsCommand {
     long used = 0;
     int known = 0;
     UnknownDatanodeException unknown = null;
-    try (Cluster cluster = Cluster.of(context)) {
+    try (AdminClient cluster = AdminClient.of(context)) {
       for (int index = 0; index < cluster.count(); index++) {
         try {
           used += cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();

@@ -46,7 +46,7 @@ final class UsageCommand extends OptionsCommand {
   int run(CommandContext context, CommandLine line) throws Exception {
     Totals totals = new Totals();
     int code;
-    try (Cluster cluster = Cluster.of(context)) {
+    try (AdminClient cluster = AdminClient.of(context)) {
       code =
           cluster.report(
               context.err(),

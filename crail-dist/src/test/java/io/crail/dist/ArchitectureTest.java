@@ -78,6 +78,11 @@ class ArchitectureTest {
             List.of("io.crail.bench.."),
             List.of("common", "engine", "protocol", "storage", "client", "hadoop")));
     modules.put(
+        "lab",
+        new Module(
+            List.of("io.crail.lab.."),
+            List.of("common", "protocol", "storage", "client", "bench")));
+    modules.put(
         "embedded",
         new Module(
             List.of("io.crail.embedded.."),
@@ -283,7 +288,8 @@ class ArchitectureTest {
   void nothingButTheCommandsPrintsOrExits() {
     noClasses()
         .that()
-        .resideOutsideOfPackages("io.crail.dist..", "io.crail.bench..", "io.crail.testkit..")
+        .resideOutsideOfPackages(
+            "io.crail.dist..", "io.crail.bench..", "io.crail.lab..", "io.crail.testkit..")
         .should()
         .accessField(System.class, "out")
         .orShould()

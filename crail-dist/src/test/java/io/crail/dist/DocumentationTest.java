@@ -56,6 +56,7 @@ class DocumentationTest {
     for (ConfigKeys room : Configuration.declarations()) {
       for (ConfigKey<?> key : room.keys()) {
         known.add(key.name());
+        known.addAll(key.otherNames().keySet());
       }
     }
     List<Path> texts = new ArrayList<>(pages());

@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A connection to a namenode's service without a network: bytes in, bytes out, in the caller. */
-final class Wire {
+public final class Wire {
   private final OperationServer server;
   private final Session session = new Session("test");
   private final RequestBatch batch = new RequestBatch(session);

@@ -14,7 +14,7 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
-import io.crail.testkit.contract.Allocation;
+import io.crail.testkit.contract.AllocationCount;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -60,7 +60,7 @@ abstract class LookupAllocationContract {
 
   private void throughTheApi(CrailStore store, String[] paths) throws Exception {
     Upcoming<?>[] pending = new Upcoming<?>[IN_FLIGHT];
-    Allocation.assertAtMost(
+    AllocationCount.assertAtMost(
         "a lookup through the API, " + IN_FLIGHT + " in flight",
         REPEATED * IN_FLIGHT,
         BYTES_OF_NODE + bytesOfCall,
@@ -94,7 +94,7 @@ abstract class LookupAllocationContract {
         }
         for (int inFlight : new int[] {1, IN_FLIGHT}) {
           int repeated = inFlight == 1 ? 400 : REPEATED * 2;
-          Allocation.assertAtMost(
+          AllocationCount.assertAtMost(
               "a lookup, " + inFlight + " in flight",
               repeated * inFlight,
               bytesOfCall,

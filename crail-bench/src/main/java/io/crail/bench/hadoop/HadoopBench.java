@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.hadoop;
 
-import io.crail.bench.Bench;
-import io.crail.bench.BenchClient;
-import io.crail.bench.BenchContext;
-import io.crail.bench.BenchException;
-import io.crail.bench.BenchOptions;
-import io.crail.bench.BenchRunner;
-import io.crail.bench.BenchSyntax;
-import io.crail.bench.Workload;
+import io.crail.bench.options.BenchOptions;
+import io.crail.bench.options.BenchSyntax;
+import io.crail.bench.record.BenchException;
+import io.crail.bench.record.Workload;
+import io.crail.bench.run.Bench;
+import io.crail.bench.run.BenchClient;
+import io.crail.bench.run.BenchContext;
+import io.crail.bench.run.BenchRunner;
 import io.crail.client.ClientKeys;
 import io.crail.common.Printable;
 import io.crail.common.config.Configuration;

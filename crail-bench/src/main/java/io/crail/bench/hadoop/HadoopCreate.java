@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.hadoop;
 
-import io.crail.bench.BenchException;
-import io.crail.bench.RandomNames;
-import io.crail.bench.Recorder;
-import io.crail.bench.Workload;
+import io.crail.bench.record.BenchException;
+import io.crail.bench.record.RandomNames;
+import io.crail.bench.record.Recorder;
+import io.crail.bench.record.Workload;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 

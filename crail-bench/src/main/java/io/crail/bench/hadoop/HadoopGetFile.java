@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.hadoop;
 
-import io.crail.bench.Recorder;
-import io.crail.bench.Workload;
+import io.crail.bench.record.Recorder;
+import io.crail.bench.record.Workload;
 
 /** Asks for the status of one file. */
 final class HadoopGetFile implements Workload {

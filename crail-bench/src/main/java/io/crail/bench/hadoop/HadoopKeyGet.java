@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.hadoop;
 
-import io.crail.bench.Memory;
-import io.crail.bench.Recorder;
-import io.crail.bench.Workload;
+import io.crail.bench.record.Memory;
+import io.crail.bench.record.Recorder;
+import io.crail.bench.record.Workload;
 import org.apache.hadoop.fs.FSDataInputStream;
 
 /** Opens a small file, reads it and closes it. */

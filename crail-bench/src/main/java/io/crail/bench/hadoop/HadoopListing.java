@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.hadoop;
 
-import io.crail.bench.BenchException;
-import io.crail.bench.Recorder;
-import io.crail.bench.Workload;
+import io.crail.bench.record.BenchException;
+import io.crail.bench.record.Recorder;
+import io.crail.bench.record.Workload;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.RemoteIterator;
 

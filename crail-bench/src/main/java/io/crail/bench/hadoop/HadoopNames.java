@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.hadoop;
 
-import io.crail.bench.RandomNames;
+import io.crail.bench.record.RandomNames;
 import java.util.HashSet;
 import java.util.Set;
 import org.apache.hadoop.fs.FileStatus;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.hadoop;
 
-import io.crail.bench.BenchException;
-import io.crail.bench.BenchOptions;
-import io.crail.bench.Memory;
-import io.crail.bench.Recorder;
-import io.crail.bench.Workload;
+import io.crail.bench.options.BenchOptions;
+import io.crail.bench.record.BenchException;
+import io.crail.bench.record.Memory;
+import io.crail.bench.record.Recorder;
+import io.crail.bench.record.Workload;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.hadoop;
 
-import io.crail.bench.BenchException;
-import io.crail.bench.BenchOptions;
-import io.crail.bench.Memory;
+import io.crail.bench.options.BenchOptions;
+import io.crail.bench.record.BenchException;
+import io.crail.bench.record.Memory;
 import io.crail.common.Printable;
 import java.io.FileNotFoundException;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.hadoop;
 
-import io.crail.bench.LoadType;
-import io.crail.bench.Workload;
+import io.crail.bench.options.LoadType;
+import io.crail.bench.record.Workload;
 import java.util.function.Function;
 
 /** What can be measured through Hadoop's interface; the names are Apache Crail's. */

@@ -65,10 +65,10 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   private long untakenSinceNanos;
 
   // The output that was not handed to the channel yet.
-  private Answers out;
+  private DataAnswers out;
 
   // Handed to the channel, which has not taken them all.
-  private final ArrayDeque<Answers> handedOver = new ArrayDeque<>(4);
+  private final ArrayDeque<DataAnswers> handedOver = new ArrayDeque<>(4);
   private long heldBytes;
   private long unflushedBytes;
   private boolean awaitsRoom;
@@ -623,7 +623,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   /** Gives the answers to the channel, which sends them with the next flush. */
   private void handOver() {
-    Answers answers = out;
+    DataAnswers answers = out;
     out = null;
     if (closed) {
       loop.giveBack(answers);
@@ -664,7 +664,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   /** Tells the loop what is held for the peer. */
   private void countHeld() {
     long now = 0;
-    for (Answers answers : handedOver) {
+    for (DataAnswers answers : handedOver) {
       now += answers.bytes().capacity();
     }
     long change = now - heldBytes;

@@ -19,8 +19,8 @@ final class DatanodeLoop {
   private final Hazard hazard;
   private final HeldMemory held;
   private final List<DatanodeConnection> members = new ArrayList<>();
-  private final Answers.Spare small = new Answers.Spare(SMALL_ANSWERS, MOST_SMALL);
-  private final Answers.Spare large = new Answers.Spare(LARGE_ANSWERS, MOST_LARGE);
+  private final DataAnswers.Spare small = new DataAnswers.Spare(SMALL_ANSWERS, MOST_SMALL);
+  private final DataAnswers.Spare large = new DataAnswers.Spare(LARGE_ANSWERS, MOST_LARGE);
 
   /**
    * Creates what belongs to an event loop.
@@ -56,12 +56,12 @@ final class DatanodeLoop {
   }
 
   /** Memory for a frame of so many bytes, and others behind it. */
-  Answers take(int frameLength) {
+  DataAnswers take(int frameLength) {
     return (frameLength > SMALL_ANSWERS / 2 ? large : small).take();
   }
 
   /** Takes memory back; what of it is not sent yet stays until it is. */
-  void giveBack(Answers answers) {
+  void giveBack(DataAnswers answers) {
     (answers.bytes().capacity() == LARGE_ANSWERS ? large : small).giveBack(answers);
   }
 

@@ -16,15 +16,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class AnswersTest {
-  private final Answers.Spare spare = new Answers.Spare(64, 2);
+  private final DataAnswers.Spare spare = new DataAnswers.Spare(64, 2);
 
   @AfterEach
   void release() {
     spare.release();
   }
 
-  private Answers filled() {
-    Answers answers = spare.take();
+  private DataAnswers filled() {
+    DataAnswers answers = spare.take();
     answers.bytes().putLong(0, 42);
     answers.add(Long.BYTES);
     return answers;
@@ -32,9 +32,9 @@ class AnswersTest {
 
   @Test
   void whatWasSentIsUsedAgainAndTheLastOneFirst() {
-    Answers first = filled();
-    Answers second = filled();
-    for (Answers each : new Answers[] {first, second}) {
+    DataAnswers first = filled();
+    DataAnswers second = filled();
+    for (DataAnswers each : new DataAnswers[] {first, second}) {
       ByteBuf sent = each.toSend();
       assertEquals(Long.BYTES, sent.readableBytes());
       sent.release();
@@ -50,10 +50,10 @@ class AnswersTest {
 
   @Test
   void whatIsNotSentYetIsLeftToTheChannel() {
-    Answers answers = filled();
+    DataAnswers answers = filled();
     ByteBuf sending = answers.toSend();
     spare.giveBack(answers);
-    Answers next = filled();
+    DataAnswers next = filled();
     next.bytes().putLong(0, 43);
     assertNotSame(answers, next);
     assertEquals(42, sending.readLongLE());
@@ -64,10 +64,10 @@ class AnswersTest {
 
   @Test
   void noMoreAreKeptThanAreOfUse() {
-    Answers[] taken = {filled(), filled(), filled()};
+    DataAnswers[] taken = {filled(), filled(), filled()};
     ByteBuf last = taken[2].toSend();
     last.release();
-    for (Answers each : taken) {
+    for (DataAnswers each : taken) {
       spare.giveBack(each);
     }
     assertEquals(0, last.refCnt());
@@ -82,9 +82,9 @@ class AnswersTest {
     for (int frameLength : new int[] {100, 1100, 2000, 5000, 30_000, 40_000, 60_000}) {
       DatanodeLoop loop =
           new DatanodeLoop(HazardTable.anonymous().claim(1), new HeldMemory(1 << 30));
-      List<Answers> first = fill(loop, frameLength);
+      List<DataAnswers> first = fill(loop, frameLength);
       first.forEach(loop::giveBack);
-      List<Answers> second = fill(loop, frameLength);
+      List<DataAnswers> second = fill(loop, frameLength);
       assertTrue(Set.copyOf(first).equals(Set.copyOf(second)), "frames of " + frameLength);
       second.forEach(loop::giveBack);
       loop.release();
@@ -92,10 +92,10 @@ class AnswersTest {
   }
 
   /** What is handed to the channel until it takes no more. */
-  private static List<Answers> fill(DatanodeLoop loop, int frameLength) {
-    List<Answers> filled = new ArrayList<>();
+  private static List<DataAnswers> fill(DatanodeLoop loop, int frameLength) {
+    List<DataAnswers> filled = new ArrayList<>();
     for (int bytes = 0; bytes < DatanodeConnection.MOST_PENDING; ) {
-      Answers answers = loop.take(frameLength);
+      DataAnswers answers = loop.take(frameLength);
       filled.add(answers);
       while (answers.room() >= frameLength) {
         answers.add(frameLength);

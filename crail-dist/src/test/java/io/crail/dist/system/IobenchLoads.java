@@ -2,7 +2,7 @@
 package io.crail.dist.system;
 
 import io.crail.bench.IoBench;
-import io.crail.bench.LoadType;
+import io.crail.bench.options.LoadType;
 import java.util.List;
 import java.util.stream.Stream;
 

@@ -4,7 +4,7 @@ package io.crail.dist.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.crail.bench.IoBench;
-import io.crail.bench.LoadType;
+import io.crail.bench.options.LoadType;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 

@@ -4,7 +4,7 @@ package io.crail.dist.system;
 import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
 import io.crail.testkit.model.Board;
-import io.crail.testkit.model.Names;
+import io.crail.testkit.model.ModelNames;
 import java.nio.file.Path;
 
 /**
@@ -19,7 +19,8 @@ public final class ModelClientProgram {
   public static void main(String[] arguments) throws Exception {
     CrailConfiguration configuration = CrailConfiguration.createConfigurationFromFile(arguments[0]);
     configuration.set("crail.storage.localmap", arguments[1]);
-    Names names = new Names(Integer.parseInt(arguments[3]), Integer.parseInt(arguments[4]));
+    ModelNames names =
+        new ModelNames(Integer.parseInt(arguments[3]), Integer.parseInt(arguments[4]));
     Board board = Board.open(Path.of(arguments[2]), names.count());
     try (CrailStore store = CrailStore.newInstance(configuration)) {
       Thread[] threads = new Thread[names.threads()];

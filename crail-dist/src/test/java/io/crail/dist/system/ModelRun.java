@@ -6,7 +6,7 @@ import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
 import io.crail.testkit.model.Board;
 import io.crail.testkit.model.Board.Counter;
-import io.crail.testkit.model.Names;
+import io.crail.testkit.model.ModelNames;
 import io.crail.testkit.nemesis.Fault;
 import io.crail.testkit.nemesis.Nemesis;
 import io.crail.testkit.nemesis.NetworkNamespaces;
@@ -99,7 +99,7 @@ final class ModelRun implements Nemesis.Victims {
   private final Parameters parameters;
   private final Path directory;
   private final Path log;
-  private final Names names;
+  private final ModelNames names;
   private final Board board;
   private final ProcessCluster cluster;
   private final ProcessCluster.Places places;
@@ -132,7 +132,7 @@ final class ModelRun implements Nemesis.Victims {
     this.networks = networks;
     directory = Files.createTempDirectory("crail-model");
     log = directory.resolve("nemesis.log");
-    names = new Names(parameters.clients, parameters.threads);
+    names = new ModelNames(parameters.clients, parameters.threads);
     board = Board.create(directory.resolve("board"), names.count());
     clients = new CrailProcess[parameters.clients];
     incarnations = new int[parameters.clients];

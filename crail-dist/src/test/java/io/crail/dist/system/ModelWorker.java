@@ -19,9 +19,9 @@ import io.crail.protocol.NodePath;
 import io.crail.testkit.model.Board;
 import io.crail.testkit.model.Board.Counter;
 import io.crail.testkit.model.Content;
+import io.crail.testkit.model.ModelNames;
+import io.crail.testkit.model.ModelNames.Container;
 import io.crail.testkit.model.NameState;
-import io.crail.testkit.model.Names;
-import io.crail.testkit.model.Names.Container;
 import io.crail.testkit.model.Units;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -100,14 +100,14 @@ final class ModelWorker implements Runnable {
 
   private final CrailStore store;
   private final Board board;
-  private final Names names;
+  private final ModelNames names;
   private final Place place;
   private final Random random;
   private final Map<String, Integer> counts = new TreeMap<>();
   private final Queue<String> trace = new ArrayDeque<>();
   private long counter;
 
-  ModelWorker(CrailStore store, Board board, Names names, Place place, long seed) {
+  ModelWorker(CrailStore store, Board board, ModelNames names, Place place, long seed) {
     this.store = store;
     this.board = board;
     this.names = names;
@@ -203,12 +203,12 @@ final class ModelWorker implements Runnable {
 
   /** A namenode that was started anew knows nothing: whatever it knew may be gone. */
   private boolean noticeLoss(int name) throws Exception {
-    int top = Names.top(name);
+    int top = ModelNames.top(name);
     long losses = namenodeLoss(top);
     if (state(top).namenodeLoss() == losses) {
       return false;
     }
-    for (int i = top + Names.PER_CONTAINER - 1; i >= top; i--) {
+    for (int i = top + ModelNames.PER_CONTAINER - 1; i >= top; i--) {
       board.write(i, state(i).lost(quiet(), losses));
     }
     count("losses");
@@ -231,10 +231,10 @@ final class ModelWorker implements Runnable {
 
   private ByteBuffer look(int name, boolean lingers) throws Exception {
     String path = names.path(name);
-    if (name == Names.top(name)) {
+    if (name == ModelNames.top(name)) {
       return get(store.lookup(path)) == null ? null : ByteBuffer.allocate(0);
     }
-    if (Names.containerOf(name) == Container.TABLE && random.nextBoolean()) {
+    if (ModelNames.containerOf(name) == Container.TABLE && random.nextBoolean()) {
       ByteBuffer target = ByteBuffer.allocateDirect(LARGEST_VALUE);
       CrailResult result = get(store.get(path, OffHeapBuffer.wrap(target)));
       if (result != null) {
@@ -293,7 +293,7 @@ final class ModelWorker implements Runnable {
     }
     NameState state = state(name);
     int index = found == null ? state.findAbsent() : state.find(found);
-    if (name == Names.top(name) && found != null) {
+    if (name == ModelNames.top(name) && found != null) {
       index = state.findLength(0);
     }
     if (index == NameState.NONE) {
@@ -334,7 +334,7 @@ final class ModelWorker implements Runnable {
       codeOf("look at " + names.path(name), e);
       return;
     }
-    if (name == Names.top(name)) {
+    if (name == ModelNames.top(name)) {
       return;
     }
     boolean lost = namenodeLoss(name) != state.namenodeLoss();
@@ -416,7 +416,7 @@ final class ModelWorker implements Runnable {
     }
     Container kind = Container.values()[random.nextInt(Container.values().length)];
     int top = names.container(place.client, place.thread, kind);
-    int name = top + 1 + random.nextInt(Names.PER_CONTAINER - 1);
+    int name = top + 1 + random.nextInt(ModelNames.PER_CONTAINER - 1);
     int roll = random.nextInt(100);
     noticeLoss(top);
     if (!state(top).isKnown()) {
@@ -685,7 +685,7 @@ final class ModelWorker implements Runnable {
   }
 
   private void rename(int source) throws Exception {
-    int target = Names.top(source) + 1 + random.nextInt(Names.PER_CONTAINER - 1);
+    int target = ModelNames.top(source) + 1 + random.nextInt(ModelNames.PER_CONTAINER - 1);
     NameState from = state(source);
     NameState to = state(target);
     if (!to.isKnown() || to.last().isPresent()) {
@@ -770,7 +770,7 @@ final class ModelWorker implements Runnable {
       codeOf("list " + names.path(top), e);
       return;
     }
-    for (int i = top + 1; i < top + Names.PER_CONTAINER; i++) {
+    for (int i = top + 1; i < top + ModelNames.PER_CONTAINER; i++) {
       boolean isListed = listed.remove(names.path(i));
       if (state(i).isKnown() && state(i).last().isPresent() != isListed) {
         wrong(i, (isListed ? "is listed" : "is not listed") + "; expected " + state(i).possible());
@@ -787,7 +787,7 @@ final class ModelWorker implements Runnable {
   private void readAll(int top) throws Exception {
     Map<Long, Content> known = new HashMap<>();
     int doubtful = 0;
-    for (int i = top + 1; i < top + Names.PER_CONTAINER; i++) {
+    for (int i = top + 1; i < top + ModelNames.PER_CONTAINER; i++) {
       doubtful += state(i).isKnown() ? 0 : 1;
       Content content = state(i).last();
       if (content.length() > 0) {
@@ -843,7 +843,7 @@ final class ModelWorker implements Runnable {
     }
     for (Container kind : Container.values()) {
       int top = names.container(place.client, place.thread, kind);
-      for (int i = top; i < top + Names.PER_CONTAINER; i++) {
+      for (int i = top; i < top + ModelNames.PER_CONTAINER; i++) {
         NameState state = state(i);
         if (state.attempted() > 0) {
           board.write(i, state.unknown(quiet(), state.partner()));
@@ -859,7 +859,7 @@ final class ModelWorker implements Runnable {
     int verified = 0;
     for (Container kind : Container.values()) {
       int top = names.container(place.client, place.thread, kind);
-      for (int i = top; i < top + Names.PER_CONTAINER; i++) {
+      for (int i = top; i < top + ModelNames.PER_CONTAINER; i++) {
         noticeLoss(top);
         boolean seen = observe(i);
         while (!seen || !state(i).isKnown()) {

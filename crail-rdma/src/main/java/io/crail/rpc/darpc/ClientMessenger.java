@@ -18,8 +18,8 @@ final class ClientMessenger extends Messenger implements Connection {
   private boolean connected;
 
   ClientMessenger(
-      Port port,
-      Chunk.Pool pool,
+      MessagePort port,
+      SendChunk.Pool pool,
       DarpcSettings settings,
       RdmaLoop rdma,
       InetSocketAddress address,

@@ -77,7 +77,7 @@ final class DarpcConnector implements Connector, ClientLoop.Sweepable, RdmaLoop.
       try {
         messenger =
             new ClientMessenger(
-                new Port.OfQueuePair(pair, workspace),
+                new MessagePort.OfQueuePair(pair, workspace),
                 workspace.pool(pair.device()),
                 settings,
                 rdma,

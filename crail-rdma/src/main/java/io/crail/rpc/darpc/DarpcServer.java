@@ -37,7 +37,7 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
   private final Clock clock = Clock.SYSTEM;
   private final RateLimitedLog droppedLog = new RateLimitedLog(LOG, clock);
   private final RdmaDevices devices = new RdmaDevices();
-  private final List<Cluster> clusters = new ArrayList<>();
+  private final List<PollingThread> clusters = new ArrayList<>();
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile RdmaListener listener;
   private int next;
@@ -91,13 +91,13 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     }
     for (int i = 0; i < processors.size(); i++) {
       int processor = settings.pinned() ? processors.get(i) : -1;
-      clusters.add(new Cluster(this, "crail-" + name + "-" + i, devices, processor));
+      clusters.add(new PollingThread(this, "crail-" + name + "-" + i, devices, processor));
     }
     String warning = settings.memoryWarning(Verbs.memlockLimitBytes(), clusters.size());
     if (!warning.isEmpty()) {
       LOG.warn("{}: {}", name, warning);
     }
-    clusters.forEach(Cluster::start);
+    clusters.forEach(PollingThread::start);
     listener =
         RdmaListener.listen(name, address, settings.backlog(), settings.rdma().ackTimeout(), this);
     if (listener.context() != 0) {
@@ -134,7 +134,7 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
       refuse(request, e.getMessage());
       return;
     }
-    Cluster cluster = leastLoaded();
+    PollingThread cluster = leastLoaded();
     if (cluster.load().get() >= settings.clusterSize()) {
       refuse(
           request,
@@ -189,9 +189,9 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     devices.release(device);
   }
 
-  private Cluster leastLoaded() {
+  private PollingThread leastLoaded() {
     // Beginning behind the one that was chosen last, so that equals take turns.
-    Cluster least = clusters.get(next);
+    PollingThread least = clusters.get(next);
     int chosen = next;
     for (int i = 1; i < clusters.size(); i++) {
       int at = (next + i) % clusters.size();
@@ -214,7 +214,7 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     if (!closed.compareAndSet(false, true)) {
       return;
     }
-    for (Cluster cluster : clusters) {
+    for (PollingThread cluster : clusters) {
       if (cluster.thread() == Thread.currentThread()) {
         // Closed by its own service, whose thread has to go on for anything to end.
         Thread closer = new Thread(this::end, "crail-" + name + "-end");
@@ -228,10 +228,10 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
 
   /** Connections first, then what their ends need. */
   private void end() {
-    clusters.forEach(Cluster::close);
+    clusters.forEach(PollingThread::close);
     long deadlineNanos = System.nanoTime() + CLOSE_NANOS;
     boolean interrupted = false;
-    for (Cluster cluster : clusters) {
+    for (PollingThread cluster : clusters) {
       interrupted |= await(cluster.thread(), deadlineNanos);
     }
     if (listener != null) {

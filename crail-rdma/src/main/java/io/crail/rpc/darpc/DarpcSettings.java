@@ -72,7 +72,7 @@ record DarpcSettings(
 
   /** Memory that a connection registers, and for output that is under way, as the kernel counts. */
   long connectionBytes() {
-    return lockedBytes(Port.memoryLength(this)) + lockedBytes(Chunk.CAPACITY);
+    return lockedBytes(MessagePort.memoryLength(this)) + lockedBytes(SendChunk.CAPACITY);
   }
 
   /** Whole pages, also where the memory begins and ends within one. */

@@ -31,11 +31,11 @@ final class Incoming {
     boolean together(ByteBuffer buffer, int length) throws CrailException;
   }
 
-  private final Chunk.Pool pool;
+  private final SendChunk.Pool pool;
   private final int kind;
   private final boolean spans;
   private final Sink sink;
-  private Chunk chunk;
+  private SendChunk chunk;
   private int have;
 
   /**
@@ -44,7 +44,7 @@ final class Incoming {
    * @param kind the kind of frames that come
    * @param spans whether a frame may go over several messages
    */
-  Incoming(Chunk.Pool pool, int kind, boolean spans, Sink sink) {
+  Incoming(SendChunk.Pool pool, int kind, boolean spans, Sink sink) {
     this.pool = pool;
     this.kind = kind;
     this.spans = spans;

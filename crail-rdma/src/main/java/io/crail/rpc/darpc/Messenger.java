@@ -13,8 +13,8 @@ import java.nio.ByteBuffer;
  * thread of its queue pair.
  */
 abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.Sink {
-  private final Port port;
-  private final Chunk.Pool pool;
+  private final MessagePort port;
+  private final SendChunk.Pool pool;
   private final DarpcSettings settings;
   private final ByteBuffer memory;
 
@@ -41,7 +41,7 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
   private boolean closed;
 
   /** Posts the receive requests of a queue pair that is not connected yet. */
-  Messenger(Port port, Chunk.Pool pool, DarpcSettings settings) throws IOException {
+  Messenger(MessagePort port, SendChunk.Pool pool, DarpcSettings settings) throws IOException {
     this.port = port;
     this.pool = pool;
     this.settings = settings;
@@ -157,8 +157,8 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
     if (closed) {
       return;
     }
-    if ((request & Port.SEND) != 0) {
-      outgoing.ended(request & ~Port.SEND);
+    if ((request & MessagePort.SEND) != 0) {
+      outgoing.ended(request & ~MessagePort.SEND);
       return;
     }
     arrivals++;
@@ -286,7 +286,8 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
   // The wire.
 
   @Override
-  public final void add(int slot, int header, Chunk chunk, int from, int length, boolean inline) {
+  public final void add(
+      int slot, int header, SendChunk chunk, int from, int length, boolean inline) {
     port.addSend(slot, header, chunk, from, length, inline);
   }
 

@@ -21,7 +21,7 @@ final class Outgoing {
      * @param chunk where its content lies; null without content
      * @param inline whether its bytes are copied while posting
      */
-    void add(int slot, int header, Chunk chunk, int from, int length, boolean inline);
+    void add(int slot, int header, SendChunk chunk, int from, int length, boolean inline);
 
     /**
      * Posts the messages that were added.
@@ -37,14 +37,14 @@ final class Outgoing {
     void probe(int slot);
   }
 
-  private final Chunk.Pool pool;
+  private final SendChunk.Pool pool;
   private final Dialect dialect;
   private final Wire wire;
   private final int inlineBytes;
   // The chunk that the message of each send request lies in, a ring.
-  private final Chunk[] slots;
-  private final ArrayDeque<Chunk> full = new ArrayDeque<>(0);
-  private Chunk filling;
+  private final SendChunk[] slots;
+  private final ArrayDeque<SendChunk> full = new ArrayDeque<>(0);
+  private SendChunk filling;
   private long pendingBytes;
   private long messages;
   private long posted;
@@ -60,11 +60,11 @@ final class Outgoing {
    * @param sends places on the send queue
    * @param inlineBytes the longest message that is copied while posting
    */
-  Outgoing(Chunk.Pool pool, Dialect dialect, Wire wire, int sends, int inlineBytes) {
+  Outgoing(SendChunk.Pool pool, Dialect dialect, Wire wire, int sends, int inlineBytes) {
     this.pool = pool;
     this.dialect = dialect;
     this.wire = wire;
-    this.slots = new Chunk[sends];
+    this.slots = new SendChunk[sends];
     this.inlineBytes = inlineBytes;
   }
 
@@ -74,7 +74,7 @@ final class Outgoing {
   }
 
   /** The chunk that is written to, or null; ask again after each other call. */
-  Chunk filling() {
+  SendChunk filling() {
     return filling;
   }
 
@@ -94,18 +94,18 @@ final class Outgoing {
   }
 
   /** Makes room behind the committed frames, in another chunk if need be. */
-  Chunk room(int bytes) throws IOException {
-    if (filling == null || Chunk.CAPACITY - filling.written < bytes) {
+  SendChunk room(int bytes) throws IOException {
+    if (filling == null || SendChunk.CAPACITY - filling.written < bytes) {
       nextChunk();
     }
     return filling;
   }
 
   /** Takes an empty chunk. */
-  Chunk nextChunk() throws IOException {
-    Chunk next = pool.acquire();
+  SendChunk nextChunk() throws IOException {
+    SendChunk next = pool.acquire();
     if (filling != null) {
-      Chunk old = filling;
+      SendChunk old = filling;
       filling = null;
       if (old.isDone()) {
         pool.release(old);
@@ -130,7 +130,7 @@ final class Outgoing {
   void flush() {
     int added = 0;
     boolean inMemory = false;
-    Chunk chunk = first();
+    SendChunk chunk = first();
     while (chunk != null && dialect.room() > 0 && isRoom(added)) {
       int taken = dialect.cut(chunk.view(), chunk.sent, chunk.written);
       inMemory |= !add(added++, chunk, chunk.sent, dialect.contentLength());
@@ -163,11 +163,11 @@ final class Outgoing {
     }
   }
 
-  private Chunk first() {
+  private SendChunk first() {
     if (closed) {
       return null;
     }
-    Chunk oldest = full.peekFirst();
+    SendChunk oldest = full.peekFirst();
     if (oldest != null) {
       return oldest;
     }
@@ -179,7 +179,7 @@ final class Outgoing {
   }
 
   /** True when the message goes inline. */
-  private boolean add(int index, Chunk chunk, int from, int length) {
+  private boolean add(int index, SendChunk chunk, int from, int length) {
     int slot = (int) ((posted + index) % slots.length);
     boolean inline = Dialect.HEADER_LENGTH + length <= inlineBytes;
     if (chunk != null && !inline) {
@@ -207,7 +207,7 @@ final class Outgoing {
     long count = Math.floorMod(slot - ended, slots.length) + 1L;
     for (; count > 0 && ended < posted; count--) {
       int at = (int) (ended++ % slots.length);
-      Chunk chunk = slots[at];
+      SendChunk chunk = slots[at];
       slots[at] = null;
       if (chunk != null
           && --chunk.references == 0
@@ -222,7 +222,7 @@ final class Outgoing {
   /** Between two bursts a connection has no chunk. */
   private void releaseDone() {
     if (filling != null && filling.isDone()) {
-      Chunk done = filling;
+      SendChunk done = filling;
       filling = null;
       pool.release(done);
     }
@@ -234,7 +234,7 @@ final class Outgoing {
       return;
     }
     closed = true;
-    for (Chunk chunk : slots) {
+    for (SendChunk chunk : slots) {
       if (chunk != null
           && --chunk.references == 0
           && chunk != filling

@@ -21,7 +21,7 @@ final class ServerMessenger extends Messenger {
   /** Requests of a plain peer that may be unanswered, as a multiple of what it can have sent. */
   private static final int TICKETS = 4;
 
-  private final Cluster cluster;
+  private final PollingThread cluster;
   private final DarpcServer server;
   private final Session session;
   private final RequestBatch batch;
@@ -57,9 +57,9 @@ final class ServerMessenger extends Messenger {
    * @param greeting null for a peer that is not Crail's
    */
   ServerMessenger(
-      Cluster cluster,
-      Port port,
-      Chunk.Pool pool,
+      PollingThread cluster,
+      MessagePort port,
+      SendChunk.Pool pool,
       DarpcSettings settings,
       Greeting greeting,
       String peer)
@@ -230,7 +230,7 @@ final class ServerMessenger extends Messenger {
   private final class Responses extends ResponseWriter {
     @Override
     protected ByteBuffer nextBuffer(int written, int needed) {
-      if (needed > Chunk.CAPACITY) {
+      if (needed > SendChunk.CAPACITY) {
         throw new IllegalArgumentException("a response of " + needed + " bytes");
       }
       try {

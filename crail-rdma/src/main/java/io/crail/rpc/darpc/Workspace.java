@@ -13,7 +13,7 @@ import java.util.Map;
 final class Workspace {
   private final DarpcSettings settings;
   private final WorkRequests requests;
-  private final Map<RdmaDevice, Chunk.Pool> pools = new IdentityHashMap<>();
+  private final Map<RdmaDevice, SendChunk.Pool> pools = new IdentityHashMap<>();
   private boolean closed;
 
   Workspace(DarpcSettings settings) {
@@ -31,10 +31,10 @@ final class Workspace {
   }
 
   /** The output memory of a device. */
-  Chunk.Pool pool(RdmaDevice device) {
-    Chunk.Pool pool = pools.get(device);
+  SendChunk.Pool pool(RdmaDevice device) {
+    SendChunk.Pool pool = pools.get(device);
     if (pool == null) {
-      pool = new Chunk.Pool(() -> newChunk(device));
+      pool = new SendChunk.Pool(() -> newChunk(device));
       if (closed) {
         pool.close();
       }
@@ -43,11 +43,11 @@ final class Workspace {
     return pool;
   }
 
-  private static Chunk newChunk(RdmaDevice device) throws RdmaException {
-    ByteBuffer memory = allocate(Chunk.CAPACITY);
+  private static SendChunk newChunk(RdmaDevice device) throws RdmaException {
+    ByteBuffer memory = allocate(SendChunk.CAPACITY);
     // The device writes into none of it, but regions without that right differ between devices.
     RegisteredMemory region = device.register(memory, Layouts.ACCESS_LOCAL_WRITE);
-    return new Chunk(memory, region.address(), region.lkey(), region::close);
+    return new SendChunk(memory, region.address(), region.lkey(), region::close);
   }
 
   /** Direct memory. */
@@ -61,7 +61,7 @@ final class Workspace {
 
   /** Releases what is idle now of a device, and the rest when its connection ends. */
   void release(RdmaDevice device) {
-    Chunk.Pool pool = pools.remove(device);
+    SendChunk.Pool pool = pools.remove(device);
     if (pool != null) {
       pool.close();
     }
@@ -70,6 +70,6 @@ final class Workspace {
   /** Releases what is idle now, and the rest when its connection ends. */
   void close() {
     closed = true;
-    pools.values().forEach(Chunk.Pool::close);
+    pools.values().forEach(SendChunk.Pool::close);
   }
 }

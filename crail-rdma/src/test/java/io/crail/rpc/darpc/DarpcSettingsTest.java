@@ -111,10 +111,10 @@ class DarpcSettingsTest {
 
   @Test
   void aProcessorIsABitOfTheWordThatHasIt() {
-    assertArrayEquals(new long[] {1}, Cluster.maskOf(0));
-    assertArrayEquals(new long[] {Long.MIN_VALUE}, Cluster.maskOf(63));
-    assertArrayEquals(new long[] {0, 1}, Cluster.maskOf(64));
-    assertArrayEquals(new long[] {0, 0, 0, 1L << 8}, Cluster.maskOf(200));
+    assertArrayEquals(new long[] {1}, PollingThread.maskOf(0));
+    assertArrayEquals(new long[] {Long.MIN_VALUE}, PollingThread.maskOf(63));
+    assertArrayEquals(new long[] {0, 1}, PollingThread.maskOf(64));
+    assertArrayEquals(new long[] {0, 0, 0, 1L << 8}, PollingThread.maskOf(200));
   }
 
   @Test

@@ -26,14 +26,14 @@ class MessengerTest {
   /** Puts frames behind each other and checks those that come. */
   private abstract static class Side extends Messenger {
     final SimulatedPort port;
-    final Chunk.Pool pool;
+    final SendChunk.Pool pool;
     final Random random;
     long written;
     long received;
     long closesAt = -1;
     String ended;
 
-    Side(SimulatedPort port, Chunk.Pool pool, DarpcSettings settings, Random random)
+    Side(SimulatedPort port, SendChunk.Pool pool, DarpcSettings settings, Random random)
         throws IOException {
       super(port, pool, settings);
       this.port = port;
@@ -43,14 +43,14 @@ class MessengerTest {
 
     static Side of(boolean server, DarpcSettings settings, Random random) throws IOException {
       SimulatedPort port = new SimulatedPort(settings);
-      Chunk.Pool pool = SimulatedPort.newPool();
+      SendChunk.Pool pool = SimulatedPort.newPool();
       return server
           ? new Server(port, pool, settings, random)
           : new Client(port, pool, settings, random);
     }
 
     void write(int length, int kind, long id) throws IOException {
-      Chunk chunk = outgoing().room(length);
+      SendChunk chunk = outgoing().room(length);
       int at = chunk.written;
       Frame.write(chunk.view(), at, length, 1, kind, id);
       for (int i = Frame.HEADER_LENGTH; i < length; i++) {
@@ -99,7 +99,7 @@ class MessengerTest {
   }
 
   private static final class Client extends Side {
-    Client(SimulatedPort port, Chunk.Pool pool, DarpcSettings settings, Random random)
+    Client(SimulatedPort port, SendChunk.Pool pool, DarpcSettings settings, Random random)
         throws IOException {
       super(port, pool, settings, random);
     }
@@ -142,7 +142,7 @@ class MessengerTest {
     private final ArrayDeque<int[]> given = new ArrayDeque<>();
     private boolean waits;
 
-    Server(SimulatedPort port, Chunk.Pool pool, DarpcSettings settings, Random random)
+    Server(SimulatedPort port, SendChunk.Pool pool, DarpcSettings settings, Random random)
         throws IOException {
       super(port, pool, settings, random);
     }

@@ -13,9 +13,9 @@ import java.util.ArrayDeque;
  * A queue pair in memory, which is stricter than a device: a message without a receive request is
  * an error at once, and what is sent from memory is read as late as can be.
  */
-final class SimulatedPort implements Port {
+final class SimulatedPort implements MessagePort {
   /** A message, with its bytes when they were copied while posting; a probe has neither. */
-  private record Message(int slot, int header, byte[] copy, Chunk chunk, int from, int length) {
+  private record Message(int slot, int header, byte[] copy, SendChunk chunk, int from, int length) {
     boolean isProbe() {
       return length < 0;
     }
@@ -47,8 +47,9 @@ final class SimulatedPort implements Port {
             .order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  static Chunk.Pool newPool() {
-    return new Chunk.Pool(() -> new Chunk(ByteBuffer.allocate(Chunk.CAPACITY), 0, 0, () -> {}));
+  static SendChunk.Pool newPool() {
+    return new SendChunk.Pool(
+        () -> new SendChunk(ByteBuffer.allocate(SendChunk.CAPACITY), 0, 0, () -> {}));
   }
 
   void connect(SimulatedPort newPeer, Messenger newMessenger) {
@@ -132,7 +133,7 @@ final class SimulatedPort implements Port {
   }
 
   @Override
-  public void addSend(int slot, int header, Chunk chunk, int from, int length, boolean inline) {
+  public void addSend(int slot, int header, SendChunk chunk, int from, int length, boolean inline) {
     Message message = new Message(slot, header, null, chunk, from, length);
     added.add(inline ? new Message(slot, header, copy(message), null, 0, length) : message);
     if (length > 0) {

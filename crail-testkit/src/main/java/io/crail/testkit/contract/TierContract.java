@@ -712,7 +712,7 @@ public abstract class TierContract {
       for (int length : new int[] {4, 4096, 4 * 4096}) {
         for (int inFlight : new int[] {1, transfers.length}) {
           int repeated = Math.min(400, 2 * BLOCK / length) / inFlight;
-          Allocation.assertAtMost(
+          AllocationCount.assertAtMost(
               (write ? "a write of " : "a read of ") + length + " bytes, of " + inFlight,
               repeated * inFlight,
               bytesOfTransfer(),

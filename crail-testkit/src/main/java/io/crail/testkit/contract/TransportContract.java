@@ -389,7 +389,7 @@ public abstract class TransportContract {
     for (int i = 0; i < calls.length; i++) {
       calls[i] = new LeanCall();
     }
-    Allocation.assertAtMost(
+    AllocationCount.assertAtMost(
         "a call, 64 in flight",
         50 * calls.length,
         bytesOfCall(),
@@ -403,7 +403,7 @@ public abstract class TransportContract {
             }
           }
         });
-    Allocation.assertAtMost(
+    AllocationCount.assertAtMost(
         "a call alone",
         400,
         bytesOfCall(),

@@ -78,8 +78,8 @@ public final class HostileSessions {
 
   /** Records a client that does some of everything, and a datanode that comes and goes. */
   public void record() throws Exception {
-    try (Recorder datanodes = new Recorder(null, null);
-        Recorder namenodes = new Recorder(namenode, datanodes)) {
+    try (RecordingProxy datanodes = new RecordingProxy(null, null);
+        RecordingProxy namenodes = new RecordingProxy(namenode, datanodes)) {
       Configuration recorded =
           configuration.toBuilder()
               .set(

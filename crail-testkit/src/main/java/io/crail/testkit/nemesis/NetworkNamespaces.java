@@ -57,25 +57,25 @@ public final class NetworkNamespaces implements AutoCloseable {
 
   private void make() throws IOException {
     add(hub());
-    Command.run("ip", "-n", hub(), "link", "set", "lo", "up");
-    Command.run("ip", "netns", "exec", hub(), "sysctl", "-qw", "net.ipv4.ip_forward=1");
+    SystemProgram.run("ip", "-n", hub(), "link", "set", "lo", "up");
+    SystemProgram.run("ip", "netns", "exec", hub(), "sysctl", "-qw", "net.ipv4.ip_forward=1");
     for (int i = 0; i < members; i++) {
       String name = name(i);
       add(name);
-      Command.run(
+      SystemProgram.run(
           "ip", "-n", hub(), "link", "add", "m" + i, "type", "veth", "peer", "name", "v0", "netns",
           name);
-      Command.run("ip", "-n", hub(), "addr", "add", "10.77." + i + ".1/24", "dev", "m" + i);
-      Command.run("ip", "-n", name, "addr", "add", address(i) + "/24", "dev", "v0");
-      Command.run("ip", "-n", hub(), "link", "set", "m" + i, "up");
-      Command.run("ip", "-n", name, "link", "set", "lo", "up");
-      Command.run("ip", "-n", name, "link", "set", "v0", "up");
-      Command.run("ip", "-n", name, "route", "add", "default", "via", "10.77." + i + ".1");
+      SystemProgram.run("ip", "-n", hub(), "addr", "add", "10.77." + i + ".1/24", "dev", "m" + i);
+      SystemProgram.run("ip", "-n", name, "addr", "add", address(i) + "/24", "dev", "v0");
+      SystemProgram.run("ip", "-n", hub(), "link", "set", "m" + i, "up");
+      SystemProgram.run("ip", "-n", name, "link", "set", "lo", "up");
+      SystemProgram.run("ip", "-n", name, "link", "set", "v0", "up");
+      SystemProgram.run("ip", "-n", name, "route", "add", "default", "via", "10.77." + i + ".1");
     }
   }
 
   private void add(String name) throws IOException {
-    Command.run("ip", "netns", "add", name);
+    SystemProgram.run("ip", "netns", "add", name);
     made.add(name);
   }
 
@@ -104,12 +104,12 @@ public final class NetworkNamespaces implements AutoCloseable {
 
   /** Pulls a member's cable. */
   public void cut(int member) throws IOException {
-    Command.run("ip", "-n", hub(), "link", "set", "m" + member, "down");
+    SystemProgram.run("ip", "-n", hub(), "link", "set", "m" + member, "down");
   }
 
   /** Puts it in again. */
   public void heal(int member) throws IOException {
-    Command.run("ip", "-n", hub(), "link", "set", "m" + member, "up");
+    SystemProgram.run("ip", "-n", hub(), "link", "set", "m" + member, "up");
   }
 
   /** Removes them; those who live there should have ended. */
@@ -118,7 +118,7 @@ public final class NetworkNamespaces implements AutoCloseable {
     IOException failure = null;
     for (String name : made) {
       try {
-        Command.run("ip", "netns", "del", name);
+        SystemProgram.run("ip", "netns", "del", name);
       } catch (IOException e) {
         failure = e;
       }

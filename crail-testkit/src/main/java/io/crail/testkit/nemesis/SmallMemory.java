@@ -37,7 +37,7 @@ public final class SmallMemory implements AutoCloseable {
 
   /** Makes one in an empty directory. */
   public static SmallMemory mount(Path directory, long bytes) throws IOException {
-    Command.run("mount", "-t", "tmpfs", "-o", "size=" + bytes, "none", directory.toString());
+    SystemProgram.run("mount", "-t", "tmpfs", "-o", "size=" + bytes, "none", directory.toString());
     return new SmallMemory(directory);
   }
 
@@ -72,6 +72,6 @@ public final class SmallMemory implements AutoCloseable {
   /** Removes it, with all that lies there. */
   @Override
   public void close() throws IOException {
-    Command.run("umount", directory.toString());
+    SystemProgram.run("umount", directory.toString());
   }
 }

@@ -36,8 +36,9 @@ public final class DarpcDoor {
   /** Puts requests together. */
   public static final class Pieces {
     private final List<byte[]> frames = new ArrayList<>();
-    private final Chunk.Pool pool =
-        new Chunk.Pool(() -> new Chunk(ByteBuffer.allocateDirect(Chunk.CAPACITY), 0, 0, () -> {}));
+    private final SendChunk.Pool pool =
+        new SendChunk.Pool(
+            () -> new SendChunk(ByteBuffer.allocateDirect(SendChunk.CAPACITY), 0, 0, () -> {}));
     private final Incoming incoming;
     private boolean wanted = true;
 

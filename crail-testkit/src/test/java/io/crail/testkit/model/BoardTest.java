@@ -4,7 +4,7 @@ package io.crail.testkit.model;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.crail.testkit.model.Board.Counter;
-import io.crail.testkit.model.Names.Container;
+import io.crail.testkit.model.ModelNames.Container;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
@@ -72,7 +72,7 @@ class BoardTest {
 
   @Test
   void eachNameHasAPathOfItsOwn() {
-    Names names = new Names(3, 2);
+    ModelNames names = new ModelNames(3, 2);
     Set<String> paths = new HashSet<>();
     for (int i = 0; i < names.count(); i++) {
       paths.add(names.path(i));

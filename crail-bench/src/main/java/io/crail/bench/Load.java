@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.bench;
-
-/** Who measures: workers of this process, or other processes. Used by one thread. */
-interface Load<T extends LoadType> extends AutoCloseable {
-  /** Measures once. */
-  Figures experiment(BenchOptions<T> options) throws Exception;
-}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.options;
+
+import io.crail.bench.chart.Chart;
+import io.crail.bench.record.OptionException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import org.apache.commons.cli.CommandLine;
+
+/**
+ * What may be said of a {@link LoadSettings}, and what of it has a meaning together. Whatever is to
+ * be written is looked at here, before anything is measured.
+ */
+final class LoadSyntax {
+  private static final int MAX_THREADS = 1024;
+  private static final int MAX_CLIENTS = 256;
+  private static final double MAX_RATE = 1e9;
+
+  private final LoadType type;
+  private final CommandLine line;
+
+  LoadSyntax(LoadType type, CommandLine line) {
+    this.type = type;
+    this.line = line;
+  }
+
+  /** Declares the options that have no letter in Apache Crail. */
+  static void declare(BenchSyntax<?> syntax) {
+    syntax.with(
+        null,
+        "threads",
+        "count",
+        "workers in a process, each with streams and buffers of its own and one store for all; they"
+            + " start together, and their figures are one; those that write use files of their own"
+            + " beside -f (1)");
+    syntax.with(
+        null,
+        "clients",
+        "count",
+        "processes with --threads workers each, started by this one, which then does nothing itself"
+            + " (1, this process)");
+    syntax.with(
+        null,
+        "rate",
+        "number",
+        "operations a second of all workers together. Each has its time to start, and its latency"
+            + " counts from then: one that takes long makes those behind it late, and that shows."
+            + " When twice the time is over and five seconds, the rest is given up (as fast as"
+            + " operations end)");
+    syntax.with(null, "json", "file", "settings and figures as JSON; - is standard output (none)");
+    syntax.with(
+        null,
+        "plot",
+        "file",
+        "a chart that ends in .svg or .png: how latencies are distributed, or with several sizes the"
+            + " throughput of each (none)");
+  }
+
+  /** Reads and checks them. */
+  LoadSettings read() throws OptionException {
+    OptionValues values = new OptionValues(line);
+    LoadSettings frame =
+        new LoadSettings(
+            values.sizes("s", BenchSyntax.MAX_SIZE),
+            (int) values.number("threads", 1, 1, MAX_THREADS),
+            (int) values.number("clients", 1, 1, MAX_CLIENTS),
+            values.rate("rate", MAX_RATE),
+            line.getOptionValue("json"),
+            line.hasOption("plot") ? path("plot") : null);
+    checkTogether(frame);
+    if (frame.plot() != null) {
+      checkPlot(frame.plot());
+    }
+    if (frame.json() != null && !frame.printsJson()) {
+      checkJson(path("json"), frame.plot());
+    }
+    return frame;
+  }
+
+  private void checkTogether(LoadSettings frame) throws OptionException {
+    if (!type.measures()) {
+      for (String option : new String[] {"threads", "clients", "rate", "drop", "json", "plot"}) {
+        if (line.hasOption(option)) {
+          throw new OptionException("--" + option + ": " + type.label() + " measures nothing");
+        }
+      }
+    }
+    boolean sweep = frame.sizes().size() > 1;
+    if (sweep && !type.usesSize()) {
+      throw new OptionException("-s: " + type.label() + " has no size, so a list means nothing");
+    }
+    if (sweep && frame.isPaced() && frame.plot() != null) {
+      throw new OptionException(
+          "--plot: the throughput of several sizes with --rate is what --rate says; leave one out");
+    }
+  }
+
+  private static void checkPlot(Path plot) throws OptionException {
+    try {
+      Chart.check(plot);
+    } catch (IOException e) {
+      throw new OptionException("--plot: " + e.getMessage());
+    }
+  }
+
+  private static void checkJson(Path json, Path plot) throws OptionException {
+    if (json.equals(plot)) {
+      throw new OptionException("--json: " + json + " is what --plot writes");
+    }
+    Path directory = json.toAbsolutePath().getParent();
+    if (directory == null || !Files.isDirectory(directory)) {
+      throw new OptionException("--json: " + json + ": there is no directory " + directory);
+    }
+    if (Files.isDirectory(json) || !Files.isWritable(Files.exists(json) ? json : directory)) {
+      throw new OptionException("--json: " + json + ": cannot be written");
+    }
+  }
+
+  private Path path(String option) throws OptionException {
+    String text = line.getOptionValue(option);
+    if (text.isBlank()) {
+      throw new OptionException("--" + option + ": a file is expected");
+    }
+    try {
+      return Path.of(text);
+    } catch (InvalidPathException e) {
+      throw new OptionException("--" + option + ": " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.report;
+
+import java.util.Iterator;
+import java.util.Locale;
+import java.util.Map;
+
+/** Values as JSON: maps, lists, texts, numbers, true, false, null. Stateless. */
+public final class Json {
+  private static final String INDENT = "  ";
+
+  private Json() {}
+
+  /** A value as a text of some lines; lists of numbers, and of lists of them, take one each. */
+  public static String of(Object value) {
+    StringBuilder text = new StringBuilder();
+    write(text, value, "\n");
+    return text.append('\n').toString();
+  }
+
+  private static void write(StringBuilder text, Object value, String newLine) {
+    if (value instanceof Map<?, ?> map) {
+      writeMap(text, map, newLine);
+    } else if (value instanceof Iterable<?> list) {
+      writeList(text, list, newLine);
+    } else if (value instanceof Double number && !Double.isFinite(number)) {
+      // JSON has no such numbers.
+      text.append("null");
+    } else if (value == null || value instanceof Number || value instanceof Boolean) {
+      text.append(value);
+    } else {
+      writeText(text, value.toString());
+    }
+  }
+
+  private static void writeMap(StringBuilder text, Map<?, ?> map, String newLine) {
+    text.append('{');
+    Iterator<? extends Map.Entry<?, ?>> entries = map.entrySet().iterator();
+    while (entries.hasNext()) {
+      Map.Entry<?, ?> entry = entries.next();
+      text.append(newLine).append(INDENT);
+      writeText(text, entry.getKey().toString());
+      text.append(": ");
+      write(text, entry.getValue(), newLine + INDENT);
+      text.append(entries.hasNext() ? "," : newLine);
+    }
+    text.append('}');
+  }
+
+  private static void writeList(StringBuilder text, Iterable<?> list, String newLine) {
+    text.append('[');
+    String separator = "";
+    boolean lines = false;
+    for (Object each : list) {
+      boolean own = !(each instanceof Number);
+      lines |= own;
+      text.append(separator).append(own ? newLine + INDENT : separator.isEmpty() ? "" : " ");
+      write(text, each, newLine + INDENT);
+      separator = ",";
+    }
+    text.append(lines ? newLine : "").append(']');
+  }
+
+  private static void writeText(StringBuilder text, String plain) {
+    text.append('"');
+    for (int i = 0; i < plain.length(); i++) {
+      char c = plain.charAt(i);
+      if (c == '"' || c == '\\') {
+        text.append('\\').append(c);
+      } else if (c < ' ' || Character.isSurrogate(c)) {
+        text.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
+      } else {
+        text.append(c);
+      }
+    }
+    text.append('"');
+  }
+}

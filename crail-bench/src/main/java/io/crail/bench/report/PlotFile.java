@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.report;
+
+import io.crail.bench.chart.Chart;
+import io.crail.bench.chart.Distribution;
+import io.crail.bench.chart.Line;
+import io.crail.bench.chart.Spread;
+import io.crail.bench.options.BenchOptions;
+import io.crail.bench.options.LoadSettings;
+import io.crail.bench.record.BenchException;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The chart of a command. Stateless. */
+public final class PlotFile {
+  private static final double MEGA = 1e6;
+
+  private PlotFile() {}
+
+  /** Writes the latencies of one size, or the throughput of several. */
+  public static void write(String command, BenchOptions<?> options, List<Measured> all)
+      throws BenchException {
+    try {
+      chart(command, options, all).write(options.frame().plot());
+    } catch (IOException e) {
+      throw new BenchException("--plot: " + options.frame().plot() + ": " + e.getMessage());
+    }
+  }
+
+  private static Chart chart(String command, BenchOptions<?> options, List<Measured> all) {
+    String title = command + ", " + what(options);
+    String label = options.type().label();
+    if (all.size() == 1) {
+      return Chart.latencies(title, List.of(Distribution.of(label, all.get(0).sum().latencies())));
+    }
+    Map<Long, Spread> points = new TreeMap<>();
+    for (Measured measured : all) {
+      points.put(
+          (long) measured.size(),
+          Spread.ofAll(
+              measured.experiments().stream()
+                  .mapToDouble(figures -> figures.bytesPerSecond() / MEGA)
+                  .toArray()));
+    }
+    return Chart.overSize(title, "throughput [MB/s]", List.of(new Line(label, points)));
+  }
+
+  /** What a reader has to know of the options. */
+  private static String what(BenchOptions<?> options) {
+    LoadSettings frame = options.frame();
+    StringBuilder text = new StringBuilder(options.type().label());
+    if (options.type().usesSize() && options.sizes().size() == 1) {
+      text.append(" of ").append(options.size()).append(" bytes");
+    }
+    if (options.batch() > 1) {
+      text.append(", ").append(options.batch()).append(" in flight");
+    }
+    if (frame.threads() > 1) {
+      text.append(", ").append(frame.threads()).append(" threads");
+    }
+    if (frame.clients() > 1) {
+      text.append(", ").append(frame.clients()).append(" clients");
+    }
+    if (frame.isPaced()) {
+      text.append(", ").append(LoadSettings.plain(frame.rate())).append(" a second");
+    }
+    return text.toString();
+  }
+}

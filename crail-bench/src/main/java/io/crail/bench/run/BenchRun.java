@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.run;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.bench.options.BenchOptions;
+import io.crail.bench.record.BenchException;
+import io.crail.bench.record.Memory;
+import io.crail.bench.record.Pipeline;
+import io.crail.common.Printable;
+import io.crail.common.error.NodeExistsException;
+import io.crail.common.error.NodeNotFoundException;
+import io.crail.common.error.NotEmptyException;
+import io.crail.memory.OffHeapBuffer;
+import java.io.PrintStream;
+
+/**
+ * What the workloads of an experiment share: options, store, and the few things that most of them
+ * do with both.
+ *
+ * @param options the options, with the size filled in
+ * @param store the store
+ * @param embedded whether nothing on the cluster can come from an earlier run
+ * @param out where what is asked for is printed
+ * @param notices where remarks go
+ * @param worker which of the workloads that run at the same time this is; the first is 0
+ */
+public record BenchRun(
+    BenchOptions<?> options,
+    CrailStore store,
+    boolean embedded,
+    PrintStream out,
+    PrintStream notices,
+    int worker) {
+  /** The most bytes that a file gets which is only written to be read. */
+  public static final long MAX_PREPARED_BYTES = 1L << 30;
+
+  private static final long MAX_BUFFER_BYTES = 1L << 31;
+  private static final int PREPARE_SIZE = 1 << 20;
+
+  /** Says something that is no figure. */
+  public void notice(String text) {
+    notices.println(Printable.line(text));
+  }
+
+  /** Prints what the user has asked for. */
+  public void print(String text) {
+    out.println(Printable.line(text));
+  }
+
+  /** The file that this worker writes: {@code -f} for the first, others beside it for the rest. */
+  public String ownPath() {
+    return worker == 0 ? options.path() : options.path() + "." + worker;
+  }
+
+  /** A path below {@code -f} that nobody else has. */
+  public String uniquePath() {
+    return childOf(options.path(), "iobench-" + worker + "-" + System.nanoTime());
+  }
+
+  /** The path of a child. */
+  public static String childOf(String parent, String name) {
+    return (parent.endsWith("/") ? parent : parent + "/") + name;
+  }
+
+  /** Deletes what {@link #ownPath} names, unless it is {@code -f} itself, which stays. */
+  public void deleteOwnPath() throws Exception {
+    if (worker > 0) {
+      deleteIfPresent(ownPath(), false);
+    }
+  }
+
+  /** A buffer of the size of an operation, every page of it touched. */
+  public CrailBuffer newBuffer() {
+    return OffHeapBuffer.wrap(Memory.direct(options.size()));
+  }
+
+  /** A large buffer, to move all bytes once. */
+  public CrailBuffer newTouchBuffer() {
+    return OffHeapBuffer.wrap(Memory.direct(PREPARE_SIZE));
+  }
+
+  /** As many buffers as operations in flight. */
+  public CrailBuffer[] newBuffers() throws BenchException {
+    if ((long) options.batch() * options.size() > MAX_BUFFER_BYTES) {
+      throw new BenchException(
+          "-b "
+              + options.batch()
+              + " buffers of -s "
+              + options.size()
+              + " bytes are more than the "
+              + MAX_BUFFER_BYTES
+              + " bytes that this client takes");
+    }
+    CrailBuffer[] buffers = new CrailBuffer[options.batch()];
+    for (int i = 0; i < buffers.length; i++) {
+      buffers[i] = newBuffer();
+    }
+    return buffers;
+  }
+
+  /** Creates a node, with the options' classes. */
+  public CrailNode create(String path, CrailNodeType type) throws Exception {
+    return Pipeline.await(issueCreate(path, type));
+  }
+
+  /** Begins to create a node, with the options' classes. */
+  public Upcoming<CrailNode> issueCreate(String path, CrailNodeType type) throws Exception {
+    return store.create(
+        path,
+        type,
+        CrailStorageClass.get(options.storageClass()),
+        CrailLocationClass.get(options.locationClass()),
+        options.enumerable());
+  }
+
+  /** The node at a path, or null. */
+  public CrailNode lookup(String path) throws Exception {
+    return Pipeline.await(store.lookup(path));
+  }
+
+  /** Deletes the node at a path; there need not be one. */
+  public void deleteIfPresent(String path, boolean recursive) throws Exception {
+    if (lookup(path) != null) {
+      try {
+        Pipeline.await(store.delete(path, recursive));
+      } catch (NodeNotFoundException e) {
+        // Another client was faster.
+      }
+    }
+  }
+
+  /** Deletes a directory, if it is there and nothing is in it. */
+  public void deleteIfEmpty(String path) throws Exception {
+    try {
+      deleteIfPresent(path, false);
+    } catch (NotEmptyException e) {
+      // Another worker still uses it, and deletes it in the end.
+    }
+  }
+
+  /** Creates a file in place of the one that may be there; anything but a file stays. */
+  public CrailFile replaceFile(String path) throws Exception {
+    CrailNode old = lookup(path);
+    if (old != null) {
+      if (old.getType() != CrailNodeType.DATAFILE) {
+        throw wrongType(old, "a file");
+      }
+      Pipeline.await(store.delete(path, false));
+    }
+    return create(path, CrailNodeType.DATAFILE).asFile();
+  }
+
+  /** That a node cannot be used for what is measured. */
+  public BenchException wrongType(CrailNode node, String needed) {
+    return new BenchException(
+        node.getPath()
+            + " is a "
+            + node.getType()
+            + "; "
+            + options.type().label()
+            + " needs "
+            + needed);
+  }
+
+  /** That nothing is at a path, and how to change that. */
+  public BenchException missing(String path, String command) {
+    return new BenchException(path + " does not exist; write it first: crail iobench " + command);
+  }
+
+  /** What is at {@code -f}; on an embedded cluster a file of one byte, when nothing is there. */
+  public CrailNode existing() throws Exception {
+    String path = options.path();
+    CrailNode node = lookup(path);
+    if (node == null) {
+      if (!embedded) {
+        throw missing(path, "-t write -f " + path);
+      }
+      notice("The embedded cluster is empty: writing " + path + " with one byte first");
+      writeFile(create(path, CrailNodeType.DATAFILE).asFile(), 1);
+      node = lookup(path);
+    }
+    return node;
+  }
+
+  /** The file or key-value of a node. */
+  public static CrailFile fileOf(CrailNode node) throws Exception {
+    return node.getType() == CrailNodeType.KEYVALUE ? node.asKeyValue() : node.asFile();
+  }
+
+  /**
+   * The file {@code -f} with enough bytes for an operation. On an embedded cluster it is written
+   * when it is not there.
+   *
+   * @param bytes how long the file would best be
+   * @throws BenchException that says how to write it
+   */
+  public CrailFile openForReading(long bytes) throws Exception {
+    String path = options.path();
+    CrailNode node = lookup(path);
+    if (node == null && embedded) {
+      // Long enough for all sizes that are measured, of which this is the first.
+      long largest = options.largestSize();
+      long length =
+          Math.max(largest, Math.min(bytes / options.size() * largest, MAX_PREPARED_BYTES));
+      notice("The embedded cluster is empty: writing " + path + " with " + length + " bytes first");
+      writeFile(create(path, CrailNodeType.DATAFILE).asFile(), length);
+      node = lookup(path);
+    }
+    if (node == null) {
+      throw missing(path, writeCommand(Math.max(1, options.loop())));
+    }
+    if (node.getType() != CrailNodeType.DATAFILE && node.getType() != CrailNodeType.KEYVALUE) {
+      throw wrongType(node, "a file");
+    }
+    if (node.getCapacity() < options.size()) {
+      throw new BenchException(
+          path
+              + " has "
+              + node.getCapacity()
+              + " bytes, fewer than -s "
+              + options.size()
+              + "; take a smaller -s or write it anew: crail iobench "
+              + writeCommand(1));
+    }
+    return fileOf(node);
+  }
+
+  private String writeCommand(long loop) {
+    return "-t write -s " + options.size() + " -k " + loop + " -f " + options.path();
+  }
+
+  /** Writes a file of a length and closes it. */
+  public void writeFile(CrailFile file, long length) throws Exception {
+    CrailBuffer buffer = OffHeapBuffer.wrap(Memory.direct((int) Math.min(length, PREPARE_SIZE)));
+    CrailOutputStream stream = file.getDirectOutputStream(length);
+    try {
+      for (long left = length; left > 0; left -= buffer.limit()) {
+        buffer.clear();
+        buffer.limit((int) Math.min(left, buffer.capacity()));
+        Pipeline.await(stream.write(buffer));
+      }
+    } finally {
+      stream.close();
+    }
+  }
+
+  /** Makes sure that a directory is there; true when it was not. */
+  public boolean ensureDirectory(String path) throws Exception {
+    CrailNode node = lookup(path);
+    if (node == null) {
+      try {
+        create(path, CrailNodeType.DIRECTORY).syncDir();
+        return true;
+      } catch (NodeExistsException e) {
+        // Another client was faster.
+        node = lookup(path);
+      }
+    }
+    if (node == null) {
+      throw new BenchException(path + " is gone");
+    }
+    if (node.getType() != CrailNodeType.DIRECTORY) {
+      throw wrongType(node, "a directory");
+    }
+    return false;
+  }
+}

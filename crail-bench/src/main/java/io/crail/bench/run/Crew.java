@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.run;
+
+import io.crail.bench.options.BenchOptions;
+import io.crail.bench.options.LoadSettings;
+import io.crail.bench.record.Figures;
+import io.crail.bench.record.Pace;
+import io.crail.bench.record.Recorder;
+import io.crail.bench.record.RunStopped;
+import io.crail.bench.record.Ticker;
+import io.crail.bench.record.Workload;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The workers of this process in one experiment. They are made ready one after the other, so that
+ * what they share is made once, and run at the same time, each in a thread of its own. The first
+ * that fails ends the others. Used by one thread, except {@link #progress()}.
+ */
+public final class Crew implements AutoCloseable {
+  private static final long END_MILLIS = TimeUnit.SECONDS.toMillis(20);
+
+  private record Worker(Workload workload, Recorder recorder) {}
+
+  private final BenchOptions<?> options;
+  private final StartGate gate;
+  private final Ticker ticker;
+  private final List<Worker> workers = new ArrayList<>();
+  private final List<Thread> threads = new ArrayList<>();
+  private Throwable failure;
+
+  /**
+   * Creates a crew without workers.
+   *
+   * @param whenReady called when all are about to begin
+   */
+  public Crew(BenchOptions<?> options, Callable<?> whenReady) {
+    this(options, whenReady, Ticker.SYSTEM);
+  }
+
+  /** Creates a crew that works by another clock. */
+  public Crew(BenchOptions<?> options, Callable<?> whenReady, Ticker ticker) {
+    this.options = options;
+    this.gate = new StartGate(options.frame().threads(), whenReady);
+    this.ticker = ticker;
+  }
+
+  /** Adds a worker and makes it ready; the crew closes its workload whatever happens. */
+  public void add(Workload workload, int worker) throws Exception {
+    LoadSettings frame = options.frame();
+    Pace pace =
+        frame.isPaced() ? new Pace(frame.rate(), worker, frame.workers(), options.loop()) : null;
+    workers.add(new Worker(workload, new Recorder(ticker, gate, pace)));
+    workload.prepare();
+  }
+
+  /** Lets all run, and gives what they measured together. */
+  public Figures run() throws Exception {
+    for (Worker worker : workers) {
+      Thread thread = new Thread(() -> run(worker), "bench-worker-" + threads.size());
+      thread.setDaemon(true);
+      threads.add(thread);
+    }
+    threads.forEach(Thread::start);
+    try {
+      for (Thread thread : threads) {
+        // As long as it takes: each operation has its deadline.
+        thread.join();
+      }
+    } catch (InterruptedException e) {
+      fail(e);
+      awaitEnd();
+    }
+    throwFailure();
+    return together();
+  }
+
+  private void run(Worker worker) {
+    try {
+      try {
+        worker.workload().run(options.loop(), worker.recorder());
+      } catch (RunStopped e) {
+        if (e.getCause() != null) {
+          throw e.getCause();
+        }
+        if (!worker.recorder().isOverdue()) {
+          // Another one has failed.
+          return;
+        }
+      }
+      // What was done until a run was given up has to be as right as all of it.
+      worker.workload().verify();
+    } catch (Throwable e) {
+      fail(e);
+    }
+  }
+
+  /** Keeps the first failure and ends all workers. */
+  private synchronized void fail(Throwable e) {
+    if (failure == null) {
+      failure = e;
+      workers.forEach(worker -> worker.recorder().stop());
+      threads.forEach(Thread::interrupt);
+    }
+  }
+
+  private void awaitEnd() {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_MILLIS);
+    for (Thread thread : threads) {
+      long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+      try {
+        thread.join(Math.max(1, left));
+      } catch (InterruptedException e) {
+        // Already on the way to the end.
+      }
+    }
+  }
+
+  private synchronized void throwFailure() throws Exception {
+    if (failure instanceof Exception exception) {
+      throw exception;
+    }
+    if (failure instanceof Error error) {
+      throw error;
+    }
+  }
+
+  private Figures together() {
+    long begin = Long.MAX_VALUE;
+    long end = Long.MIN_VALUE;
+    List<Figures> parts = new ArrayList<>();
+    // Times of one clock have no order, their differences have.
+    long origin = workers.get(0).recorder().beginNanos();
+    for (Worker worker : workers) {
+      Recorder recorder = worker.recorder();
+      parts.add(recorder.figures());
+      begin = Math.min(begin, recorder.beginNanos() - origin);
+      end = Math.max(end, recorder.endNanos() - origin);
+    }
+    return Figures.together(parts, end - begin);
+  }
+
+  /** Operations so far. */
+  long progress() {
+    long sum = 0;
+    for (Worker worker : workers) {
+      sum += worker.recorder().progress();
+    }
+    return sum;
+  }
+
+  /** Closes all workloads, the first one last: it may have made what the others use. */
+  @Override
+  public void close() throws Exception {
+    Exception first = null;
+    for (int i = workers.size() - 1; i >= 0; i--) {
+      try {
+        workers.get(i).workload().close();
+      } catch (Exception e) {
+        if (first == null) {
+          first = e;
+        } else {
+          first.addSuppressed(e);
+        }
+      }
+    }
+    if (first != null) {
+      throw first;
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.run;
+
+import io.crail.bench.options.BenchOptions;
+import io.crail.bench.options.LoadType;
+import io.crail.bench.record.Figures;
+
+/** Workers of this process, with one store for all of them. */
+final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Load<T> {
+  private final Bench<T, S> bench;
+  private final BenchContext context;
+  private final Cues cues;
+  private final int client;
+  private S opened;
+
+  /**
+   * Creates a load that has opened nothing yet.
+   *
+   * @param client which of the processes this is; the first is 0
+   */
+  LocalLoad(Bench<T, S> bench, BenchContext context, Cues cues, int client) {
+    this.bench = bench;
+    this.context = context;
+    this.cues = cues;
+    this.client = client;
+  }
+
+  @Override
+  public Figures experiment(BenchOptions<T> options) throws Exception {
+    cues.await(Cues.Cue.PREPARE);
+    if (opened == null) {
+      opened = bench.open();
+    }
+    Figures figures = measure(options);
+    if (!options.keepOpen()) {
+      close();
+    }
+    return figures;
+  }
+
+  private Figures measure(BenchOptions<T> options) throws Exception {
+    try (Crew crew =
+        new Crew(
+            options,
+            () -> {
+              cues.await(Cues.Cue.GO);
+              return null;
+            })) {
+      if (options.warmUp() > 0) {
+        say("warm-up, operations " + options.warmUp());
+      }
+      int threads = options.frame().threads();
+      for (int i = 0; i < threads; i++) {
+        int worker = client * threads + i;
+        crew.add(bench.workload(options.forWorker(worker), opened), worker);
+      }
+      cues.await(Cues.Cue.RUN);
+      say("starting benchmark...");
+      Figures figures = run(crew, options);
+      cues.tell(figures);
+      cues.await(Cues.Cue.CLOSE);
+      return figures;
+    }
+  }
+
+  /** Says how far it is, when nobody else does. */
+  private void say(String text) {
+    if (cues == Cues.ALONE) {
+      context.out().println(text);
+    }
+  }
+
+  private Figures run(Crew crew, BenchOptions<T> options) throws Exception {
+    if (!context.terminal()) {
+      return crew.run();
+    }
+    try (AutoCloseable progress =
+        Progress.on(
+            context.err(),
+            options.type().label(),
+            options.loop() * options.frame().threads(),
+            crew::progress)) {
+      return crew.run();
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    S closing = opened;
+    opened = null;
+    if (closing != null) {
+      closing.close();
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.run;
+
+import java.io.PrintStream;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import me.tongfei.progressbar.ConsoleProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+
+/**
+ * Shows on a terminal how far an experiment is. A thread of its own looks at the counter a few
+ * times a second, so the measured path does nothing for it.
+ */
+final class Progress implements AutoCloseable {
+  private static final int INTERVAL_MILLIS = 250;
+
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private final Thread thread;
+
+  private Progress(PrintStream terminal, String task, long total, LongSupplier done) {
+    this.thread = new Thread(() -> show(terminal, task, total, done), "bench-progress");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Shows progress until it is closed. */
+  static AutoCloseable on(PrintStream terminal, String task, long total, LongSupplier done) {
+    return new Progress(terminal, task, total, done);
+  }
+
+  private void show(PrintStream terminal, String task, long total, LongSupplier done) {
+    try (ProgressBar bar =
+        new ProgressBarBuilder()
+            .setTaskName(task)
+            .setInitialMax(total)
+            .setUpdateIntervalMillis(INTERVAL_MILLIS)
+            .setConsumer(new ConsoleProgressBarConsumer(terminal))
+            .build()) {
+      while (!ended.await(INTERVAL_MILLIS, TimeUnit.MILLISECONDS)) {
+        bar.stepTo(done.getAsLong());
+      }
+      bar.stepTo(done.getAsLong());
+    } catch (InterruptedException e) {
+      // Somebody wants this thread to end.
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    ended.countDown();
+    thread.join(TimeUnit.SECONDS.toMillis(2));
+  }
+}

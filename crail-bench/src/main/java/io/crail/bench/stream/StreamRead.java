@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.bench.stream;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailFile;
+import io.crail.CrailInputStream;
+import io.crail.bench.options.BenchOptions;
+import io.crail.bench.record.BenchException;
+import io.crail.bench.record.Pipeline;
+import io.crail.bench.record.Recorder;
+import io.crail.bench.record.Workload;
+import io.crail.bench.run.BenchRun;
+
+/** What all types share that read one file through one stream. */
+abstract class StreamRead implements Workload {
+  /** What the options and the store are. */
+  protected final BenchRun run;
+
+  private CrailFile file;
+
+  /** Creates the workload. */
+  StreamRead(BenchRun run) {
+    this.run = run;
+  }
+
+  @Override
+  public final void prepare() throws Exception {
+    BenchOptions<?> options = run.options();
+    file = run.openForReading(options.loop() * options.size());
+    if (options.touch()) {
+      long buffers = file.getCapacity() / options.size();
+      long bytes = Math.min(buffers, options.loop()) * options.size();
+      run.notice("touching memory: reading " + bytes + " bytes once, not counted");
+      touch(bytes);
+    }
+    if (options.warmUp() > 0) {
+      run(options.warmUp(), new Recorder(System::nanoTime));
+    }
+  }
+
+  /** Reads with large buffers, so that this takes little time whatever the size is. */
+  private void touch(long bytes) throws Exception {
+    CrailInputStream stream = file.getDirectInputStream(bytes);
+    CrailBuffer buffer = run.newTouchBuffer();
+    try {
+      while (stream.position() < bytes) {
+        if (Pipeline.await(stream.read(buffer.clear())).getLen() <= 0) {
+          throw new BenchException(run.options().path() + " became shorter");
+        }
+      }
+    } finally {
+      stream.close();
+    }
+  }
+
+  @Override
+  public final void run(long operations, Recorder recorder) throws Exception {
+    long hint = Math.min(file.getCapacity(), operations * run.options().size());
+    if (run.options().buffered() && !alwaysDirect()) {
+      try (CrailBufferedInputStream stream = file.getBufferedInputStream(hint)) {
+        recorder.begin();
+        read(stream, operations, recorder);
+        recorder.end();
+      }
+    } else {
+      CrailInputStream stream = file.getDirectInputStream(hint);
+      try {
+        recorder.begin();
+        read(stream, operations, recorder);
+        recorder.end();
+      } finally {
+        stream.close();
+      }
+    }
+  }
+
+  /** Buffers of the operation's size that the file holds. */
+  protected final long fileBuffers() {
+    return file.getCapacity() / run.options().size();
+  }
+
+  /** Checks that an operation has read all its bytes. */
+  protected final long whole(long length) throws BenchException {
+    if (length != run.options().size()) {
+      throw new BenchException(
+          run.options().path()
+              + " gave "
+              + length
+              + " of "
+              + run.options().size()
+              + " bytes; has another client changed it?");
+    }
+    return length;
+  }
+
+  /** Whether {@code -m} means nothing to the type. */
+  protected boolean alwaysDirect() {
+    return false;
+  }
+
+  /** Reads through a stream with a buffer. */
+  protected abstract void read(CrailBufferedInputStream stream, long operations, Recorder recorder)
+      throws Exception;
+
+  /** Reads through a stream without one. */
+  protected abstract void read(CrailInputStream stream, long operations, Recorder recorder)
+      throws Exception;
+}

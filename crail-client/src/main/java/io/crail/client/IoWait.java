@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.common.error.CrailException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+
+/** Waits inside methods that may only throw {@link IOException}. */
+final class IoWait {
+  private IoWait() {}
+
+  /** Something that may be interrupted. */
+  interface Step<T> {
+    T run() throws CrailException, InterruptedException;
+  }
+
+  /** Runs a step; an interrupt stays set and becomes an exception. */
+  static <T> T of(Step<T> step) throws IOException {
+    try {
+      return step.run();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      InterruptedIOException interrupted = new InterruptedIOException("interrupted");
+      interrupted.initCause(e);
+      throw interrupted;
+    }
+  }
+}

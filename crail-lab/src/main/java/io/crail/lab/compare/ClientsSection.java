@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.compare;
+
+import io.crail.lab.figures.Plot;
+import io.crail.lab.figures.Samples;
+import io.crail.lab.programs.LabCluster;
+import io.crail.lab.programs.Machine;
+import io.crail.lab.programs.Redis;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Lookups by one to many clients, each with a connection of its own, also by processor time of the
+ * server, beside Redis; and what a lookup costs all namenodes together when there are two.
+ */
+final class ClientsSection extends Section {
+  private static final int[] CLIENTS = {1, 16, 64};
+  private static final int[] DEPTHS = {1, DEPTH};
+
+  private static final int ROOT_NAMES = 200_000;
+  private static final long LOOKUPS = 2_000_000;
+  private static final long SMALL_BYTES = 64 << 20;
+  private static final String PER_CPU = "/CPU s";
+  private static final String[] NAMENODES = {"one namenode", "two namenodes"};
+
+  /** What each namenode is asked a second when all are asked as much, and for how long. */
+  private static final int RATE = 100_000;
+
+  private static final int RATE_SECONDS = 3;
+
+  /**
+   * The last one counts. The others warm up as many workers, at the same time as they are measured:
+   * in the first the server spends twice as long on a lookup as in the last, since requests of
+   * clients that are not compiled yet come one by one.
+   */
+  private static final int EXPERIMENTS = 3;
+
+  private static final String CONNECTIONS = "connections";
+  private static final String REDIS = "Redis";
+  private static final String REDIS_THREADS = "Redis, a thread for each client,";
+
+  /** Names right below the root, which are spread over the namenodes. */
+  private static final String NAMES = "-t getMultiFileAsync -f / -n " + ROOT_NAMES;
+
+  /** How often a cluster is warmed up: each namenode compiles for itself. */
+  private static final int WARM_UPS = 2;
+
+  private LabCluster one;
+  private LabCluster two;
+
+  /** Creates the section. */
+  ClientsSection(Comparison with) {
+    super(with);
+  }
+
+  @Override
+  protected void prepare() throws IOException, InterruptedException {
+    if (has(Comparison.Peer.REDIS)) {
+      with.redis().fill(1, LookupSection.REDIS_VALUE);
+    }
+    // Both are new and hold the same: what else is in a namenode costs its caches something.
+    one = with.newCluster(with.setup(), SMALL_BYTES);
+    two = with.newCluster(with.setup().of(2), SMALL_BYTES);
+    // Makes the names, and lets the servers compile what they do with them.
+    for (int i = 0; i < WARM_UPS; i++) {
+      for (LabCluster each : List.of(one, two)) {
+        with.programs().run(each.iobench(spread(each), true));
+      }
+    }
+  }
+
+  @Override
+  protected void run() throws IOException, InterruptedException {
+    for (int depth : DEPTHS) {
+      for (int clients : CLIENTS) {
+        inTurn(
+            () -> crail(clients, depth),
+            () -> redis(REDIS, clients, depth, 1),
+            () -> redisThreads(clients, depth));
+      }
+    }
+    for (boolean paced : new boolean[] {true, false}) {
+      inTurn(() -> namenodes(one, paced), () -> namenodes(two, paced));
+    }
+  }
+
+  private void crail(int clients, int depth) throws IOException, InterruptedException {
+    long each = operations(clients, depth) / clients;
+    // Threads of one process, as the clients of redis-benchmark are sockets of one; and each has a
+    // connection of its own, as those have.
+    String load =
+        (depth == 1 ? "-t getFile" : "-t getFileAsync -b " + depth)
+            + " -f /ready.dat --threads "
+            + clients
+            + " -k "
+            + each
+            + " -w 0 -o true -e "
+            + EXPERIMENTS
+            + " --set crail.client.loops="
+            + clients;
+    // The datanode has one too.
+    int others = Machine.connectionsTo(one.port());
+    ServerTime server = new ServerTime(one.namenodes(), one.port());
+    String text = with.programs().run(one.iobench(load, true), server);
+    String shown = LabCluster.shown("iobench", load, true);
+    String name = name("Crail", clients, depth);
+    samples.add(name, "/s", shown, Samples.number(lastExperiment(text), "throughput"));
+    samples.add(name, PER_CPU, shown, each * clients / server.seconds());
+    samples.add(name, CONNECTIONS, shown, server.connections() - others);
+  }
+
+  /** As many threads as Crail's clients have: then answers of Redis wake somebody too. */
+  private void redisThreads(int clients, int depth) throws IOException, InterruptedException {
+    if (depth == 1 && clients > 1) {
+      redis(REDIS_THREADS, clients, depth, clients);
+    }
+  }
+
+  private void redis(String system, int clients, int depth, int threads)
+      throws IOException, InterruptedException {
+    if (!has(Comparison.Peer.REDIS)) {
+      return;
+    }
+    long count = operations(clients, depth);
+    Redis.Load load =
+        new Redis.Load("get", 0, LookupSection.REDIS_VALUE, clients, depth, count, threads);
+    long pid = with.redis().process().pid();
+    double before = Machine.processorSeconds(pid);
+    double rate = with.redis(load).perSecond();
+    double seconds = Machine.processorSeconds(pid) - before;
+    String name = name(system, clients, depth);
+    samples.add(name, "/s", load.shown(), rate);
+    samples.add(name, PER_CPU, load.shown(), count / seconds);
+    samples.add(name, CONNECTIONS, load.shown(), clients);
+  }
+
+  /** About a second of them, the same of both; a multiple of the clients. */
+  private static long operations(int clients, int depth) {
+    if (depth == 1) {
+      return clients == 1 ? 16_000 : 48_000;
+    }
+    return 8_000L * DEPTH;
+  }
+
+  /**
+   * Asks all namenodes of a cluster: as fast as they answer, which gives each of two half the work;
+   * or paced, which gives each as much as the only one. How often a server sleeps between requests
+   * decides what one costs it.
+   */
+  private void namenodes(LabCluster cluster, boolean paced)
+      throws IOException, InterruptedException {
+    int count = cluster.namenodes().size();
+    long lookups = paced ? (long) RATE * count * RATE_SECONDS : LOOKUPS;
+    String load = paced ? paced(count, lookups) : spread(cluster);
+    ServerTime servers = new ServerTime(cluster.namenodes(), cluster.port());
+    String text = with.programs().run(cluster.iobench(load, true), servers);
+    String shown = LabCluster.shown("iobench", load, true);
+    samples.add(namenodes(count, paced), PER_CPU, shown, lookups / servers.seconds());
+    // Tells whether the pace was kept.
+    samples.add(namenodes(count, paced), "/s", shown, Samples.number(text, "throughput"));
+  }
+
+  private static String namenodes(int count, boolean paced) {
+    String load = paced ? String.format(Locale.ROOT, "%,d/s", RATE) : DEPTH + " in flight";
+    return "lookups, " + load + " at each, " + NAMENODES[count - 1];
+  }
+
+  private static String paced(int namenodes, long lookups) {
+    return NAMES
+        + " -k "
+        + lookups
+        + " -w 200000 -b "
+        + DEPTH * namenodes
+        + " --rate "
+        + RATE * namenodes;
+  }
+
+  /** As many in flight at each namenode, however many there are. */
+  private static String spread(LabCluster cluster) {
+    return NAMES + " -k " + LOOKUPS + " -w 400000 -b " + DEPTH * cluster.namenodes().size();
+  }
+
+  private static String name(String system, int clients, int depth) {
+    return (system.equals("Crail") ? "getFile, " : system + " GET, ")
+        + clients
+        + (clients == 1 ? " client, " : " clients, ")
+        + (depth == 1 ? "one" : String.valueOf(depth))
+        + " in flight each";
+  }
+
+  @Override
+  protected void end() throws InterruptedException {
+    for (LabCluster each : new LabCluster[] {one, two}) {
+      if (each != null) {
+        each.stop();
+      }
+    }
+  }
+
+  @Override
+  protected void compare() {
+    goals.add(namenodes(2, true), namenodes(1, true), PER_CPU, 0.9);
+    goals.add(namenodes(2, false), namenodes(1, false), PER_CPU, 0);
+    for (int depth : DEPTHS) {
+      if (has(Comparison.Peer.REDIS)) {
+        for (int clients : CLIENTS) {
+          String crail = name("Crail", clients, depth);
+          // Clients share the processors with the server: the rate is theirs as much as its own.
+          goals.add(crail, name(REDIS, clients, depth), "/s", 0);
+          goals.add(crail, name(REDIS, clients, depth), PER_CPU, 1);
+          if (depth == 1 && clients > 1) {
+            goals.add(crail, name(REDIS_THREADS, clients, depth), "/s", 0);
+            goals.add(crail, name(REDIS_THREADS, clients, depth), PER_CPU, 0);
+          }
+        }
+      }
+      String title =
+          depth == 1 ? "Lookups of one name, one in flight" : "Lookups of one name, 128 in flight";
+      String file = depth == 1 ? "clients-1" : "clients-128";
+      plot(new Plot(file, title, "lookups [1/s]", "/s", false, series(depth)));
+      plot(
+          new Plot(
+              file + "-per-cpu",
+              title + ", by processor time of the server",
+              "lookups for each second of it [1/s]",
+              PER_CPU,
+              false,
+              series(depth)));
+    }
+  }
+
+  private List<Plot.Series> series(int depth) {
+    List<Plot.Series> series = new ArrayList<>();
+    for (String system :
+        has(Comparison.Peer.REDIS) ? List.of("Crail", "Redis") : List.of("Crail")) {
+      Map<String, String> points = new LinkedHashMap<>();
+      for (int clients : CLIENTS) {
+        points.put(clients == 1 ? "1 client" : clients + " clients", name(system, clients, depth));
+      }
+      series.add(new Plot.Series(system, points));
+    }
+    return series;
+  }
+}

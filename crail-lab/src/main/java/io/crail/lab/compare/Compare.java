@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.compare;
+
+import io.crail.bench.chart.Chart;
+import io.crail.bench.record.OptionException;
+import io.crail.bench.report.Json;
+import io.crail.lab.figures.Goals;
+import io.crail.lab.programs.Machine;
+import io.crail.lab.programs.Measurement;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+
+/**
+ * Measures Crail beside Redis, HDFS, iperf3 and the bare machine in one run, alternately, and tells
+ * medians, spread, ratios and goals. It starts processes and reads what they print.
+ */
+public final class Compare {
+  private static final int QUIET_MILLIS = 1000;
+
+  private final Comparison with;
+  private final CompareOptions options;
+  private final PrintStream err;
+  private final Map<Part, Section> sections = new LinkedHashMap<>();
+  private final Map<String, Object> about = new LinkedHashMap<>();
+  private final Map<String, Long> seconds = new LinkedHashMap<>();
+  private final List<String> failed = new ArrayList<>();
+
+  private Compare(Comparison with, CompareOptions options, PrintStream err) {
+    this.with = with;
+    this.options = options;
+    this.err = err;
+  }
+
+  /** The text that explains it. */
+  public static String help() {
+    return CompareOptions.help();
+  }
+
+  /**
+   * Runs the command.
+   *
+   * @param args its arguments
+   * @param launcher what starts Crail's commands: bin/crail, which tells where it lies
+   * @param settings {@code key=value} for all of Crail's processes
+   * @param hdfs directory of HDFS's jars, whose name ends in their version; null when there is none
+   * @param out where the tables go
+   * @param err where it tells what it does
+   * @return whether all sections could be measured; those that could are told in any case
+   * @throws OptionException when the arguments are wrong
+   * @throws IOException when nothing can be measured, with the end of what a program wrote
+   */
+  public static boolean run(
+      String[] args,
+      String launcher,
+      List<String> settings,
+      Path hdfs,
+      PrintStream out,
+      PrintStream err)
+      throws OptionException, IOException, InterruptedException {
+    CompareOptions options = CompareOptions.parse(args);
+    options.checkFiles();
+    if (launcher == null) {
+      throw new IOException("where bin/crail lies was not told; start this by bin/crail");
+    }
+    if (options.plots() != null) {
+      Files.createDirectories(options.plots());
+      Chart.check(options.plots().resolve("any.png"));
+    }
+    Comparison.Surroundings surroundings = new Comparison.Surroundings(launcher, settings, hdfs);
+    AtomicReference<Compare> done = new AtomicReference<>();
+    Measurement.run(
+        out,
+        null,
+        (programs, regions) -> {
+          Comparison with = new Comparison(programs, surroundings, options, regions, err);
+          Compare compare = new Compare(with, options, err);
+          compare.measure(command(args, settings));
+          done.set(compare);
+          return compare.text();
+        });
+    // Whatever becomes of the files, the text has been printed.
+    return done.get() != null && done.get().writeFiles() && done.get().failed.isEmpty();
+  }
+
+  /** The command as it was given. */
+  private static String command(String[] args, List<String> settings) {
+    List<String> words = new ArrayList<>(List.of("crail", "compare"));
+    words.addAll(List.of(args));
+    settings.forEach(setting -> words.addAll(List.of("--set", setting)));
+    return String.join(" ", words);
+  }
+
+  private void measure(String command) throws IOException, InterruptedException {
+    Instant begin = Instant.now();
+    about.put("time", begin.truncatedTo(ChronoUnit.MINUTES).toString());
+    about.put("command", command);
+    about.put("machine", Machine.describe());
+    about.put("versions", with.versions());
+    about.put("settings", with.settings());
+    about.put("skipped", skipped());
+    about.put("busyBefore", Machine.busyProcessors(QUIET_MILLIS));
+    for (Part part : Part.values()) {
+      if (options.only().contains(part.word())) {
+        // Its threads are busy now and then.
+        if (!part.isBesideHdfs()) {
+          with.stopHdfs();
+        }
+        measure(part);
+      }
+    }
+    about.put("failed", failed);
+    about.put("busyAfter", Machine.busyProcessors(QUIET_MILLIS));
+    about.put("runs", options.runs());
+    about.put("seconds", Duration.between(begin, Instant.now()).toSeconds());
+    about.put("secondsOfSections", seconds);
+  }
+
+  /** Writes what is asked for; true unless something could not be. */
+  private boolean writeFiles() {
+    return write("--out", options.out(), file -> Files.writeString(file, text()))
+        & write("--json", options.json(), file -> Files.writeString(file, json()))
+        & write("--plots", options.plots(), file -> Plots.write(file, sections.values()));
+  }
+
+  /** Writes to a path. */
+  @FunctionalInterface
+  private interface Writer {
+    void write(Path file) throws IOException;
+  }
+
+  private boolean write(String option, Path file, Writer writer) {
+    if (file == null) {
+      return true;
+    }
+    try {
+      writer.write(file);
+      return true;
+    } catch (IOException | IllegalArgumentException e) {
+      err.println("compare: " + option + " " + file + ": " + e);
+      return false;
+    }
+  }
+
+  /** A section that fails does not take the figures of the others with it. */
+  private void measure(Part part) throws IOException, InterruptedException {
+    err.println(part.word() + ": " + part.title());
+    Section section = part.section(with);
+    // What came before belongs to no section.
+    with.programs().account().close(0);
+    Instant begin = Instant.now();
+    try {
+      section.measure();
+      sections.put(part, section);
+      say(section);
+    } catch (IOException | IllegalArgumentException e) {
+      if (with.programs().isClosed()) {
+        throw e;
+      }
+      String why = e.getMessage() == null ? e.toString() : e.getMessage();
+      err.println("  failed: " + why);
+      failed.add(part.word() + ": " + why.lines().findFirst().orElse(""));
+    }
+    with.dropLimitRegion();
+    Duration taken = Duration.between(begin, Instant.now());
+    seconds.put(part.word(), taken.toSeconds());
+    List<String> account = with.programs().account().close(taken.toNanos());
+    if (options.times()) {
+      err.println(part.word() + " took " + taken.toSeconds() + " s:");
+      account.forEach(err::println);
+    }
+  }
+
+  /** Tells what has been found, so that nobody waits for the end to see that something is wrong. */
+  private void say(Section section) {
+    for (Goals.Goal goal : section.goals().all()) {
+      if (goal.isDemanded()) {
+        err.println("  " + goal.sentence());
+      }
+    }
+  }
+
+  private List<String> skipped() {
+    List<String> texts = new ArrayList<>();
+    with.lacks().forEach((peer, why) -> texts.add(peer.label() + ": " + why));
+    return texts;
+  }
+
+  private String text() {
+    StringBuilder text = new StringBuilder();
+    text.append("`").append(about.get("command")).append("`\n\n");
+    text.append(about.get("time")).append(", ").append(about.get("machine")).append("; ");
+    text.append(String.join(", ", texts("versions")));
+    text.append(
+        String.format(
+            Locale.ROOT,
+            ".%nOther processes used %.2f of a processor before and %.2f after."
+                + " %d runs, %d s in all: %s.%n%n",
+            (Double) about.get("busyBefore"),
+            (Double) about.get("busyAfter"),
+            options.runs(),
+            (Long) about.get("seconds"),
+            seconds.entrySet().stream()
+                .map(each -> each.getKey() + " " + each.getValue())
+                .collect(Collectors.joining(", "))));
+    List<Goals.Goal> demanded =
+        sections.values().stream()
+            .flatMap(section -> section.goals().all().stream())
+            .filter(Goals.Goal::isDemanded)
+            .toList();
+    text.append("## Goals\n\n").append(Goals.summary(demanded)).append('\n');
+    text.append(
+        String.format(
+            "%d of %d goals are met.%n%n",
+            demanded.stream().filter(Goals.Goal::isMet).count(), demanded.size()));
+    text.append("Settings:\n\n");
+    texts("settings").forEach(setting -> text.append("- ").append(setting).append('\n'));
+    texts("skipped").forEach(skipped -> text.append("- Left out: ").append(skipped).append('\n'));
+    failed.forEach(failure -> text.append("- Failed: ").append(failure).append('\n'));
+    sections.forEach(
+        (part, section) -> {
+          text.append("\n## ").append(part.title()).append("\n\n");
+          if (!section.goals().all().isEmpty()) {
+            text.append(section.goals().table()).append('\n');
+          }
+          text.append(
+              section.samples().isEmpty()
+                  ? "What this needs is not here.\n"
+                  : section.samples().table());
+        });
+    return text.toString();
+  }
+
+  @SuppressWarnings("unchecked")
+  private List<String> texts(String key) {
+    return (List<String>) about.get(key);
+  }
+
+  private String json() {
+    Map<String, Object> all = new LinkedHashMap<>(about);
+    List<Object> list = new ArrayList<>();
+    sections.forEach(
+        (part, section) -> {
+          Map<String, Object> each = new LinkedHashMap<>();
+          each.put("section", part.word());
+          each.put("title", part.title());
+          each.put("goals", section.goals().all().stream().map(Goals.Goal::fields).toList());
+          each.put("figures", section.samples().fields());
+          list.add(each);
+        });
+    all.put("sections", list);
+    return Json.of(all);
+  }
+}

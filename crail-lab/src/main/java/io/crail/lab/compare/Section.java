@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.compare;
+
+import io.crail.lab.figures.Goals;
+import io.crail.lab.figures.Plot;
+import io.crail.lab.figures.Samples;
+import io.crail.lab.programs.LabCluster;
+import io.crail.lab.programs.Redis;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A part of a comparison: what belongs together, measured alternately. Used by one thread, once.
+ */
+abstract class Section {
+  /** One operation at a time, and as many as Redis' users put into a pipeline. */
+  static final int DEPTH = 128;
+
+  /** Operations of a client with so many in flight until all its code is compiled. */
+  static final int DEEP_WARM_UP = 2_500_000;
+
+  /** What all sections share. */
+  protected final Comparison with;
+
+  /** What was measured. */
+  protected final Samples samples;
+
+  /** What it is compared with. */
+  protected final Goals goals;
+
+  private final List<Plot> plots = new ArrayList<>();
+  private int run;
+
+  /** Takes a figure, or some that belong together. */
+  @FunctionalInterface
+  protected interface Step {
+    /** Takes it. */
+    void take() throws IOException, InterruptedException;
+  }
+
+  /** Creates a section that has not measured anything. */
+  Section(Comparison with) {
+    this(with, new Samples(line -> with.say("    " + line)));
+  }
+
+  /** Creates a section that puts what it measures there. */
+  Section(Comparison with, Samples samples) {
+    this.with = with;
+    this.samples = samples;
+    this.goals = new Goals(samples);
+  }
+
+  /** Measures everything as often as is wanted. */
+  final void measure() throws IOException, InterruptedException {
+    try {
+      prepare();
+      for (run = 0; run < runs(); run++) {
+        with.say("  run " + (run + 1) + " of " + runs() + " ...");
+        run();
+      }
+    } finally {
+      end();
+    }
+    compare();
+  }
+
+  /** How often each figure is taken. */
+  protected int runs() {
+    return with.options().runs();
+  }
+
+  /** Starts and fills what it measures; {@link #end} is called however it ends. */
+  protected void prepare() throws IOException, InterruptedException {}
+
+  /** Measures each figure once, those that are compared right behind each other. */
+  protected abstract void run() throws IOException, InterruptedException;
+
+  /** Ends what only it uses. */
+  protected void end() throws IOException, InterruptedException {}
+
+  /** Says what is compared with what. */
+  protected abstract void compare();
+
+  /** What was measured. */
+  final Samples samples() {
+    return samples;
+  }
+
+  /** What it was compared with. */
+  final Goals goals() {
+    return goals;
+  }
+
+  /** The charts. */
+  final List<Plot> plots() {
+    return plots;
+  }
+
+  /** Adds a chart. */
+  protected final void plot(Plot plot) {
+    plots.add(plot);
+  }
+
+  /**
+   * Takes figures that are compared, right behind each other. Each run begins with another of them,
+   * so that what one leaves behind, or a machine that becomes slower, does not always meet the
+   * same.
+   */
+  protected final void inTurn(Step... steps) throws IOException, InterruptedException {
+    for (int i = 0; i < steps.length; i++) {
+      steps[(run + i) % steps.length].take();
+    }
+  }
+
+  /** Whether this is the first run, in which figures are taken too that nothing is demanded of. */
+  protected final boolean isFirstRun() {
+    return run == 0;
+  }
+
+  /** Whether there is something to compare with. */
+  protected final boolean has(Comparison.Peer peer) {
+    return with.has(peer);
+  }
+
+  /** Operations a second of an iobench command. */
+  protected final void rate(String name, String arguments, boolean mapped)
+      throws IOException, InterruptedException {
+    String text = with.iobench(arguments, mapped);
+    samples.add(
+        name,
+        "/s",
+        LabCluster.shown("iobench", arguments, mapped),
+        Samples.number(text, "throughput"));
+  }
+
+  /** Latencies of an iobench command. */
+  protected final void latency(String name, String arguments, boolean mapped)
+      throws IOException, InterruptedException {
+    String shown = with.shown(LabCluster.shown("iobench", arguments, mapped));
+    latency(name, shown, with.iobench(arguments, mapped));
+  }
+
+  /** Latencies that a benchmark has printed. */
+  protected final void latency(String name, String shown, String text) {
+    samples.add(name, "us p50", shown, Samples.number(text, "p50"));
+    samples.add(name, "us p99", shown, Samples.number(text, "p99"));
+  }
+
+  /**
+   * What a benchmark has printed of the last of its experiments; those before have warmed it up.
+   */
+  static String lastExperiment(String text) {
+    int begin = text.lastIndexOf("\nexperiment ");
+    int end = text.indexOf("\nsummary of ", Math.max(0, begin));
+    if (begin < 0 || end < 0) {
+      throw new IllegalArgumentException("no experiments in: " + text);
+    }
+    return text.substring(begin + 1, end + 1);
+  }
+
+  /** Bytes a second of an iobench command with several experiments, of which the median counts. */
+  protected final void bytes(String name, String arguments, boolean mapped)
+      throws IOException, InterruptedException {
+    bytes(name, LabCluster.shown("iobench", arguments, mapped), with.iobench(arguments, mapped));
+  }
+
+  /** Bytes a second that a benchmark with several experiments has printed. */
+  protected final void bytes(String name, String shown, String text) {
+    String summary = text.substring(text.indexOf("throughput MB/s"));
+    samples.add(name, "MB/s", shown, Samples.number(summary, "median"));
+  }
+
+  /**
+   * Runs iobench for several sizes, one after the other in one process.
+   *
+   * @return what it printed for each size
+   */
+  protected final Map<Integer, String> sweep(String arguments, int[] sizes, boolean mapped)
+      throws IOException, InterruptedException {
+    String text = with.iobench(arguments + sizesOf(sizes), mapped);
+    Map<Integer, String> parts = new LinkedHashMap<>();
+    for (int size : sizes) {
+      parts.put(size, sizes.length == 1 ? text : part(text, size));
+    }
+    return parts;
+  }
+
+  /** The option of some sizes. */
+  protected static String sizesOf(int... sizes) {
+    return " -s " + String.join(",", Arrays.stream(sizes).mapToObj(String::valueOf).toList());
+  }
+
+  /** What iobench has printed for one of several sizes. */
+  static String part(String text, int size) {
+    String begin = "\nsize " + size + "\n";
+    int at = text.indexOf(begin);
+    if (at < 0) {
+      throw new IllegalArgumentException("no size " + size + " in: " + text);
+    }
+    int next = text.indexOf("\nsize ", at + begin.length() - 1);
+    return text.substring(at + begin.length(), next < 0 ? text.length() : next + 1);
+  }
+
+  /** Operations a second of Redis, where there is one. */
+  protected final void redisRate(String name, Redis.Load load)
+      throws IOException, InterruptedException {
+    if (has(Comparison.Peer.REDIS)) {
+      samples.add(name, "/s", load.shown(), with.redis(load).perSecond());
+    }
+  }
+
+  /** Latencies of Redis, where there is one. */
+  protected final void redisLatency(String name, Redis.Load load)
+      throws IOException, InterruptedException {
+    if (has(Comparison.Peer.REDIS)) {
+      Redis.Result result = with.redis(load);
+      samples.add(name, "us p50", with.shown(load.shown()), result.p50Micros());
+      samples.add(name, "us p99", with.shown(load.shown()), result.p99Micros());
+    }
+  }
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.programs;
+
+import io.crail.storage.StorageKeys;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Namenodes and a datanode as processes of their own, and the commands of their client. */
+public final class LabCluster {
+  private static final long START_NANOS = 60_000_000_000L;
+  private static final int POLL_MILLIS = 200;
+
+  private final Programs programs;
+  private final String crail;
+  private final Setup setup;
+  private final String addresses;
+  private final int port;
+  private final List<Process> namenodes = new ArrayList<>();
+  private Process datanode;
+
+  private LabCluster(Programs programs, String crail, Setup setup, List<Integer> ports) {
+    this.programs = programs;
+    this.crail = crail;
+    this.setup = setup;
+    this.addresses =
+        String.join(",", ports.stream().map(each -> "crail://127.0.0.1:" + each).toList());
+    this.port = ports.get(0);
+  }
+
+  /**
+   * What a cluster is like.
+   *
+   * @param namenodes how many
+   * @param settings options of all commands, of servers and clients
+   * @param namenodeJvm options of the JVM of each namenode
+   * @param datanodeJvm options of the JVM of the datanode
+   */
+  public record Setup(
+      int namenodes, List<String> settings, String namenodeJvm, String datanodeJvm) {
+    /** One namenode, and nothing set. */
+    public static final Setup PLAIN = new Setup(1, List.of(), "", "");
+
+    /** The same with more options. */
+    public Setup with(String... more) {
+      List<String> all = new ArrayList<>(settings);
+      all.addAll(List.of(more));
+      return new Setup(namenodes, List.copyOf(all), namenodeJvm, datanodeJvm);
+    }
+
+    /** The same with options of the servers' JVMs. */
+    public Setup withJvms(String namenode, String datanode) {
+      return new Setup(namenodes, settings, namenode, datanode);
+    }
+
+    /** The same with another number of namenodes. */
+    public Setup of(int count) {
+      return new Setup(count, settings, namenodeJvm, datanodeJvm);
+    }
+  }
+
+  /** Starts a cluster with one namenode and without settings. */
+  public static LabCluster start(Programs programs, String crail, Path regions, long bytes)
+      throws IOException, InterruptedException {
+    return start(programs, crail, regions, bytes, Setup.PLAIN);
+  }
+
+  /**
+   * Starts all of it and waits until a file can be written.
+   *
+   * @param crail the launcher
+   * @param regions directory of the datanode's memory
+   * @param bytes how much it lends
+   */
+  public static LabCluster start(
+      Programs programs, String crail, Path regions, long bytes, Setup setup)
+      throws IOException, InterruptedException {
+    List<Integer> ports = new ArrayList<>();
+    for (int i = 0; i < setup.namenodes; i++) {
+      ports.add(freePort());
+    }
+    LabCluster cluster = new LabCluster(programs, crail, setup, ports);
+    for (int i = 0; i < setup.namenodes; i++) {
+      List<String> namenode = new ArrayList<>(cluster.crail("namenode"));
+      namenode.addAll(List.of("-i", String.valueOf(i)));
+      cluster.namenodes.add(
+          programs.start("namenode-" + ports.get(i), namenode, environment(setup.namenodeJvm)));
+    }
+    List<String> datanode = new ArrayList<>(cluster.crail("datanode"));
+    datanode.addAll(
+        List.of(
+            "-t", "tcp", "--", "-p", "0", "-d", regions.toString(), "-s", String.valueOf(bytes)));
+    cluster.datanode =
+        programs.start("datanode-" + ports.get(0), datanode, environment(setup.datanodeJvm));
+    cluster.awaitReady();
+    return cluster;
+  }
+
+  private static Map<String, String> environment(String jvm) {
+    return jvm.isEmpty() ? Map.of() : Map.of("JDK_JAVA_OPTIONS", jvm);
+  }
+
+  /** Ends its processes. */
+  public void stop() throws InterruptedException {
+    programs.stop(datanode);
+    for (Process namenode : namenodes) {
+      programs.stop(namenode);
+    }
+  }
+
+  /** What the launcher says that it is. */
+  public static String version(Programs programs, String crail)
+      throws IOException, InterruptedException {
+    return programs.run(List.of(crail, "--version")).split("\n")[0].split(",")[0];
+  }
+
+  /** A port that nobody has now. */
+  public static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private void awaitReady() throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + START_NANOS;
+    while (true) {
+      try {
+        programs.run(iobench("-t write -s 4096 -k 1 -w 0 --touch false -f /ready.dat", true));
+        return;
+      } catch (IOException e) {
+        if (System.nanoTime() - deadline > 0) {
+          throw e;
+        }
+        Thread.sleep(POLL_MILLIS);
+      }
+    }
+  }
+
+  /** The processes of the namenodes. */
+  public List<Process> namenodes() {
+    return List.copyOf(namenodes);
+  }
+
+  /** Where the first namenode listens. */
+  public int port() {
+    return port;
+  }
+
+  /** The process of the datanode. */
+  public Process datanode() {
+    return datanode;
+  }
+
+  /** Where the namenodes are, as the configuration names it. */
+  public String addresses() {
+    return addresses;
+  }
+
+  /** A command of the launcher against this cluster. */
+  public List<String> crail(String command, String... arguments) {
+    List<String> words =
+        new ArrayList<>(List.of(crail, command, "--set", "crail.namenode.address=" + addresses));
+    words.addAll(setup.settings);
+    words.addAll(List.of(arguments));
+    return words;
+  }
+
+  /** An iobench command; see {@link #bench}. */
+  public List<String> iobench(String arguments, boolean mapped) {
+    return bench("iobench", arguments, mapped);
+  }
+
+  /**
+   * A command of a benchmark.
+   *
+   * @param mapped whether the client may map the datanode's memory
+   */
+  public List<String> bench(String name, String arguments, boolean mapped) {
+    List<String> command = new ArrayList<>(crail(name));
+    command.addAll(List.of("--set", StorageKeys.LOCAL_MAP.name() + "=" + mapped));
+    command.addAll(List.of(arguments.split(" ")));
+    return command;
+  }
+
+  /** The same as a user would write it. */
+  public static String shown(String name, String arguments, boolean mapped) {
+    return "crail "
+        + name
+        + " "
+        + arguments
+        + (mapped ? "" : " --set " + StorageKeys.LOCAL_MAP.name() + "=false");
+  }
+}

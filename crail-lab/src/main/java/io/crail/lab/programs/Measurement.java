@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.programs;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
+/** What all measurements have: processes and files that go with them, and a report. Stateless. */
+public final class Measurement {
+  private Measurement() {}
+
+  /** Measures, and gives what is to be printed. */
+  @FunctionalInterface
+  public interface Body {
+    /**
+     * Measures.
+     *
+     * @param regions a directory in memory
+     */
+    String report(Programs programs, Path regions) throws IOException, InterruptedException;
+  }
+
+  /** Measures, prints the report and writes it to the file that {@code --out} names. */
+  public static void run(String[] args, Body body) throws IOException, InterruptedException {
+    String file = option(args, "--out", "");
+    run(System.out, file.isEmpty() ? null : Path.of(file), body);
+  }
+
+  /** Measures, prints the report and writes it to a file too, unless that is null. */
+  public static void run(PrintStream out, Path file, Body body)
+      throws IOException, InterruptedException {
+    Path directory = Files.createTempDirectory("crail-measure");
+    Path regions = Files.createTempDirectory(Path.of("/dev/shm"), "crail-measure");
+    Programs programs = new Programs(directory);
+    // However this process ends, by a signal too, its programs end and its files go.
+    Runtime.getRuntime()
+        .addShutdownHook(new Thread(() -> cleanUp(programs, directory, regions), "cleanup"));
+    try {
+      String report = body.report(programs, regions);
+      out.print(report);
+      if (file != null) {
+        Files.writeString(file, report);
+      }
+    } catch (IOException e) {
+      // A program that was ended by the clean-up is no news.
+      if (!programs.isClosed()) {
+        throw e;
+      }
+    }
+  }
+
+  private static void cleanUp(Programs programs, Path... directories) {
+    try {
+      programs.close();
+      for (Path directory : directories) {
+        deleteAll(directory);
+      }
+    } catch (IOException e) {
+      System.err.println("measure: cannot clean up: " + e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void deleteAll(Path directory) throws IOException {
+    if (!Files.exists(directory)) {
+      return;
+    }
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+
+  /** How often each figure is taken. */
+  public static int runs(String[] args) {
+    return Integer.parseInt(option(args, "--runs", "3"));
+  }
+
+  /** The word behind an option. */
+  public static String option(String[] args, String name, String absent) {
+    int at = Arrays.asList(args).indexOf(name);
+    return at >= 0 && at + 1 < args.length ? args[at + 1] : absent;
+  }
+}

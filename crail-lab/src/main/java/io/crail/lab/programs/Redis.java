@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.programs;
+
+import io.crail.lab.figures.Samples;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** A Redis server, and the commands of redis-benchmark that measure it. */
+public final class Redis {
+  private static final int BATCH = 1000;
+  private static final int TIMEOUT_MILLIS = 10_000;
+  private static final int KEY_DIGITS = 12;
+  private static final String OK = "+OK\r\n";
+  private static final double MICROS_PER_MILLI = 1e3;
+
+  /** What redis-benchmark takes for a key that is always the same. */
+  private static final String HOT_KEY = "key:__rand_int__";
+
+  private final int port;
+  private final Process process;
+  private final Account account;
+
+  private Redis(int port, Process process, Account account) {
+    this.port = port;
+    this.process = process;
+    this.account = account;
+  }
+
+  /**
+   * What is asked.
+   *
+   * @param test "get" or "set"
+   * @param keys that are chosen from at random; 0 for the same one each time
+   * @param valueLength bytes of a value
+   * @param clients connections
+   * @param pipeline commands in flight on each
+   * @param count commands in all
+   * @param threads of the client, which share the connections
+   */
+  public record Load(
+      String test, int keys, int valueLength, int clients, int pipeline, long count, int threads) {
+    /** A load by one thread. */
+    public Load(String test, int keys, int valueLength, int clients, int pipeline, long count) {
+      this(test, keys, valueLength, clients, pipeline, count, 1);
+    }
+
+    /** The command as a user would write it. */
+    public String shown() {
+      return "redis-benchmark " + String.join(" ", arguments());
+    }
+
+    private List<String> arguments() {
+      List<String> words = new ArrayList<>();
+      words.addAll(List.of("-c", String.valueOf(clients), "-P", String.valueOf(pipeline)));
+      if (threads > 1) {
+        words.addAll(List.of("--threads", String.valueOf(threads)));
+      }
+      if (keys > 0) {
+        words.addAll(List.of("-r", String.valueOf(keys)));
+      }
+      words.addAll(List.of("-d", String.valueOf(valueLength), "-n", String.valueOf(count)));
+      words.addAll(List.of("-t", test, "--csv"));
+      return words;
+    }
+  }
+
+  /** Starts a server that keeps everything in memory only, as Crail does. */
+  public static Redis start(Programs programs, int port) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of("redis-server", "--port", "" + port));
+    command.addAll(List.of("--bind", "127.0.0.1", "--save", "", "--appendonly", "no"));
+    Redis redis = new Redis(port, programs.start("redis", command), programs.account());
+    redis.connect().close();
+    return redis;
+  }
+
+  /** Its process. */
+  public Process process() {
+    return process;
+  }
+
+  /**
+   * Makes the server hold the key that is always the same and all those that are chosen from at
+   * random, with values of one length, and nothing else; then asks it whether it does.
+   */
+  public void fill(int keys, int valueLength) throws IOException, InterruptedException {
+    String value = "x".repeat(valueLength);
+    long begin = System.nanoTime();
+    try (Socket socket = connect()) {
+      socket.setSoTimeout(TIMEOUT_MILLIS);
+      OutputStream out = new BufferedOutputStream(socket.getOutputStream());
+      InputStream in = socket.getInputStream();
+      out.write(command("FLUSHALL"));
+      out.write(command("SET", HOT_KEY, value));
+      int expected = 2;
+      for (int i = 0; i < keys; i++) {
+        out.write(command("SET", key(i), value));
+        if (++expected == BATCH) {
+          out.flush();
+          expect(in, OK.repeat(expected));
+          expected = 0;
+        }
+      }
+      out.write(command("DBSIZE"));
+      out.write(command("STRLEN", HOT_KEY));
+      out.write(command("STRLEN", key(keys / 2)));
+      out.flush();
+      String length = ":" + valueLength + "\r\n";
+      expect(in, OK.repeat(expected) + ":" + (keys + 1) + "\r\n" + length);
+      expect(in, keys == 0 ? ":0\r\n" : length);
+    }
+    account.since(begin, "filling Redis");
+  }
+
+  /** Bytes that the server has allocated for all that it holds. */
+  public long usedBytes() throws IOException, InterruptedException {
+    try (Socket socket = connect()) {
+      socket.setSoTimeout(TIMEOUT_MILLIS);
+      OutputStream out = socket.getOutputStream();
+      out.write(command("INFO", "memory"));
+      out.write(command("QUIT"));
+      return usedBytes(
+          new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII));
+    }
+  }
+
+  /** Reads that in what the server says of its memory. */
+  public static long usedBytes(String info) {
+    return (long) Samples.number(info, "used_memory");
+  }
+
+  private static String key(int index) {
+    // As redis-benchmark has them; a formatter would take longer than the server.
+    String digits = String.valueOf(index);
+    return "key:" + "0".repeat(KEY_DIGITS - digits.length()) + digits;
+  }
+
+  private static void expect(InputStream in, String answers) throws IOException {
+    String got = new String(in.readNBytes(answers.length()), StandardCharsets.US_ASCII);
+    if (!got.equals(answers)) {
+      throw new IOException("redis does not hold what it was given: " + got.strip());
+    }
+  }
+
+  private Socket connect() throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + TIMEOUT_MILLIS * 1_000_000L;
+    while (true) {
+      try {
+        return new Socket(InetAddress.getLoopbackAddress(), port);
+      } catch (IOException e) {
+        if (System.nanoTime() - deadline > 0) {
+          throw e;
+        }
+        Thread.sleep(20);
+      }
+    }
+  }
+
+  /** The bytes of a command. */
+  public static byte[] command(String... words) {
+    StringBuilder text = new StringBuilder("*" + words.length + "\r\n");
+    for (String word : words) {
+      text.append('$').append(word.length()).append("\r\n").append(word).append("\r\n");
+    }
+    return text.toString().getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** The command that measures a load. */
+  public List<String> command(Load load) {
+    List<String> command = new ArrayList<>(List.of("redis-benchmark", "-p", "" + port));
+    command.addAll(load.arguments());
+    return command;
+  }
+
+  /**
+   * What that command printed.
+   *
+   * @param perSecond operations a second
+   * @param p50Micros median latency
+   * @param p99Micros what one in a hundred exceeds
+   */
+  public record Result(double perSecond, double p50Micros, double p99Micros) {}
+
+  /** Reads what that command printed; its columns have names. */
+  public static Result parse(String csv) {
+    List<String> head = List.of();
+    for (String line : csv.split("\n")) {
+      List<String> cells = Arrays.asList(line.replace("\"", "").split(","));
+      if (cells.contains("rps")) {
+        head = cells;
+      } else if (cells.size() == head.size() && head.size() > 1) {
+        return new Result(
+            number(head, cells, "rps"),
+            number(head, cells, "p50_latency_ms") * MICROS_PER_MILLI,
+            number(head, cells, "p99_latency_ms") * MICROS_PER_MILLI);
+      }
+    }
+    throw new IllegalArgumentException("no results in: " + csv);
+  }
+
+  private static double number(List<String> head, List<String> cells, String name) {
+    int at = head.indexOf(name);
+    if (at < 0) {
+      throw new IllegalArgumentException("no column " + name + " in: " + head);
+    }
+    return Double.parseDouble(cells.get(at));
+  }
+}

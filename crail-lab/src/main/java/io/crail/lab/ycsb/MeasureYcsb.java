@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.ycsb;
+
+import io.crail.lab.programs.LabCluster;
+import io.crail.lab.programs.Machine;
+import io.crail.lab.programs.Measurement;
+import io.crail.lab.programs.Programs;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Runs the workloads of YCSB on Crail, over TCP and over mapped memory, and on Redis, one after the
+ * other and in another order each time, and prints a table in Markdown. Each workload runs for a
+ * time in a process of its own, of which the beginning and the end are discarded.
+ *
+ * <pre>
+ * MeasureYcsb launcher binding ycsb-jars [--records 2000] [--seconds 7] [--warmup 3] [--threads 4]
+ *     [--field-length 100] [--workloads a,b,c,d,e,f] [--runs 2] [--out directory]
+ * </pre>
+ *
+ * {@code binding} is a directory with the jar of the binding and the workloads. {@code bin/ycsb}
+ * runs it.
+ */
+public final class MeasureYcsb {
+  /** Workloads that add no records run on what was loaded once. */
+  private static final List<String> KEEPING = List.of("a", "b", "c", "f");
+
+  /** Those that add some have a load of their own. */
+  private static final List<String> ADDING = List.of("d", "e");
+
+  private static final String SCANS = "e";
+
+  /** Reads and updates. */
+  private static final String WARMING = "a";
+
+  /** More than anybody does, so that time is the limit. */
+  private static final long OPERATIONS_PER_SECOND = 1_000_000;
+
+  /** YCSB draws keys from as many as could be inserted, until it has one that is there. */
+  private static final long SCANS_PER_SECOND = 50_000;
+
+  /** A load has as many as there are records. */
+  private static final Map<String, String> NO_LIMITS = Map.of("operationcount", "0");
+
+  private static final int FIELDS = 10;
+  private static final int LEAST_EXTENT = 4096;
+  private static final long LEAST_DATANODE_BYTES = 1L << 30;
+  private static final int QUIET_MILLIS = 1000;
+
+  private final Programs programs;
+  private final Options options;
+  private final List<YcsbStore> stores;
+  private final YcsbReport report;
+  private int turn;
+
+  /**
+   * What was asked for.
+   *
+   * @param launcher of Crail's processes
+   * @param binding directory of the binding and of the workloads
+   * @param jars directory of YCSB's jars
+   * @param records to load
+   * @param seconds that a workload runs
+   * @param warmup seconds of them that are discarded
+   * @param threads of YCSB
+   * @param fieldLength bytes of a field
+   * @param workloads by their letters
+   * @param runs of all of them
+   * @param out directory for table and plots; null for none
+   */
+  private record Options(
+      String launcher,
+      Path binding,
+      Path jars,
+      int records,
+      int seconds,
+      int warmup,
+      int threads,
+      int fieldLength,
+      List<String> workloads,
+      int runs,
+      Path out) {
+    static Options of(String[] args) {
+      String out = Measurement.option(args, "--out", "");
+      return new Options(
+          args[0],
+          Path.of(args[1]),
+          Path.of(args[2]),
+          number(args, "--records", "2000"),
+          number(args, "--seconds", "7"),
+          number(args, "--warmup", "3"),
+          number(args, "--threads", "4"),
+          number(args, "--field-length", "100"),
+          List.of(Measurement.option(args, "--workloads", "a,b,c,d,e,f").split(",")),
+          number(args, "--runs", "2"),
+          out.isEmpty() ? null : Path.of(out));
+    }
+
+    private static int number(String[] args, String name, String absent) {
+      return Integer.parseInt(Measurement.option(args, name, absent));
+    }
+
+    /** A limit that is not to be met, for YCSB has to have one. */
+    long operationsOf(String workload) {
+      long most = workload.equals(SCANS) ? SCANS_PER_SECOND : OPERATIONS_PER_SECOND;
+      return Math.min(Integer.MAX_VALUE, seconds * most);
+    }
+
+    /** An extent for each record, and as many for what was replaced a while ago. */
+    long datanodeBytes() {
+      long record = FIELDS * (fieldLength + 16L);
+      long extent = Math.max(LEAST_EXTENT, 2 * Long.highestOneBit(record));
+      return Math.max(LEAST_DATANODE_BYTES, 4 * extent * records);
+    }
+  }
+
+  private MeasureYcsb(Programs programs, Options options, List<YcsbStore> stores) {
+    this.programs = programs;
+    this.options = options;
+    this.stores = stores;
+    this.report = new YcsbReport(stores.stream().map(YcsbStore::name).toList());
+  }
+
+  /** Measures, as the class comment says. */
+  public static void main(String[] args) throws IOException, InterruptedException {
+    Options options = Options.of(args);
+    if (options.out != null) {
+      Files.createDirectories(options.out);
+    }
+    Measurement.run(
+        new String[0],
+        (programs, regions) -> {
+          LabCluster cluster =
+              LabCluster.start(programs, options.launcher, regions, options.datanodeBytes());
+          List<YcsbStore> stores =
+              List.of(
+                  YcsbStore.crail("Crail, TCP", cluster.addresses(), false),
+                  YcsbStore.crail("Crail, mapped", cluster.addresses(), true),
+                  YcsbStore.redis("Redis", programs));
+          return new MeasureYcsb(programs, options, stores).measure(regions);
+        });
+  }
+
+  private String measure(Path scratch) throws IOException, InterruptedException {
+    Instant begin = Instant.now();
+    double before = Machine.busyProcessors(QUIET_MILLIS);
+    warmServers(scratch);
+    for (int run = 1; run <= options.runs; run++) {
+      System.err.println("measuring, run " + run + " of " + options.runs + " ...");
+      // So that a workload does not begin with the same store in each run.
+      turn++;
+      measureOnce(scratch);
+    }
+    String text =
+        String.format(
+            Locale.ROOT,
+            "%s, %s, %s. Other processes: %.2f of a processor before, %.2f after. %d s.%n%n"
+                + "%,d records of %d x %d bytes, %d threads of one process, %d runs. Both keep all"
+                + " in memory of this host; nothing is tuned.%n%n"
+                + "Each workload runs for %d s in a new process. Discarded of rates and latencies:"
+                + " the %d s after its first operation, what is then left of the second, and the"
+                + " second in which it ends; and before all, a run of workload A on each store, for"
+                + " the servers. Counted: %.1f s or more of each run. Loading is not measured.%n%n%s",
+            begin.truncatedTo(ChronoUnit.MINUTES),
+            Machine.describe(),
+            versions(),
+            before,
+            Machine.busyProcessors(QUIET_MILLIS),
+            Duration.between(begin, Instant.now()).toSeconds(),
+            options.records,
+            FIELDS,
+            options.fieldLength,
+            options.threads,
+            options.runs,
+            options.seconds,
+            options.warmup,
+            report.leastSeconds(),
+            report.table());
+    if (options.out != null) {
+      Files.writeString(options.out.resolve("ycsb.md"), text);
+      YcsbPlots.write(report, options.out);
+    }
+    return text;
+  }
+
+  /** Has the code of the servers compiled, which live through all runs. */
+  private void warmServers(Path scratch) throws IOException, InterruptedException {
+    System.err.println("warming the servers ...");
+    load(scratch);
+    for (YcsbStore store : stores) {
+      YcsbResult.requireOk(programs.run(timed(store, WARMING, prefix(scratch))), 1);
+    }
+  }
+
+  private String versions() throws IOException, InterruptedException {
+    String redis = programs.run(List.of("redis-server", "--version")).split(" ")[2];
+    return LabCluster.version(programs, options.launcher) + ", redis " + redis.replace("v=", "");
+  }
+
+  private void measureOnce(Path scratch) throws IOException, InterruptedException {
+    List<String> keeping = KEEPING.stream().filter(options.workloads::contains).toList();
+    if (!keeping.isEmpty()) {
+      load(scratch);
+    }
+    for (String workload : keeping) {
+      run(scratch, workload);
+    }
+    for (String workload : ADDING) {
+      if (options.workloads.contains(workload)) {
+        load(scratch);
+        run(scratch, workload);
+      }
+    }
+  }
+
+  private void load(Path scratch) throws IOException, InterruptedException {
+    for (YcsbStore store : stores) {
+      store.clearing().clear();
+      String output = programs.run(command(store, "-load", "a", prefix(scratch), NO_LIMITS));
+      // What a thread gets is rounded down.
+      YcsbResult.requireOk(output, options.records - options.threads);
+    }
+  }
+
+  /** Runs a workload on one store after the other; another one is the first each time. */
+  private void run(Path scratch, String workload) throws IOException, InterruptedException {
+    List<YcsbStore> order = new ArrayList<>(stores);
+    Collections.rotate(order, turn++);
+    for (YcsbStore store : order) {
+      String prefix = prefix(scratch);
+      String output = programs.run(timed(store, workload, prefix));
+      report.add(workload, store.name(), YcsbResult.read(output, prefix, options.warmup));
+    }
+  }
+
+  private static String prefix(Path scratch) throws IOException {
+    return Files.createTempDirectory(scratch, "histograms") + File.separator;
+  }
+
+  /** A workload for the time that it has, with a histogram of each second. */
+  private List<String> timed(YcsbStore store, String workload, String prefix) {
+    Map<String, String> limits =
+        Map.of(
+            "maxexecutiontime",
+            String.valueOf(options.seconds),
+            "operationcount",
+            String.valueOf(options.operationsOf(workload)),
+            "status",
+            "true",
+            "status.interval",
+            "1");
+    return command(store, "-t", workload, prefix, limits);
+  }
+
+  private List<String> command(
+      YcsbStore store, String phase, String workload, String prefix, Map<String, String> limits) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    String classPath =
+        String.join(
+            File.pathSeparator,
+            System.getProperty("java.class.path"),
+            options.binding.resolve("*").toString(),
+            options.jars.resolve("*").toString());
+    command.addAll(List.of("-Xmx512m", "-cp", classPath, "site.ycsb.Client", phase));
+    command.addAll(List.of("-db", store.binding(), "-threads", String.valueOf(options.threads)));
+    command.addAll(List.of("-P", options.binding.resolve("workloads/workload" + workload) + ""));
+    Map<String, String> properties = new TreeMap<>(store.properties());
+    properties.putAll(limits);
+    properties.put("recordcount", String.valueOf(options.records));
+    properties.put("fieldcount", String.valueOf(FIELDS));
+    properties.put("fieldlength", String.valueOf(options.fieldLength));
+    properties.put("measurementtype", "hdrhistogram");
+    properties.put("hdrhistogram.fileoutput", "true");
+    properties.put("hdrhistogram.output.path", prefix);
+    properties.forEach((key, value) -> command.addAll(List.of("-p", key + "=" + value)));
+    return command;
+  }
+}

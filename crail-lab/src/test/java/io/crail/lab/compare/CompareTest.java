@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.compare;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.crail.bench.record.OptionException;
+import io.crail.bench.report.Json;
+import io.crail.lab.figures.Goals;
+import io.crail.lab.figures.Plot;
+import io.crail.lab.figures.Samples;
+import io.crail.lab.programs.Account;
+import io.crail.lab.programs.Jvm;
+import io.crail.lab.programs.LabCluster;
+import io.crail.lab.programs.Programs;
+import io.crail.lab.programs.Redis;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a comparison is asked for, and how it tells what it found. */
+class CompareTest {
+  @TempDir Path directory;
+
+  private static CompareOptions parse(String line) throws OptionException {
+    return CompareOptions.parse(line.isEmpty() ? new String[0] : line.split(" "));
+  }
+
+  private Comparison comparison(Programs programs, String line) throws Exception {
+    return new Comparison(
+        programs,
+        new Comparison.Surroundings("crail", List.of(), null),
+        parse(line),
+        directory,
+        new PrintStream(OutputStream.nullOutputStream()));
+  }
+
+  @Test
+  void everythingIsMeasuredThreeTimesUnlessSaidOtherwise() throws Exception {
+    CompareOptions options = parse("");
+    assertEquals(3, options.runs());
+    assertEquals(Part.words(), List.copyOf(options.only()));
+    CompareOptions some = parse("--runs 1 --only mapped,lookup --json /x --plots /y --out /z");
+    assertEquals(1, some.runs());
+    assertEquals(List.of("lookup", "mapped"), List.copyOf(some.only()), "the order is ours");
+    assertEquals(Path.of("/x"), some.json());
+    assertEquals(Path.of("/y"), some.plots());
+    assertEquals(Path.of("/z"), some.out());
+    assertFalse(some.times());
+    assertTrue(parse("--times").times());
+  }
+
+  @Test
+  void partsBesideHdfsFollowEachOther() {
+    String line =
+        Arrays.stream(Part.values())
+            .map(part -> part.isBesideHdfs() ? "h" : "-")
+            .collect(Collectors.joining());
+    assertTrue(line.matches("-*h+-*"), line);
+  }
+
+  @Test
+  void timeIsToldByWhatItWasUsedFor() {
+    Account account = new Account();
+    account.add("one", 1_500_000_000L);
+    account.add("two", 2_000_000_000L);
+    account.add("one", 1_000_000_000L);
+    assertEquals(
+        List.of("    2.5 s  2 x one", "    2.0 s  1 x two", "    0.5 s  all else"),
+        account.close(5_000_000_000L));
+    assertEquals(List.of("    0.0 s  all else"), account.close(0), "what was told is forgotten");
+    assertEquals(
+        "iobench getFile",
+        Account.kind(List.of("taskset", "-c", "0", "/x/crail", "iobench", "-t", "getFile")));
+    assertEquals(
+        "LoopbackEcho",
+        Account.kind(List.of("/x/java", "-cp", "y", "io.crail.lab.limits.LoopbackEcho", "8")));
+    assertEquals("redis-benchmark", Account.kind(List.of("redis-benchmark", "-t", "get")));
+    assertEquals("java", Account.kind(List.of("/x/java", "-version")));
+  }
+
+  @Test
+  void programsTellWhatTheyTook() throws Exception {
+    try (Programs programs = new Programs(directory)) {
+      programs.run(List.of("sh", "-c", "echo x"));
+      programs.run(List.of("sh", "-c", "echo x"), line -> {});
+      programs.startAndReadLine(List.of("sh", "-c", "echo port 7; exec sleep 60"));
+      programs.stopLast();
+      String text = String.join("\n", programs.account().close(0));
+      assertTrue(text.contains(" 2 x sh"), text);
+      assertTrue(text.contains(" 1 x start of sh"), text);
+      assertTrue(text.contains(" 1 x end of servers"), text);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--runs 0, --runs 0: expected a whole number from 1 to 1000",
+    "--runs x, --runs x: expected a whole number",
+    "--files 10, --files 10: expected",
+    "--only lookup;redis, there is no section 'lookup;redis'",
+    "--only ., there is no section '.'",
+    "--run 1, run",
+    "more, 'more' belongs to no option"
+  })
+  void aBadCommandLineIsNamed(String line, String message) {
+    OptionException thrown = assertThrows(OptionException.class, () -> parse(line));
+    assertTrue(thrown.getMessage().contains(message), thrown.getMessage());
+  }
+
+  @Test
+  void theHelpNamesEverySection() {
+    for (Part part : Part.values()) {
+      assertTrue(Compare.help().contains(part.word() + " "), part.word());
+      assertTrue(Compare.help().contains(part.title()), part.title());
+    }
+    assertTrue(
+        Arrays.stream(Compare.help().split("\n")).allMatch(line -> line.length() <= 100),
+        Compare::help);
+  }
+
+  @Test
+  void jsonHasAllKindsOfValues() {
+    Map<String, Object> value = new LinkedHashMap<>();
+    value.put("text", "a \"b\" \\ \n");
+    value.put("numbers", List.of(1, 2.5));
+    value.put("none", null);
+    value.put("nothing", Double.NaN);
+    value.put("list", List.of(Map.of("yes", true)));
+    value.put("empty", List.of());
+    assertEquals(
+        """
+        {
+          "text": "a \\"b\\" \\\\ \\u000a",
+          "numbers": [1, 2.5],
+          "none": null,
+          "nothing": null,
+          "list": [
+            {
+              "yes": true
+            }
+          ],
+          "empty": []
+        }
+        """,
+        Json.of(value));
+  }
+
+  @Test
+  void figuresAndGoalsAreInTheJson() {
+    Samples samples = new Samples();
+    samples.add("thing", "us p50", "do it", 3);
+    samples.add("limit", "us p50", "do less", 2);
+    Goals goals = new Goals(samples);
+    goals.add("thing", "limit", "us p50", 1.4);
+    goals.add("thing", "limit", "us p50", 0);
+    Map<String, Object> goal = goals.all().get(0).fields();
+    assertEquals(1.5, goal.get("ratio"));
+    assertEquals("at most 1.4", goal.get("goal"));
+    assertEquals(false, goal.get("met"));
+    assertFalse(goals.all().get(1).fields().containsKey("goal"), "nothing is demanded");
+    assertEquals(List.of(3.0), samples.fields().get(0).get("values"));
+    assertEquals("do it", samples.fields().get(0).get("command"));
+  }
+
+  @Test
+  void chartsShowWhatWasMeasured() throws Exception {
+    Section section =
+        new Section(null, new Samples()) {
+          @Override
+          protected void run() {}
+
+          @Override
+          protected void compare() {}
+        };
+    Plot.Series series = Plot.Series.overSizes("TCP", new int[] {4, 1024}, "read %s");
+    assertEquals(Map.of("4", "read 4 B", "1024", "read 1 KiB"), series.points());
+    for (double value : new double[] {5, 6, 9}) {
+      section.samples().add("read 4 B", "us p50", "x", value);
+      section.samples().add("read 1 KiB", "us p50", "x", 2 * value);
+    }
+    section.plot(new Plot("lines", "Reads", "latency [us]", "us p50", true, List.of(series)));
+    section.plot(new Plot("bars", "Reads", "latency [us]", "us p50", false, List.of(series)));
+    Plots.write(directory, List.of(section));
+    for (String file : new String[] {"lines.svg", "bars.svg"}) {
+      String svg = Files.readString(directory.resolve(file));
+      assertTrue(svg.contains(">Reads<") && svg.contains(">TCP<"), svg);
+    }
+    for (String file : new String[] {"lines.png", "bars.png"}) {
+      assertTrue(Files.size(directory.resolve(file)) > 1000, file);
+    }
+  }
+
+  @Test
+  void whatIsNotHereIsNamed() {
+    Map<Comparison.Peer, String> lacks =
+        new Comparison.Surroundings("crail", List.of(), null).lacks();
+    assertTrue(lacks.get(Comparison.Peer.HDFS).contains("jars"), lacks::toString);
+    assertFalse(
+        new Comparison.Surroundings("crail", List.of(), directory)
+            .lacks()
+            .containsKey(Comparison.Peer.HDFS));
+    assertTrue(Programs.isInstalled("sh"));
+    assertFalse(Programs.isInstalled("no-such-program"));
+  }
+
+  @Test
+  void figuresOfSeveralSizesAreTakenApart() {
+    String text = "readRandom, size 4,1024\nsize 4\np50 1\nsize 1024\np50 2\n";
+    assertEquals("p50 1\n", Section.part(text, 4));
+    assertEquals("p50 2\n", Section.part(text, 1024));
+    assertThrows(IllegalArgumentException.class, () -> Section.part(text, 102));
+  }
+
+  @Test
+  void copiesAreReadByTheirSize() throws Exception {
+    try (Programs programs = new Programs(directory)) {
+      String text =
+          programs.run(
+              Comparison.java("io.crail.lab.limits.MemoryCopy", directory, 1 << 20, 4, "4096x8"));
+      for (int size : new int[] {4, 4096}) {
+        String line = MemoryCopies.line(text, size);
+        assertTrue(Samples.number(line, "read") > 0, text);
+        double plain = Samples.number(line, "plain");
+        double fetched = Samples.number(line, "fetched");
+        assertTrue(plain > 0 && fetched > 0, text);
+        assertEquals(Math.max(plain, fetched), Samples.number(line, "write"), text);
+        assertTrue(Samples.number(line, "random") > 0, text);
+      }
+      assertThrows(IllegalArgumentException.class, () -> MemoryCopies.line(text, 409));
+      for (String figure : List.of("read", "write", "random")) {
+        String only =
+            programs.run(
+                Comparison.java("io.crail.lab.limits.MemoryCopy", directory, 4096, figure, 4));
+        String shape =
+            figure.equals("write") ? "write \\d+ plain \\d+ fetched \\d+" : figure + " [\\d.]+";
+        assertTrue(only.strip().matches("piece 4 " + shape), only);
+      }
+    }
+  }
+
+  @Test
+  void bareStreamsAreNamedByWhereTheirBytesLie() throws Exception {
+    Samples samples = new Samples();
+    try (Programs programs = new Programs(directory)) {
+      Comparison with = comparison(programs, "");
+      BareStreams.measureBeside(
+          with, samples, ", beside x", 1 << 20, 1 << 16, BareStreams.Way.values());
+      assertEquals(1 << 20, Files.size(with.limitRegion()), "its memory stays");
+      MemoryCopies.measure(with, samples, 1 << 20, 4096);
+      MemoryCopies.measureRandom(with, samples, 1 << 20, 8192);
+      MemoryCopies.measureBeside(with, samples, ", beside y", false, 1 << 20, 4096, 2);
+      with.dropLimitRegion();
+      assertFalse(Files.exists(with.limitRegion()));
+    }
+    for (BareStreams.Way way : BareStreams.Way.values()) {
+      assertTrue(samples.median(BareStreams.name(way) + ", beside x", "MB/s") > 0, way.name());
+    }
+    assertTrue(samples.median(MemoryCopies.name(true, 4096), "MB/s") > 0);
+    assertTrue(samples.median(MemoryCopies.random(8192), "us p50") > 0);
+    assertTrue(samples.median(MemoryCopies.name(false, 4096) + ", beside y", "MB/s") > 0);
+  }
+
+  @Test
+  void theClientOfRedisHasTheThreadsThatAreAskedFor() {
+    assertEquals(
+        "redis-benchmark -c 16 -P 1 -d 64 -n 100 -t get --csv",
+        new Redis.Load("get", 0, 64, 16, 1, 100).shown());
+    assertEquals(
+        "redis-benchmark -c 16 -P 1 --threads 16 -d 64 -n 100 -t get --csv",
+        new Redis.Load("get", 0, 64, 16, 1, 100, 16).shown());
+  }
+
+  @Test
+  void programsHaveTheEnvironmentThatWasSetLast() throws Exception {
+    try (Programs programs = new Programs(directory)) {
+      programs.setEnvironment("CRAIL_TEST", "one");
+      programs.setEnvironment("CRAIL_TEST", "two");
+      assertEquals("two\n", programs.run(List.of("sh", "-c", "echo $CRAIL_TEST")));
+    }
+  }
+
+  @Test
+  void redisHoldsWhatIsMeasuredAndNothingElse() throws Exception {
+    assumeTrue(Programs.isInstalled("redis-server"), "redis-server is not installed");
+    try (Programs programs = new Programs(directory)) {
+      Redis redis = Redis.start(programs, LabCluster.freePort());
+      redis.fill(0, 16);
+      long empty = redis.usedBytes();
+      redis.fill(2000, 4096);
+      long filled = redis.usedBytes() - empty;
+      assertTrue(filled > 2000 * 4096 && filled < 2000 * 6000, "filled " + filled);
+      // Fewer and shorter ones: what was there is gone, or the server says so.
+      redis.fill(10, 4);
+      long less = redis.usedBytes() - empty;
+      assertTrue(less < 100_000, "left " + less);
+    }
+  }
+
+  @Test
+  void anotherJvmTellsOfItsMemory() throws Exception {
+    int port = LabCluster.freePort();
+    try (Programs programs = new Programs(directory)) {
+      List<String> command = Comparison.java("io.crail.lab.limits.LoopbackEcho");
+      command.addAll(1, List.of(Jvm.options(port).split(" ")));
+      command.addAll(List.of("server", "blocking", "8", "8"));
+      assertTrue(programs.startAndReadLine(command).startsWith("port "));
+      try (Jvm jvm = Jvm.connect(port)) {
+        long used = jvm.usedHeapBytes();
+        assertTrue(used > 0 && used < 1L << 30, "used " + used);
+        Map<Long, Long> before = jvm.allocatedBytes();
+        assertTrue(before.values().stream().mapToLong(each -> each).sum() > 0, before::toString);
+        long between = Jvm.allocatedBetween(before, jvm.allocatedBytes());
+        assertTrue(between < 10_000, "it does nothing, and to look does not count: " + between);
+      }
+    }
+  }
+
+  @Test
+  void anEndedThreadMakesAllocationUnknown() throws Exception {
+    Map<Long, Long> before = Map.of(1L, 100L, 2L, 50L);
+    assertEquals(37, Jvm.allocatedBetween(before, Map.of(1L, 110L, 2L, 50L, 3L, 27L)));
+    assertThrows(IOException.class, () -> Jvm.allocatedBetween(before, Map.of(1L, 900L)));
+  }
+
+  @Test
+  void smallValuesAreThoseThatDfTells() {
+    assertEquals(
+        11_200, MemorySection.smallBytes("1 of 1\n11200 of small values at the namenodes\n"));
+    assertEquals(0, MemorySection.smallBytes("1 of 1 datanodes online\n"));
+  }
+
+  @Test
+  void eachRunBeginsWithAnotherFigure() throws Exception {
+    List<String> taken = new ArrayList<>();
+    try (Programs programs = new Programs(directory)) {
+      Comparison with = comparison(programs, "--runs 4");
+      Section section =
+          new Section(with) {
+            @Override
+            protected void run() throws IOException, InterruptedException {
+              inTurn(() -> taken.add("a"), () -> taken.add("b"), () -> taken.add("c"));
+              taken.add("-");
+            }
+
+            @Override
+            protected void compare() {}
+          };
+      section.measure();
+    }
+    assertEquals("abc-bca-cab-abc-", String.join("", taken));
+  }
+
+  @Test
+  void theLastExperimentIsTakenApart() {
+    String text =
+        "x\nexperiment 0\nthroughput 1 ops/s\nexperiment 1\nthroughput 2 ops/s\n"
+            + "summary of 2 experiments\nthroughput ops/s: median 1.5\n";
+    assertEquals("experiment 1\nthroughput 2 ops/s\n", Section.lastExperiment(text));
+    assertThrows(IllegalArgumentException.class, () -> Section.lastExperiment("throughput 1\n"));
+  }
+
+  @Test
+  void whatCannotBeWrittenIsNamedBeforeAnythingIsMeasured() throws Exception {
+    Path file = Files.createFile(directory.resolve("file"));
+    for (String option : new String[] {"--out", "--json"}) {
+      for (Path wrong : new Path[] {directory, directory.resolve("none/x"), file.resolve("x")}) {
+        OptionException thrown =
+            assertThrows(
+                OptionException.class,
+                () -> parse(option + " " + wrong).checkFiles(),
+                wrong::toString);
+        assertTrue(thrown.getMessage().startsWith(option + ": " + wrong), thrown.getMessage());
+      }
+      parse(option + " " + file).checkFiles();
+      parse(option + " " + directory.resolve("new")).checkFiles();
+    }
+    assertEquals(0, Files.size(file), "it is only looked at");
+    assertThrows(OptionException.class, () -> parse("--out x --json x"));
+    // Not even the launcher is looked for.
+    assertThrows(
+        OptionException.class,
+        () ->
+            Compare.run(
+                new String[] {"--json", directory.toString()},
+                null,
+                List.of(),
+                null,
+                System.out,
+                System.err));
+  }
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.jmh;
+
+import io.crail.lab.jmh.ThreadAllocation.Side;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * Fails when an operation of a hot path allocates more than it may in the threads of client,
+ * namenode or datanode: nothing, but for what the API gives the caller, what Netty needs for a
+ * message, and what the namenode keeps. Each limit is so near to what is needed that one more
+ * object, the smallest has 16 bytes, is beyond it; but for what a namenode does for a new name,
+ * which the compiler makes cheaper for as long as it runs.
+ *
+ * <p>The least of some iterations counts: what happens now and then, such as a sign of life, is in
+ * others. What is not yet compiled allocates more, so that one beyond its limit is measured again
+ * until it is within it, or the patience is over. {@code bin/jmh --check} runs it.
+ */
+public final class AllocationCheck {
+  /** Below it, nothing is allocated: what JMH and the clock cost, over an iteration. */
+  private static final double NOTHING = 0.5;
+
+  /** There is no thread of this side. */
+  private static final double ABSENT = -1;
+
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(120);
+  private static final int WARM_UPS = 2;
+  private static final int ITERATIONS = 4;
+  private static final long WARM_UP_MILLIS = 400;
+  private static final long ITERATION_MILLIS = 150;
+
+  private static final Map<String, String> ANY = Map.of();
+  private static final Map<String, String> FEW = Map.of("files", "10000");
+  private static final Map<String, String> MAPPED = Map.of("mapped", "true", "size", "4096");
+  private static final Map<String, String> TCP = Map.of("mapped", "false", "size", "4096");
+
+  /**
+   * What may be allocated, in bytes for each operation.
+   *
+   * @param benchmark class and method
+   * @param parameters of it
+   * @param client limit for the threads of the client
+   * @param namenode limit for those of the namenode
+   * @param datanode limit for those of the datanode
+   * @param why it may be more than nothing
+   */
+  private record Hot(
+      String benchmark,
+      Map<String, String> parameters,
+      double client,
+      double namenode,
+      double datanode,
+      String why) {
+    String name() {
+      return benchmark + (parameters == MAPPED ? ", mapped" : parameters == TCP ? ", TCP" : "");
+    }
+
+    double limit(Side side) {
+      return switch (side) {
+        case CLIENT -> client;
+        case NAMENODE -> namenode;
+        case DATANODE -> datanode;
+      };
+    }
+
+    boolean isExceeded(Map<Side, Double> bytes) {
+      return bytes.entrySet().stream().anyMatch(each -> each.getValue() > limit(each.getKey()));
+    }
+  }
+
+  private static final List<Hot> HOT =
+      List.of(
+          // Those first that the compiler has to know best: it learns from all that runs before.
+          new Hot("StoreBenchmark.lookupMany", ANY, 256, NOTHING, NOTHING, "future, node, path"),
+          new Hot("StoreBenchmark.get", ANY, 264, NOTHING, NOTHING, "future, result, path"),
+          new Hot("StreamBenchmark.read", MAPPED, 248, NOTHING, NOTHING, "future and result"),
+          new Hot(
+              "StreamBenchmark.write", MAPPED, 248, 2, NOTHING, "the same; a block now and then"),
+          new Hot("TransferBenchmark.read", MAPPED, NOTHING, ABSENT, NOTHING, ""),
+          new Hot("TransferBenchmark.write", MAPPED, NOTHING, ABSENT, NOTHING, ""),
+          new Hot(
+              "TransferBenchmark.readMany",
+              TCP,
+              72,
+              ABSENT,
+              NOTHING,
+              "Netty's entry, once for a batch"),
+          new Hot(
+              "TransferBenchmark.writeMany",
+              TCP,
+              136,
+              ABSENT,
+              NOTHING,
+              "the same, for header and bytes"),
+          new Hot("NamenodeLookupBenchmark.manyInFlight", FEW, 4, NOTHING, NOTHING, "the same"),
+          new Hot("NamenodeLookupBenchmark.oneInFlight", FEW, 72, NOTHING, NOTHING, "the same"),
+          new Hot(
+              "RpcBenchmark.manyInFlight", ANY, 4, NOTHING, ABSENT, "Netty's entry for a batch"),
+          new Hot(
+              "RpcBenchmark.oneInFlight", ANY, 72, NOTHING, ABSENT, "Netty's entry for a write"),
+          new Hot("StoreBenchmark.put", ANY, 480, 256, NOTHING, "future, node, path; what stays"),
+          new Hot("StoreBenchmark.create", ANY, 584, 530, NOTHING, "future, node, path; a record"));
+
+  private AllocationCheck() {}
+
+  /** Checks all of them; exit code 1 when one allocates more than it may. */
+  public static void main(String[] args) throws RunnerException {
+    long begin = System.nanoTime();
+    boolean failed = false;
+    System.out.println(
+        "| hot path | client | at most | namenode | at most | datanode | at most | what for |\n"
+            + "|---|---|---|---|---|---|---|---|");
+    for (Hot hot : HOT) {
+      Map<Side, Double> bytes = measure(hot, begin + PATIENCE_NANOS);
+      boolean tooMuch = hot.isExceeded(bytes);
+      failed |= tooMuch;
+      System.out.printf(
+          "| %s |%s%s%s %s%s |%n",
+          hot.name(),
+          shown(hot, bytes, Side.CLIENT),
+          shown(hot, bytes, Side.NAMENODE),
+          shown(hot, bytes, Side.DATANODE),
+          hot.why,
+          tooMuch ? " TOO MUCH" : "");
+    }
+    System.err.printf(
+        Locale.ROOT,
+        "checked in %d s%n",
+        TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin));
+    System.exit(failed ? 1 : 0);
+  }
+
+  private static String shown(Hot hot, Map<Side, Double> bytes, Side side) {
+    double limit = hot.limit(side);
+    if (limit == ABSENT) {
+      return " | |";
+    }
+    return String.format(
+        Locale.ROOT, limit == NOTHING ? " %.2f | 0 |" : " %.2f | %.0f |", bytes.get(side), limit);
+  }
+
+  /** The least that was seen, for each side. */
+  private static Map<Side, Double> measure(Hot hot, long deadline) throws RunnerException {
+    Map<Side, Double> least = new EnumMap<>(Side.class);
+    // Longer each time: on a busy machine, few operations share what JMH costs.
+    for (int times = 1; ; times++) {
+      measure(hot, times, least);
+      if (!hot.isExceeded(least) || System.nanoTime() - deadline >= 0) {
+        return least;
+      }
+      System.err.println(hot.name() + " allocated " + least + "; once more ...");
+    }
+  }
+
+  private static void measure(Hot hot, int times, Map<Side, Double> least) throws RunnerException {
+    ChainedOptionsBuilder options =
+        new OptionsBuilder()
+            .include("\\." + hot.benchmark.replace(".", "\\.") + "$")
+            // A process of its own takes a second more each. It is for a compiler that has come to
+            // a bad end in this one, as it does rarely, and then stays there.
+            .forks(times % 2 == 0 ? 1 : 0)
+            .warmupIterations(WARM_UPS)
+            .warmupTime(TimeValue.milliseconds(WARM_UP_MILLIS * times))
+            .measurementIterations(ITERATIONS)
+            .measurementTime(TimeValue.milliseconds(ITERATION_MILLIS * times))
+            .addProfiler(ThreadAllocation.class)
+            .verbosity(VerboseMode.SILENT)
+            .shouldFailOnError(true);
+    hot.parameters.forEach(options::param);
+    Collection<RunResult> results = new Runner(options.build()).run();
+    for (RunResult result : results) {
+      List<IterationResult> iterations =
+          List.copyOf(result.getBenchmarkResults().iterator().next().getIterationResults());
+      // When the last one is told, the benchmark is closed and its threads are gone.
+      for (IterationResult iteration : iterations.subList(0, iterations.size() - 1)) {
+        for (Side side : Side.values()) {
+          // Each on its own: what happens now and then may happen to both in different ones.
+          least.merge(side, allocated(hot, iteration, side), Math::min);
+        }
+      }
+    }
+    if (least.isEmpty()) {
+      throw new IllegalStateException(hot.name() + " gave no result");
+    }
+  }
+
+  private static double allocated(Hot hot, IterationResult iteration, Side side) {
+    Result<?> result = iteration.getSecondaryResults().get(side.name());
+    if ((result == null) != (hot.limit(side) == ABSENT)) {
+      // A thread of another name would be one that nobody counts.
+      throw new IllegalStateException(
+          hot.name() + ": " + (result == null ? "no" : "a") + " thread of the " + side);
+    }
+    return result == null ? ABSENT : result.getScore();
+  }
+}

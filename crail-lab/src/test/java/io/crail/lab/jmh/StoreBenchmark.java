@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.jmh;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailKeyValue;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailResult;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.conf.CrailConfiguration;
+import io.crail.embedded.EmbeddedCrail;
+import io.crail.memory.OffHeapBuffer;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** Lookups, and small values and files, through the public API. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 3, time = 2)
+@Measurement(iterations = 5, time = 2)
+@Fork(1)
+public class StoreBenchmark {
+  private static final int IN_FLIGHT = 128;
+  private static final int VALUE_BYTES = 100;
+  private static final String PATH = "/looked-up";
+  private static final String KEY = "/table/key";
+
+  private final List<Upcoming<CrailNode>> pending = new ArrayList<>(IN_FLIGHT);
+  private EmbeddedCrail cluster;
+  private CrailStore store;
+  private CrailBuffer value;
+  // Names of one length, so that each costs the same.
+  private long created = 1_000_000;
+
+  /** Starts a cluster with one file, a small value, and a directory to create files in. */
+  @Setup
+  public void open() throws Exception {
+    cluster = EmbeddedCrail.builder().start();
+    store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+    value = OffHeapBuffer.wrap(ByteBuffer.allocateDirect(VALUE_BYTES));
+    create(PATH, CrailNodeType.DATAFILE).asFile().getDirectOutputStream(0).close();
+    create("/table", CrailNodeType.TABLE).syncDir();
+    create("/created", CrailNodeType.DIRECTORY).syncDir();
+    put();
+  }
+
+  private CrailNode create(String path, CrailNodeType type) throws Exception {
+    return store
+        .create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true)
+        .get();
+  }
+
+  /** Closes. */
+  @TearDown
+  public void close() throws Exception {
+    store.close();
+    cluster.close();
+  }
+
+  /** One lookup at a time. */
+  @Benchmark
+  public CrailNode lookup() throws Exception {
+    return store.lookup(PATH).get();
+  }
+
+  /** As many lookups, all issued, then all waited for. */
+  @Benchmark
+  @OperationsPerInvocation(IN_FLIGHT)
+  public CrailNode lookupMany() throws Exception {
+    for (int i = 0; i < IN_FLIGHT; i++) {
+      pending.add(store.lookup(PATH));
+    }
+    CrailNode last = null;
+    for (Upcoming<CrailNode> lookup : pending) {
+      last = lookup.get();
+    }
+    pending.clear();
+    return last;
+  }
+
+  /** Puts a small value in the place of the one before. */
+  @Benchmark
+  public CrailKeyValue put() throws Exception {
+    return store.put(KEY, value.clear()).get();
+  }
+
+  /** Gets a small value. */
+  @Benchmark
+  public CrailResult get() throws Exception {
+    return store.get(KEY, value.clear()).get();
+  }
+
+  /** Creates a file, each time another one. */
+  @Benchmark
+  public CrailNode create() throws Exception {
+    return create("/created/" + created++, CrailNodeType.DATAFILE);
+  }
+}

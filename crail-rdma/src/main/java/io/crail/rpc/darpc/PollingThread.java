@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.darpc;
+
+import io.crail.common.Addresses;
+import io.crail.common.Clock;
+import io.crail.rpc.Turns;
+import io.crail.rpc.rdma.QueuePair;
+import io.crail.rpc.rdma.RdmaDevice;
+import io.crail.rpc.rdma.RdmaDevices;
+import io.crail.rpc.rdma.RdmaListener;
+import io.crail.rpc.rdma.RdmaQueues;
+import io.crail.verbs.Verbs;
+import io.crail.verbs.VerbsException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A thread of a server, its completion queues, and the connections that it serves; no other thread
+ * ever touches them. Methods say when others may call them.
+ */
+public final class PollingThread implements Executor {
+  private static final Logger LOG = LoggerFactory.getLogger(PollingThread.class);
+  private static final long MAX_SWEEP_NANOS = 1_000_000_000;
+
+  /** Polls between two looks at the clock, after which others may have the processor. */
+  private static final int POLLS = 32;
+
+  private final DarpcServer server;
+  private final DarpcSettings settings;
+  private final int processor;
+  private final Clock clock;
+  private final Turns turns;
+  private final Workspace workspace;
+  private final RdmaQueues queues;
+  private final ArrayList<ServerMessenger> messengers = new ArrayList<>();
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger load = new AtomicInteger();
+  private final Thread thread;
+  private final long sweepNanos;
+  private final Object wakeupLock = new Object();
+  private final int wakeup;
+  private boolean wakeupDestroyed;
+  private volatile boolean sleeping;
+  private volatile boolean closing;
+
+  /**
+   * Creates a cluster; {@link #start} lets it work.
+   *
+   * @param processor where its thread runs, -1 for anywhere
+   */
+  PollingThread(DarpcServer server, String name, RdmaDevices devices, int processor)
+      throws VerbsException {
+    this.server = server;
+    this.settings = server.settings();
+    this.processor = processor;
+    this.clock = server.clock();
+    this.turns = new Turns(clock);
+    this.workspace = new Workspace(settings);
+    this.queues =
+        new RdmaQueues(devices, settings.completions(), settings.pollSize(), descriptor -> {});
+    long shortest =
+        Math.min(
+            settings.handshakeTimeoutNanos(),
+            Math.min(settings.stallTimeoutNanos(), settings.keepAliveNanos()));
+    this.sweepNanos = Math.min(MAX_SWEEP_NANOS, shortest / 4);
+    this.wakeup = Verbs.createWakeup();
+    this.thread = new Thread(this::run, name);
+    thread.setDaemon(true);
+  }
+
+  public void start() {
+    thread.start();
+  }
+
+  DarpcServer server() {
+    return server;
+  }
+
+  // For any thread.
+
+  /** Connections that it has or is about to get. */
+  AtomicInteger load() {
+    return load;
+  }
+
+  /** Runs something in the thread, or not at all when it has ended. */
+  @Override
+  public void execute(Runnable task) {
+    tasks.add(task);
+    if (sleeping) {
+      wake();
+    }
+  }
+
+  private void wake() {
+    // Never after it was destroyed: its number may be somebody else's descriptor.
+    synchronized (wakeupLock) {
+      if (!wakeupDestroyed) {
+        Verbs.wake(wakeup);
+      }
+    }
+  }
+
+  /** Begins to close all connections and to end the thread. */
+  void close() {
+    closing = true;
+    if (thread.getState() == Thread.State.NEW) {
+      destroyWakeup();
+    } else {
+      wake();
+    }
+  }
+
+  /** The thread. */
+  Thread thread() {
+    return thread;
+  }
+
+  /** Accepts a peer that was counted in {@link #load}. */
+  void accept(RdmaListener.Request request, Greeting greeting) {
+    execute(() -> acceptNow(request, greeting));
+  }
+
+  /** Closes what it has of a device that was removed; then runs something. */
+  void release(RdmaDevice device, Runnable done) {
+    execute(
+        () -> {
+          queues.release(device, "device " + device + " was removed");
+          workspace.release(device);
+          done.run();
+        });
+  }
+
+  // In the thread.
+
+  /** Whose turn it is; each poll is one. */
+  Turns turns() {
+    return turns;
+  }
+
+  private void acceptNow(RdmaListener.Request request, Greeting greeting) {
+    if (closing) {
+      request.reject(null);
+      return;
+    }
+    InetSocketAddress address = request.peer();
+    String peer = Addresses.text(address.getAddress().getHostAddress(), address.getPort());
+    boolean[] added = new boolean[1];
+    try {
+      request.accept(
+          queues,
+          settings.queues(),
+          pair -> {
+            ServerMessenger messenger = newMessenger(pair, greeting, peer);
+            added[0] = true;
+            return messenger;
+          },
+          greeting == null ? null : settings.greeting().encode(),
+          this);
+    } catch (IOException | UncheckedIOException e) {
+      server.dropped(peer, e.getMessage());
+    }
+    if (!added[0]) {
+      load.decrementAndGet();
+    }
+  }
+
+  private ServerMessenger newMessenger(QueuePair pair, Greeting greeting, String peer) {
+    try {
+      ServerMessenger messenger =
+          new ServerMessenger(
+              this,
+              new MessagePort.OfQueuePair(pair, workspace),
+              workspace.pool(pair.device()),
+              settings,
+              greeting,
+              peer);
+      messenger.index = messengers.size();
+      messengers.add(messenger);
+      turns.join(messenger.turn());
+      return messenger;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e.getMessage(), e);
+    }
+  }
+
+  /** A connection has ended. */
+  void remove(ServerMessenger messenger) {
+    ServerMessenger last = messengers.remove(messengers.size() - 1);
+    if (last != messenger) {
+      messengers.set(messenger.index, last);
+      last.index = messenger.index;
+    }
+    load.decrementAndGet();
+  }
+
+  private void run() {
+    try {
+      bind();
+      long now = clock.nanoTime();
+      long workedNanos = now;
+      long nextSweepNanos = now + sweepNanos;
+      long restedNanos = now;
+      int polls = settings.rdma().spinNanos() > 0 ? POLLS : 1;
+      while (!closing) {
+        boolean worked = false;
+        // Without a pause in between: a poll is as short as one.
+        for (int i = 0; i < polls && !worked; i++) {
+          worked = poll();
+        }
+        now = clock.nanoTime();
+        boolean isWaiting = turns.isAnyWaiting();
+        if (isWaiting && now - restedNanos >= 0) {
+          long restNanos = serveSlice();
+          worked = true;
+          now = clock.nanoTime();
+          restedNanos = now + restNanos;
+        }
+        if (now - nextSweepNanos >= 0) {
+          nextSweepNanos = now + sweepNanos;
+          sweep(now);
+        }
+        if (worked) {
+          workedNanos = now;
+        } else if (now - workedNanos < settings.rdma().spinNanos()) {
+          Verbs.yieldProcessor();
+        } else {
+          long untilNanos = isWaiting ? restedNanos : nextSweepNanos;
+          sleep((untilNanos - now) / 1_000_000 + 1);
+        }
+      }
+    } finally {
+      runTasks();
+      queues.close();
+      workspace.close();
+      destroyWakeup();
+    }
+  }
+
+  private void bind() {
+    if (processor < 0) {
+      return;
+    }
+    int result = Verbs.setAffinity(maskOf(processor));
+    if (result < 0) {
+      LOG.warn(
+          "{} runs on any processor, not on {}: {}",
+          thread.getName(),
+          processor,
+          Verbs.errorText(result));
+    }
+  }
+
+  /** One processor as a bit of words of 64. */
+  static long[] maskOf(int processor) {
+    long[] mask = new long[processor / Long.SIZE + 1];
+    mask[processor / Long.SIZE] = 1L << processor;
+    return mask;
+  }
+
+  private boolean poll() {
+    turns.begin();
+    try {
+      return runTasks() | queues.poll() > 0;
+    } catch (RuntimeException | AssertionError e) {
+      LOG.error("{}: a poll failed", thread.getName(), e);
+      return true;
+    }
+  }
+
+  private long serveSlice() {
+    try {
+      return turns.serveSlice();
+    } catch (RuntimeException | AssertionError e) {
+      LOG.error("{}: a slice failed", thread.getName(), e);
+      return 0;
+    }
+  }
+
+  private boolean runTasks() {
+    boolean any = false;
+    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+      any = true;
+      try {
+        task.run();
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("{}: a task failed", thread.getName(), e);
+      }
+    }
+    return any;
+  }
+
+  private void sweep(long now) {
+    for (int i = messengers.size() - 1; i >= 0; i--) {
+      try {
+        messengers.get(i).sweep(now);
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("{}: a sweep failed", thread.getName(), e);
+      }
+    }
+  }
+
+  private void sleep(long millis) {
+    // Set before the last look, so that whoever adds a task afterwards wakes.
+    sleeping = true;
+    try {
+      if (queues.arm() && tasks.isEmpty() && !closing) {
+        queues.await(wakeup, (int) millis);
+      }
+    } catch (RuntimeException | AssertionError e) {
+      LOG.error("{}: a poll failed", thread.getName(), e);
+    } finally {
+      sleeping = false;
+    }
+  }
+
+  private void destroyWakeup() {
+    synchronized (wakeupLock) {
+      if (!wakeupDestroyed) {
+        wakeupDestroyed = true;
+        Verbs.destroyWakeup(wakeup);
+      }
+    }
+  }
+}

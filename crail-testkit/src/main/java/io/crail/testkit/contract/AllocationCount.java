@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.contract;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+
+/**
+ * Counts what all threads of this process allocate. The least of many rounds counts: what happens
+ * now and then, such as a sign of life or a class that is loaded, is in other rounds.
+ */
+public final class AllocationCount {
+  private static final int ROUNDS = 12;
+
+  /** What counting costs, in one round. */
+  private static final long OWN_BYTES = 2 << 10;
+
+  private AllocationCount() {}
+
+  /** What is repeated. */
+  public interface Round {
+    /** Does it once. */
+    void run() throws Exception;
+  }
+
+  /**
+   * Asserts that a round allocates little.
+   *
+   * @param what for messages
+   * @param operations of a round, so many that those who count do not count
+   * @param limitBytes most for each operation
+   */
+  public static void assertAtMost(String what, int operations, int limitBytes, Round round)
+      throws Exception {
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < ROUNDS; i++) {
+      long start = allocated();
+      round.run();
+      least = Math.min(least, allocated() - start);
+    }
+    double each = (double) least / operations;
+    System.out.printf("%s: %.2f bytes each%n", what, each);
+    assertTrue(least <= (long) limitBytes * operations + OWN_BYTES, what + ": " + each + " bytes");
+  }
+
+  private static long allocated() {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long sum = 0;
+    for (long each : threads.getThreadAllocatedBytes(threads.getAllThreadIds())) {
+      sum += Math.max(0, each);
+    }
+    return sum;
+  }
+}
