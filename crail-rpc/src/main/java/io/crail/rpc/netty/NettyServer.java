@@ -100,7 +100,7 @@ final class NettyServer implements Transport.ServerEndpoint {
     loops.forEach(
         (executor, loop) ->
             executor.scheduleWithFixedDelay(
-                () -> sweep(executor, loop), period, period, TimeUnit.NANOSECONDS));
+                () -> beginSweep(executor, loop), period, period, TimeUnit.NANOSECONDS));
   }
 
   @Override
@@ -190,11 +190,19 @@ final class NettyServer implements Transport.ServerEndpoint {
   }
 
   /** All deadlines depend on the sweeps, so they go on whatever happens, also without memory. */
+  private void beginSweep(EventExecutor executor, ServerLoop loop) {
+    // One that lasts longer than a period goes on alone: two would take two slices of a turn.
+    if (!loop.isSweepQueued()) {
+      sweep(executor, loop);
+    }
+  }
+
   private void sweep(EventExecutor executor, ServerLoop loop) {
     try {
       if (loop.sweep()) {
         // The rest after a look at the sockets.
         executor.schedule(() -> sweep(executor, loop), 0, TimeUnit.NANOSECONDS);
+        loop.sweepQueued();
       }
     } catch (RuntimeException | Error e) {
       sweepFailed(e);

@@ -33,6 +33,7 @@ final class ServerLoop implements IoHandler {
 
   private final Turns turns;
   private int unswept;
+  private boolean isSweepQueued;
   private boolean sliceScheduled;
 
   /**
@@ -92,6 +93,7 @@ final class ServerLoop implements IoHandler {
    * @return whether more are left for the next turn
    */
   boolean sweep() {
+    isSweepQueued = false;
     if (unswept == 0) {
       unswept = connections.size();
     }
@@ -106,6 +108,16 @@ final class ServerLoop implements IoHandler {
       now = clock.nanoTime();
     }
     return unswept > 0;
+  }
+
+  /** The rest of the sweep is queued as a task. */
+  void sweepQueued() {
+    isSweepQueued = true;
+  }
+
+  /** True when the rest of a sweep is queued as a task. */
+  boolean isSweepQueued() {
+    return isSweepQueued;
   }
 
   /** Whose turn it is. */
