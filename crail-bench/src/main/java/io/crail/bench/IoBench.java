@@ -14,7 +14,7 @@ import io.crail.bench.run.BenchRunner;
 import io.crail.client.ClientKeys;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
-import io.crail.protocol.NodePath;
+import io.crail.protocol.part.NodePath;
 import java.util.List;
 import java.util.Map;
 

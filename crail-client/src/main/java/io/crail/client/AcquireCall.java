@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
-import io.crail.protocol.AcquireLease;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
+import io.crail.protocol.node.AcquireLease;
 
 /** Asks for a write lease, and keeps in mind who has granted it. */
 final class AcquireCall extends OperationCall<AcquireLease.Request, AcquireLease.Response> {

@@ -10,10 +10,10 @@ import io.crail.CrailNodeType;
 import io.crail.CrailTable;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.NodeInfo;
-import io.crail.protocol.NodePath;
+import io.crail.protocol.node.Lookup;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodePath;
 import java.io.UncheckedIOException;
 import java.util.Iterator;
 

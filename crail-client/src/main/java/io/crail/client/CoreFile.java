@@ -12,12 +12,12 @@ import io.crail.CrailOutputStream;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.WriteLeaseHeldException;
-import io.crail.protocol.AcquireLease;
-import io.crail.protocol.Extent;
-import io.crail.protocol.FindExtents;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.NodeInfo;
-import io.crail.protocol.SmallValue;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.AcquireLease;
+import io.crail.protocol.node.FindExtents;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeInfo;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
@@ -56,7 +56,7 @@ class CoreFile extends CoreNode implements CrailFile {
     this(
         store,
         path,
-        info.type() == io.crail.protocol.NodeType.KEYVALUE
+        info.type() == io.crail.protocol.part.NodeType.KEYVALUE
             ? CrailNodeType.KEYVALUE
             : CrailNodeType.DATAFILE,
         info,

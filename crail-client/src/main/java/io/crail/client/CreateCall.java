@@ -3,8 +3,8 @@ package io.crail.client;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Create;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.node.Create;
 import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
 import java.nio.ByteBuffer;

@@ -3,11 +3,11 @@ package io.crail.client;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
-import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
-import io.crail.protocol.SetSize;
-import io.crail.protocol.SmallValue;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.Lookup;
+import io.crail.protocol.node.SetSize;
 import java.util.ArrayDeque;
 
 /**

@@ -5,10 +5,11 @@ import io.crail.CrailResult;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Lookup;
-import io.crail.protocol.NodePath;
-import io.crail.protocol.NodeType;
-import io.crail.protocol.SmallValue;
+import io.crail.protocol.LeanLookup;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.Lookup;
+import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.NodeType;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import java.nio.ByteBuffer;
@@ -83,7 +84,7 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
   /** Why the bytes of a node could not be had, and how often that has been so. */
   private record Loss(long id, CrailException cause, int times) {}
 
-  private final class Find extends Lookup.Call {
+  private final class Find extends LeanLookup {
     private final long sentNanos = context.nanoTime();
     private Lookup.Response response;
 

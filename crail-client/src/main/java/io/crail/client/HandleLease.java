@@ -3,8 +3,8 @@ package io.crail.client;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.SetSize;
-import io.crail.protocol.SmallValue;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.SetSize;
 import io.crail.rpc.RpcCall;
 
 /**

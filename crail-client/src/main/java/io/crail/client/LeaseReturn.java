@@ -5,8 +5,8 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
-import io.crail.protocol.SetSize;
-import io.crail.protocol.SmallValue;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.SetSize;
 import io.crail.rpc.RpcCall;
 import java.util.function.Consumer;
 

@@ -2,7 +2,7 @@
 package io.crail.client;
 
 import io.crail.common.error.CrailException;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import io.crail.storage.StorageEndpoint;
 
 /**

@@ -5,7 +5,8 @@ import io.crail.CrailNode;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Lookup;
+import io.crail.protocol.LeanLookup;
+import io.crail.protocol.node.Lookup;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import io.crail.rpc.RpcPeer;
@@ -15,7 +16,7 @@ import java.nio.ByteBuffer;
  * A lookup: request, call and future in one object, for this is the operation of which a client
  * issues millions a second.
  */
-final class LookupCall extends Lookup.Call implements Awaitable<CrailNode> {
+final class LookupCall extends LeanLookup implements Awaitable<CrailNode> {
   /**
    * How old a small value may be that the first read of its handle takes without asking: the
    * program looks it up and reads it, and does no more in between.

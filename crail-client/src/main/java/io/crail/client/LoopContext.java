@@ -3,9 +3,9 @@ package io.crail.client;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
-import io.crail.protocol.SmallValue;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.rpc.ClientLoop;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;

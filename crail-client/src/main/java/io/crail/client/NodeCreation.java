@@ -3,9 +3,9 @@ package io.crail.client;
 
 import io.crail.CrailNode;
 import io.crail.common.error.CrailException;
-import io.crail.protocol.Create;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.SetSize;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.node.SetSize;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import java.nio.ByteBuffer;

@@ -3,10 +3,10 @@ package io.crail.client;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.Names;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.node.Names;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;

@@ -3,10 +3,10 @@ package io.crail.client;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
-import io.crail.protocol.FindExtents;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
+import io.crail.protocol.node.FindExtents;
+import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
 import java.util.ArrayList;
 import java.util.List;

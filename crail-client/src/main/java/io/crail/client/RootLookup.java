@@ -4,7 +4,7 @@ package io.crail.client;
 import io.crail.CrailNode;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeClient;
-import io.crail.protocol.NodePath;
+import io.crail.protocol.part.NodePath;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import java.util.concurrent.atomic.AtomicInteger;

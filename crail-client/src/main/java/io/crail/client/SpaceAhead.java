@@ -2,9 +2,9 @@
 package io.crail.client;
 
 import io.crail.common.Utf8;
-import io.crail.protocol.Extent;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.SetSize;
+import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.Extent;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;

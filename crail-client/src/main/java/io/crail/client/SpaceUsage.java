@@ -4,10 +4,10 @@ package io.crail.client;
 import io.crail.CrailSpace;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.Answers;
-import io.crail.protocol.ClassUsage;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.Usage;
+import io.crail.protocol.cluster.Usage;
+import io.crail.protocol.part.ClassUsage;
 
 /** Adds up what the namenodes tell of their space. */
 final class SpaceUsage {

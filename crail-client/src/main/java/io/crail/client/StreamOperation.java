@@ -4,7 +4,7 @@ package io.crail.client;
 import io.crail.CrailResult;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import io.crail.storage.StorageEndpoint;

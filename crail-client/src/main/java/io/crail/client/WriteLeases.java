@@ -3,10 +3,10 @@ package io.crail.client;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
-import io.crail.protocol.RenewLeases;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.node.RenewLeases;
 import io.crail.rpc.ClientLoop;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,11 +3,11 @@ package io.crail.client;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extend;
-import io.crail.protocol.Extent;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
-import io.crail.protocol.ReplaceExtent;
+import io.crail.protocol.node.Extend;
+import io.crail.protocol.node.ReplaceExtent;
+import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

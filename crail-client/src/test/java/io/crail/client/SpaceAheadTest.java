@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

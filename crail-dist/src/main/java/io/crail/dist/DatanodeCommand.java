@@ -6,7 +6,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.namenode.NameNodeKeys;
 import io.crail.protocol.ClusterKeys;
-import io.crail.protocol.Region;
+import io.crail.protocol.part.Region;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import io.crail.storage.Datanode;

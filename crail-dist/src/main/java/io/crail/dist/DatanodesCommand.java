@@ -3,10 +3,10 @@ package io.crail.dist;
 
 import io.crail.common.Addresses;
 import io.crail.common.Printable;
-import io.crail.protocol.DescribeDatanode;
-import io.crail.protocol.ListDatanodes;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.Region;
+import io.crail.protocol.cluster.DescribeDatanode;
+import io.crail.protocol.cluster.ListDatanodes;
+import io.crail.protocol.part.Region;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;

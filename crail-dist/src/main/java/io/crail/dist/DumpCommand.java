@@ -2,8 +2,8 @@
 package io.crail.dist;
 
 import io.crail.common.Printable;
-import io.crail.protocol.Dump;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.Dump;
 import org.apache.commons.cli.CommandLine;
 
 /** Prints what the namenodes hold. */

@@ -3,7 +3,7 @@ package io.crail.dist;
 
 import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.Ping;
+import io.crail.protocol.cluster.Ping;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.commons.cli.CommandLine;
 

@@ -5,7 +5,7 @@ import io.crail.common.Addresses;
 import io.crail.common.Utf8;
 import io.crail.common.error.UnknownDatanodeException;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.RemoveDatanode;
+import io.crail.protocol.cluster.RemoveDatanode;
 import org.apache.commons.cli.CommandLine;
 
 /** Takes a datanode out of service. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
-import io.crail.protocol.ClassUsage;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.Usage;
+import io.crail.protocol.cluster.Usage;
+import io.crail.protocol.part.ClassUsage;
 import java.io.PrintStream;
 import java.util.Map;
 import java.util.TreeMap;

@@ -5,8 +5,8 @@ import io.crail.common.Printable;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Hello;
-import io.crail.protocol.RegisterDatanode;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.RegisterDatanode;
 import java.util.regex.Pattern;
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import java.nio.ByteBuffer;
 
 /**

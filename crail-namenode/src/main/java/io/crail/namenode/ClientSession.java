@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
-import io.crail.protocol.Hello;
+import io.crail.protocol.cluster.Hello;
 
 /**
  * What the namenode keeps with a connection after its handshake.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
-import io.crail.protocol.NodeType;
+import io.crail.protocol.part.NodeType;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

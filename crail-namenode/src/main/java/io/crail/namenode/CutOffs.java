@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
-import io.crail.protocol.KeepAlive;
+import io.crail.protocol.cluster.KeepAlive;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;

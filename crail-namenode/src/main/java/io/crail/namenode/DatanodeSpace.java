@@ -3,10 +3,10 @@ package io.crail.namenode;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
-import io.crail.protocol.Generation;
-import io.crail.protocol.Region;
-import io.crail.protocol.RegisterDatanode;
+import io.crail.protocol.cluster.RegisterDatanode;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Generation;
+import io.crail.protocol.part.Region;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

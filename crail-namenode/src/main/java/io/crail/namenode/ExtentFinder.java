@@ -3,8 +3,8 @@ package io.crail.namenode;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
-import io.crail.protocol.FindExtents;
+import io.crail.protocol.node.FindExtents;
+import io.crail.protocol.part.Extent;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import java.nio.ByteBuffer;

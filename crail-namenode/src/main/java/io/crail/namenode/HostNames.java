@@ -2,7 +2,7 @@
 package io.crail.namenode;
 
 import io.crail.common.Utf8;
-import io.crail.protocol.TextLimits;
+import io.crail.protocol.part.TextLimits;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;

@@ -3,11 +3,11 @@ package io.crail.namenode;
 
 import io.crail.common.Printable;
 import io.crail.common.Utf8;
-import io.crail.protocol.ClassUsage;
-import io.crail.protocol.Dump;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationServer;
+import io.crail.protocol.cluster.Dump;
+import io.crail.protocol.part.ClassUsage;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;

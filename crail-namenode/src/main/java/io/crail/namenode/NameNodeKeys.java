@@ -5,8 +5,8 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
-import io.crail.protocol.Extent;
-import io.crail.protocol.SmallValue;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Extent;
 import java.time.Duration;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
-import io.crail.protocol.NodeInfo;
-import io.crail.protocol.NodeType;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodeType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

@@ -3,7 +3,7 @@ package io.crail.namenode;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Create;
+import io.crail.protocol.node.Create;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import java.nio.ByteBuffer;

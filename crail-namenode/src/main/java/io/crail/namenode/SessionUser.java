@@ -4,7 +4,7 @@ package io.crail.namenode;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.TextLimits;
+import io.crail.protocol.part.TextLimits;
 
 /**
  * The user of a connection. Its name takes a number of {@link UserNames} only when a node is to

@@ -3,10 +3,10 @@ package io.crail.namenode;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Create;
-import io.crail.protocol.NodeInfo;
-import io.crail.protocol.NodePath;
-import io.crail.protocol.NodeType;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.NodeType;
 import io.crail.rpc.RequestBatch;
 import java.nio.ByteBuffer;
 

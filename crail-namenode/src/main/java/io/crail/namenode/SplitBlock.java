@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 
 /**
  * A block that is given out in pieces: a buddy allocator over its units of 4 KiB. It exists only

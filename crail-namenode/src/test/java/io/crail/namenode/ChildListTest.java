@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.crail.protocol.NodeType;
+import io.crail.protocol.part.NodeType;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;

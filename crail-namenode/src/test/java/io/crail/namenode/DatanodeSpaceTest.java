@@ -4,8 +4,8 @@ package io.crail.namenode;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import io.crail.protocol.Extent;
-import io.crail.protocol.Region;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Region;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;

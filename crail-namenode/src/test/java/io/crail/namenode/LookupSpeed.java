@@ -3,11 +3,11 @@ package io.crail.namenode;
 
 import com.sun.management.ThreadMXBean;
 import io.crail.common.Utf8;
-import io.crail.protocol.Create;
-import io.crail.protocol.Hello;
-import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.NodeType;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Lookup;
+import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;

@@ -2,9 +2,9 @@
 package io.crail.namenode;
 
 import io.crail.common.Utf8;
-import io.crail.protocol.Create;
-import io.crail.protocol.NodeType;
-import io.crail.protocol.SmallValue;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.part.NodeType;
 
 /**
  * Measures what an empty file costs a namenode: node, name, slots of both tables, place in its

@@ -4,9 +4,9 @@ package io.crail.namenode;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.crail.protocol.Dump;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.NodeType;
+import io.crail.protocol.cluster.Dump;
+import io.crail.protocol.part.NodeType;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
-import io.crail.protocol.Extent;
-import io.crail.protocol.FindExtents;
-import io.crail.protocol.Locations;
-import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.SetSize;
+import io.crail.protocol.node.FindExtents;
+import io.crail.protocol.node.Locations;
+import io.crail.protocol.node.Lookup;
+import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.Extent;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;

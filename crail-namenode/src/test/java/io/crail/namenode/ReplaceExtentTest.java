@@ -11,14 +11,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Create;
-import io.crail.protocol.Extent;
-import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.NodeType;
-import io.crail.protocol.ReplaceExtent;
-import io.crail.protocol.SetSize;
-import io.crail.protocol.SmallValue;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.node.ReplaceExtent;
+import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -180,7 +180,7 @@ class ReplaceExtentTest {
     return otherWire
         .call(
             NameNodeOperations.EXTEND,
-            new io.crail.protocol.Extend.Request(id, 1, position, BLOCK, -1))
+            new io.crail.protocol.node.Extend.Request(id, 1, position, BLOCK, -1))
         .extents();
   }
 

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.crail.common.error.NodeNotFoundException;
-import io.crail.protocol.Dump;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.NodeInfo;
-import io.crail.protocol.NodeType;
-import io.crail.protocol.Usage;
+import io.crail.protocol.cluster.Dump;
+import io.crail.protocol.cluster.Usage;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodeType;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -4,8 +4,8 @@ package io.crail.namenode;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.crail.protocol.Extent;
-import io.crail.protocol.Region;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Region;
 import org.junit.jupiter.api.Test;
 
 class SpaceAuditTest {

@@ -4,25 +4,25 @@ package io.crail.namenode;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
-import io.crail.protocol.AcquireLease;
-import io.crail.protocol.Create;
-import io.crail.protocol.Extend;
-import io.crail.protocol.Extent;
-import io.crail.protocol.FindExtents;
-import io.crail.protocol.Hello;
-import io.crail.protocol.KeepAlive;
-import io.crail.protocol.ListNodes;
-import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.NodeInfo;
-import io.crail.protocol.NodeType;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationServer;
-import io.crail.protocol.RegisterDatanode;
-import io.crail.protocol.RegisterRegion;
-import io.crail.protocol.Remove;
-import io.crail.protocol.Rename;
-import io.crail.protocol.SetSize;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.KeepAlive;
+import io.crail.protocol.cluster.RegisterDatanode;
+import io.crail.protocol.cluster.RegisterRegion;
+import io.crail.protocol.node.AcquireLease;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Extend;
+import io.crail.protocol.node.FindExtents;
+import io.crail.protocol.node.ListNodes;
+import io.crail.protocol.node.Lookup;
+import io.crail.protocol.node.Remove;
+import io.crail.protocol.node.Rename;
+import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -221,7 +221,7 @@ final class TestStore {
     }
   }
 
-  io.crail.protocol.ClassUsage usage(int storageClass) {
+  io.crail.protocol.part.ClassUsage usage(int storageClass) {
     return namenode.store().usage().stream()
         .filter(usage -> usage.storageClass() == storageClass)
         .findFirst()

@@ -4,7 +4,7 @@ package io.crail.namenode;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.crail.common.error.CrailException;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;

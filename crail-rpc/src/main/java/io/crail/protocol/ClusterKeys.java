@@ -8,6 +8,7 @@ import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.common.config.Configuration;
+import io.crail.protocol.part.TextLimits;
 import io.crail.rpc.TransportProvider;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
+import io.crail.protocol.codec.Codec;
 import java.util.Objects;
 import java.util.function.ToIntBiFunction;
 

@@ -2,6 +2,9 @@
 package io.crail.protocol;
 
 import io.crail.common.Utf8;
+import io.crail.protocol.codec.Layout;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.NodeType;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;

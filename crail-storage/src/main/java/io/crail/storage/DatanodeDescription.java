@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage;
 
-import io.crail.protocol.Region;
+import io.crail.protocol.part.Region;
 import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.UUID;

@@ -2,8 +2,8 @@
 package io.crail.storage;
 
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
-import io.crail.protocol.Generation;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Generation;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;

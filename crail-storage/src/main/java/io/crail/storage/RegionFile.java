@@ -4,7 +4,7 @@ package io.crail.storage;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -2,7 +2,7 @@
 package io.crail.storage;
 
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import java.io.IOException;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;

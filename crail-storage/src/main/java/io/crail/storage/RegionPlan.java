@@ -4,7 +4,7 @@ package io.crail.storage;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.Configuration;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import java.util.ArrayList;
 import java.util.List;
 

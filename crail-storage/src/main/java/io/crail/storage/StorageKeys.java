@@ -4,7 +4,7 @@ package io.crail.storage;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
-import io.crail.protocol.TextLimits;
+import io.crail.protocol.part.TextLimits;
 import java.util.List;
 import java.util.Set;
 

@@ -4,7 +4,7 @@ package io.crail.storage;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import java.time.Duration;
 
 /**

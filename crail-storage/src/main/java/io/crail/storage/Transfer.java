@@ -2,7 +2,7 @@
 package io.crail.storage;
 
 import io.crail.common.error.CrailException;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import io.crail.rpc.Completion;
 import java.nio.ByteBuffer;
 

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Generation;
+import io.crail.protocol.part.Generation;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Clock;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigType;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;

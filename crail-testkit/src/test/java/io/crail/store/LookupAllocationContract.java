@@ -7,9 +7,10 @@ import io.crail.Upcoming;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
-import io.crail.protocol.Hello;
-import io.crail.protocol.Lookup;
+import io.crail.protocol.LeanLookup;
 import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.node.Lookup;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
@@ -88,9 +89,9 @@ abstract class LookupAllocationContract {
               RpcPeer.Options.defaults(),
               PATIENCE_NANOS);
       try {
-        LeanLookup[] calls = new LeanLookup[IN_FLIGHT];
+        LookupWithoutObjects[] calls = new LookupWithoutObjects[IN_FLIGHT];
         for (int i = 0; i < IN_FLIGHT; i++) {
-          calls[i] = new LeanLookup(client.peer(0), Utf8.of(paths[i]));
+          calls[i] = new LookupWithoutObjects(client.peer(0), Utf8.of(paths[i]));
         }
         for (int inFlight : new int[] {1, IN_FLIGHT}) {
           int repeated = inFlight == 1 ? 400 : REPEATED * 2;
@@ -116,12 +117,12 @@ abstract class LookupAllocationContract {
   }
 
   /** A lookup that makes no objects. */
-  private static final class LeanLookup extends Lookup.Call {
+  private static final class LookupWithoutObjects extends LeanLookup {
     private final RpcPeer namenode;
     private final Utf8 path;
     private long node;
 
-    LeanLookup(RpcPeer namenode, Utf8 path) {
+    LookupWithoutObjects(RpcPeer namenode, Utf8 path) {
       this.namenode = namenode;
       this.path = path;
     }

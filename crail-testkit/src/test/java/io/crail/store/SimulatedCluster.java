@@ -9,7 +9,7 @@ import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.namenode.NameNodeServer;
-import io.crail.protocol.ClassUsage;
+import io.crail.protocol.part.ClassUsage;
 import io.crail.storage.StorageTier;
 import io.crail.testkit.sim.SimulatedDatanode;
 import io.crail.testkit.sim.SimulatedNetwork;

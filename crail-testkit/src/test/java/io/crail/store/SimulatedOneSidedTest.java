@@ -17,7 +17,7 @@ import io.crail.CrailResult;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.StaleNodeException;
-import io.crail.protocol.RenewLeases;
+import io.crail.protocol.node.RenewLeases;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -3,8 +3,8 @@ package io.crail.storage.rdma;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Codec;
-import io.crail.protocol.Layout;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.UUID;

@@ -3,7 +3,7 @@ package io.crail.storage.rdma;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Region;
+import io.crail.protocol.part.Region;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaLoop;
 import io.crail.storage.DatanodeDescription;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
-import io.crail.protocol.Codec;
-import io.crail.protocol.Layout;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
 import java.util.UUID;
 
 /**

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
-import io.crail.protocol.Codec;
 import io.crail.protocol.Operation;
 import io.crail.protocol.Operation.Routing;
-import io.crail.protocol.Ping;
+import io.crail.protocol.cluster.Ping;
+import io.crail.protocol.codec.Codec;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -3,8 +3,8 @@ package io.crail.storage.tcp;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Generation;
-import io.crail.protocol.Ping;
+import io.crail.protocol.cluster.Ping;
+import io.crail.protocol.part.Generation;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.HeldMemory;
 import io.crail.storage.RegionMemory;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
-import io.crail.protocol.Codec;
-import io.crail.protocol.Layout;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 
 /**
@@ -75,7 +75,7 @@ public final class ReadData {
           }
 
           @Override
-          protected Response read(ByteBuffer in, int offset) {
+          public Response read(ByteBuffer in, int offset) {
             return new Response(in.getInt(offset + DATA_LENGTH), in.getInt(offset + TRAILER) != 0);
           }
         };

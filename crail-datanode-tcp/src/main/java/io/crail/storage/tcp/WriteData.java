@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
-import io.crail.protocol.Codec;
-import io.crail.protocol.Layout;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 
 /**
@@ -52,7 +52,7 @@ public final class WriteData {
           }
 
           @Override
-          protected Request read(ByteBuffer in, int offset) {
+          public Request read(ByteBuffer in, int offset) {
             return new Request(
                 in.getInt(offset + REGION),
                 in.getInt(offset + DATA_LENGTH),

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.crail.common.error.CrailProtocolException;
-import io.crail.protocol.Codec;
-import io.crail.protocol.Ping;
+import io.crail.protocol.cluster.Ping;
+import io.crail.protocol.codec.Codec;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HexFormat;

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Generation;
-import io.crail.protocol.Ping;
+import io.crail.protocol.cluster.Ping;
+import io.crail.protocol.part.Generation;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.storage.Hazard;

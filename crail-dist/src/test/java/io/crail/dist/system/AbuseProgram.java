@@ -2,10 +2,10 @@
 package io.crail.dist.system;
 
 import io.crail.common.Utf8;
-import io.crail.protocol.Dump;
-import io.crail.protocol.ListNodes;
-import io.crail.protocol.Lookup;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.Dump;
+import io.crail.protocol.node.ListNodes;
+import io.crail.protocol.node.Lookup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Printable;
 import io.crail.common.Utf8;
 import io.crail.dist.Ran;
-import io.crail.protocol.NodePath;
+import io.crail.protocol.part.NodePath;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -15,7 +15,7 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.Printable;
 import io.crail.conf.CrailConfiguration;
-import io.crail.protocol.Hello;
+import io.crail.protocol.cluster.Hello;
 import io.crail.rpc.Frame;
 import java.io.IOException;
 import java.io.InputStream;

@@ -18,7 +18,7 @@ import io.crail.common.error.IncompleteException;
 import io.crail.common.error.MissingNamenode;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.Ran;
-import io.crail.protocol.NodePath;
+import io.crail.protocol.part.NodePath;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -15,7 +15,7 @@ import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.memory.OffHeapBuffer;
-import io.crail.protocol.NodePath;
+import io.crail.protocol.part.NodePath;
 import io.crail.testkit.model.Board;
 import io.crail.testkit.model.Board.Counter;
 import io.crail.testkit.model.Content;

@@ -2,11 +2,11 @@
 package io.crail.dist.system;
 
 import io.crail.common.Utf8;
-import io.crail.protocol.Codec;
-import io.crail.protocol.Dump;
-import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
+import io.crail.protocol.cluster.Dump;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.codec.Codec;
 import io.crail.rpc.Frame;
 import java.io.DataInputStream;
 import java.io.IOException;

@@ -25,7 +25,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.conf.CrailConfiguration;
 import io.crail.memory.OffHeapBuffer;
-import io.crail.protocol.NodePath;
+import io.crail.protocol.part.NodePath;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;

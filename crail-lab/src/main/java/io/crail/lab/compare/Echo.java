@@ -2,7 +2,7 @@
 package io.crail.lab.compare;
 
 import io.crail.lab.programs.Programs;
-import io.crail.protocol.Lookup;
+import io.crail.protocol.node.Lookup;
 import io.crail.rpc.Frame;
 import java.io.IOException;
 import java.util.ArrayList;

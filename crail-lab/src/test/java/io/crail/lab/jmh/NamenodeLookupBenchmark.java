@@ -12,9 +12,10 @@ import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.protocol.ClusterKeys;
-import io.crail.protocol.Hello;
-import io.crail.protocol.Lookup;
+import io.crail.protocol.LeanLookup;
 import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.node.Lookup;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
@@ -153,7 +154,7 @@ public class NamenodeLookupBenchmark {
   }
 
   /** A lookup that reads the node's id and makes no objects. */
-  private static final class Call extends Lookup.Call {
+  private static final class Call extends LeanLookup {
     private long node;
 
     void use(RpcPeer target, Utf8 newPath) {

@@ -2,8 +2,8 @@
 package io.crail.lab.jmh;
 
 import io.crail.common.config.Configuration;
-import io.crail.protocol.Extent;
-import io.crail.protocol.Region;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;

@@ -518,8 +518,7 @@ class ServerMemoryTest {
       honest.getOutputStream().write(requests(INFLATE, 0, 1, 4));
       assertEquals(1, readAnswers(honest, 1));
       // They need no turn of their own. Each takes so long that a sweep of all lasts longer than a
-      // quarter of the
-      // deadline, after which the next one is due.
+      // quarter of the deadline, after which the next one is due.
       service.beforeEach =
           () -> {
             long figure = figure(server, "ended-no-handshake");

@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
-import io.crail.protocol.Region;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;

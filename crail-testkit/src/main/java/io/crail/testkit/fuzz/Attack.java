@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.fuzz;
 
-import io.crail.protocol.Create;
-import io.crail.protocol.Generation;
-import io.crail.protocol.Layout;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
-import io.crail.protocol.RegisterDatanode;
-import io.crail.protocol.RegisterRegion;
+import io.crail.protocol.cluster.RegisterDatanode;
+import io.crail.protocol.cluster.RegisterRegion;
+import io.crail.protocol.codec.Layout;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.part.Generation;
 import io.crail.rpc.Frame;
 import io.crail.storage.tcp.DataNodeOperations;
 import io.crail.storage.tcp.WriteData;

@@ -2,9 +2,9 @@
 package io.crail.testkit.fuzz;
 
 import io.crail.common.error.CrailException;
-import io.crail.protocol.Codec;
-import io.crail.protocol.Layout;
 import io.crail.protocol.Operation;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
 import io.crail.rpc.Frame;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

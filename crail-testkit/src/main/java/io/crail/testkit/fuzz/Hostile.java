@@ -2,7 +2,7 @@
 package io.crail.testkit.fuzz;
 
 import io.crail.common.Utf8;
-import io.crail.protocol.Layout;
+import io.crail.protocol.codec.Layout;
 import java.lang.reflect.RecordComponent;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

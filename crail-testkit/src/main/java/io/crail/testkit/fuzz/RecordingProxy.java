@@ -3,9 +3,9 @@ package io.crail.testkit.fuzz;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Codec;
-import io.crail.protocol.DescribeDatanode;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.DescribeDatanode;
+import io.crail.protocol.codec.Codec;
 import io.crail.rpc.Frame;
 import java.io.DataInputStream;
 import java.io.IOException;

@@ -3,8 +3,8 @@ package io.crail.testkit.sim;
 
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
-import io.crail.protocol.Hello;
 import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.cluster.Hello;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.storage.Registration;

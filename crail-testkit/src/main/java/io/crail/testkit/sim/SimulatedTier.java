@@ -5,7 +5,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Region;
+import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.HazardTable;

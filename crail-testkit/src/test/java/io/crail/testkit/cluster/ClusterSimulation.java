@@ -5,7 +5,7 @@ import io.crail.CrailStore;
 import io.crail.client.CoreStore;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.NameNodeServer;
-import io.crail.protocol.ClassUsage;
+import io.crail.protocol.part.ClassUsage;
 import io.crail.testkit.sim.SimulatedDatanode;
 import io.crail.testkit.sim.SimulatedNamenode;
 import io.crail.testkit.sim.SimulatedNetwork;

@@ -3,7 +3,7 @@ package io.crail.testkit.cluster;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.NodePath;
+import io.crail.protocol.part.NodePath;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;

@@ -3,9 +3,9 @@ package io.crail.testkit.fuzz;
 
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
-import io.crail.protocol.Generation;
-import io.crail.protocol.Ping;
+import io.crail.protocol.cluster.Ping;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Generation;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.storage.StorageServer;

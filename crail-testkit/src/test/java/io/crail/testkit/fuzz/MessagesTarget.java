@@ -3,10 +3,10 @@ package io.crail.testkit.fuzz;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Codec;
-import io.crail.protocol.Layout;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
 import io.crail.storage.tcp.DataNodeOperations;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -4,7 +4,7 @@ package io.crail.testkit.fuzz;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.NodePath;
+import io.crail.protocol.part.NodePath;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

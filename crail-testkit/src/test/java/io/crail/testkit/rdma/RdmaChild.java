@@ -3,8 +3,8 @@ package io.crail.testkit.rdma;
 
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
-import io.crail.protocol.Extent;
-import io.crail.protocol.Region;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.DatanodeDescription;

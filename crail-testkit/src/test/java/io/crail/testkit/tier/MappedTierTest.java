@@ -4,7 +4,7 @@ package io.crail.testkit.tier;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.MappedEndpoint;
 import io.crail.storage.StorageClient;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Extent;
+import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.Utf8;
+import io.crail.protocol.node.Lookup;
+import io.crail.rpc.RpcCall;
+import io.crail.rpc.RpcPeer;
+import java.nio.ByteBuffer;
+
+/**
+ * A lookup that needs no object for its request; what becomes of the answer is the subclass's
+ * matter.
+ */
+public abstract class LeanLookup extends RpcCall {
+  private Utf8 path;
+
+  /**
+   * Makes it ready to be submitted; before each use.
+   *
+   * @param namenode whom to ask
+   * @param newPath the path, in the form of NodePath
+   * @param deadlineNanos when it fails, by the clock of the namenode's loop
+   */
+  protected final void prepare(RpcPeer namenode, Utf8 newPath, long deadlineNanos) {
+    this.path = newPath;
+    prepare(namenode, deadlineNanos);
+  }
+
+  /** The path. */
+  protected final Utf8 path() {
+    return path;
+  }
+
+  @Override
+  protected final int opcode() {
+    return NameNodeOperations.LOOKUP.number();
+  }
+
+  @Override
+  protected final boolean isIdempotent() {
+    return NameNodeOperations.LOOKUP.idempotent();
+  }
+
+  @Override
+  protected final int bodyLength() {
+    return Lookup.Request.lengthFor(path);
+  }
+
+  @Override
+  protected final void encode(ByteBuffer out, int offset) {
+    Lookup.Request.encodePath(path, out, offset);
+  }
+
+  @Override
+  public final String toString() {
+    return "lookup " + path;
+  }
+}

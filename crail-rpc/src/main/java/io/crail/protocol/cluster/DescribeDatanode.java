@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.cluster;
+
+import io.crail.common.Utf8;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TextLimits;
+import java.util.List;
+
+/** Describes a datanode and its regions, for those who access them. */
+public final class DescribeDatanode {
+  /** Most regions in an answer. */
+  public static final int MAX_REGIONS = 1024;
+
+  private DescribeDatanode() {}
+
+  /**
+   * The request.
+   *
+   * @param datanode datanode id
+   * @param firstRegion number of regions to skip
+   */
+  public record Request(int datanode, int firstRegion) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("DescribeDatanode.Request")
+            .i32("datanode", "datanode id")
+            .i32("firstRegion", "number of regions to skip");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+  }
+
+  /**
+   * The answer.
+   *
+   * @param uuidHigh identity of the datanode process, upper half
+   * @param uuidLow identity of the datanode process, lower half
+   * @param port port that its tier serves on
+   * @param storageClass storage class that it serves
+   * @param online whether it was heard of lately
+   * @param checksGeneration whether its tier checks the generation with each request
+   * @param totalRegions regions at this namenode
+   * @param tier name of its tier
+   * @param host name or address that clients reach it by
+   * @param path directory of its region files, or empty
+   * @param regions regions from firstRegion on, as many as fit
+   */
+  public record Response(
+      long uuidHigh,
+      long uuidLow,
+      int port,
+      int storageClass,
+      boolean online,
+      boolean checksGeneration,
+      int totalRegions,
+      Utf8 tier,
+      Utf8 host,
+      Utf8 path,
+      List<Region> regions) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("DescribeDatanode.Response")
+            .i64("uuidHigh", "identity of the datanode process, upper half")
+            .i64("uuidLow", "identity of the datanode process, lower half")
+            .i32("port", "port that its tier serves on")
+            .i32("storageClass", "storage class that it serves")
+            .u8("online", "whether it was heard of lately; 0 or 1")
+            .u8(
+                "checksGeneration",
+                "whether its tier checks the generation with each request; 0 or 1")
+            .i32("totalRegions", "regions at this namenode")
+            .u16("tierLength", "bytes of tier")
+            .u16("hostLength", "bytes of host")
+            .u16("pathLength", "bytes of path")
+            .u16("regionsCount", "number of regions")
+            .bytes("tier", "tierLength", 1, TextLimits.TIER, "name of its tier")
+            .bytes(
+                "host",
+                "hostLength",
+                1,
+                TextLimits.HOST,
+                "name or address that clients reach it by")
+            .bytes(
+                "path",
+                "pathLength",
+                0,
+                TextLimits.REGION_PATH,
+                "directory of its region files, or empty")
+            .list("regions", "regionsCount", Region.CODEC, MAX_REGIONS);
+
+    /** The codec. */
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+  }
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.cluster;
+
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import java.util.List;
+
+/**
+ * Tells that a datanode lives, and which clients it is to cut off: to end whatever they have begun
+ * there, so that nothing of it changes a byte from then on. The answer is the same until the
+ * datanode has said that it is done.
+ */
+public final class KeepAlive {
+  /** Most clients that an answer names. */
+  public static final int MAX_CLIENTS = 1024;
+
+  private KeepAlive() {}
+
+  /**
+   * The request.
+   *
+   * @param datanode datanode id
+   * @param cutOff number of the last answer whose clients are cut off; 0 for none
+   */
+  public record Request(int datanode, long cutOff) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("KeepAlive.Request")
+            .i32("datanode", "datanode id")
+            .i64("cutOff", "number of the last answer whose clients are cut off; 0 for none");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+  }
+
+  /**
+   * The answer.
+   *
+   * @param stop whether the datanode has been removed and may end
+   * @param freeBlocks its blocks that are wholly free at this namenode
+   * @param totalBlocks its blocks at this namenode
+   * @param cutOff number of this answer's clients, larger than that of other ones before; 0 when
+   *     there are none
+   * @param clients those to cut off
+   */
+  public record Response(
+      boolean stop, long freeBlocks, long totalBlocks, long cutOff, List<Long> clients) {
+    private static final Codec<Long> CLIENT = Codec.ofLong("Client id", "id", "client id");
+
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("KeepAlive.Response")
+            .u8("stop", "whether the datanode has been removed and may end; 0 or 1")
+            .i64("freeBlocks", "its blocks that are wholly free at this namenode")
+            .i64("totalBlocks", "its blocks at this namenode")
+            .i64("cutOff", "number of this answer's clients; 0 when there are none")
+            .u16("clientCount", "number of clients")
+            .list("clients", "clientCount", CLIENT, MAX_CLIENTS);
+
+    /** The codec. */
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+  }
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.cluster;
+
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+
+/**
+ * Lends a region to the namenode; a region that is known is confirmed. Sent again without an answer
+ * it is the same request.
+ */
+public final class RegisterRegion {
+  private RegisterRegion() {}
+
+  /**
+   * The request.
+   *
+   * @param datanode datanode id
+   * @param index the datanode's number for the region
+   * @param length bytes; a multiple of the block size
+   * @param address address for the tier, or 0
+   * @param key access key for the tier, or 0
+   * @param generation 0 when the region was never lent before; else somebody may still write there
+   *     whom an earlier namenode gave space, and those who get space now get generations above this
+   */
+  public record Request(
+      int datanode, int index, long length, long address, long key, long generation) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("RegisterRegion.Request")
+            .i32("datanode", "datanode id")
+            .i32("index", "the datanode's number for the region")
+            .i64("length", "bytes; a multiple of the block size")
+            .i64("address", "address for the tier, or 0")
+            .i64("key", "access key for the tier, or 0")
+            .i64("generation", "0 if never lent before; else new generations begin above it");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+  }
+
+  /**
+   * The answer.
+   *
+   * @param blocks blocks that the region was cut into
+   */
+  public record Response(long blocks) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("RegisterRegion.Response").i64("blocks", "blocks that the region was cut into");
+
+    /** The codec. */
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+  }
+}

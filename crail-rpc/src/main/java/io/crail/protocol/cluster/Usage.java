@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.cluster;
+
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import io.crail.protocol.part.ClassUsage;
+import java.util.List;
+
+/** Counts nodes, and space class by class. */
+public final class Usage {
+  /** Most storage classes. */
+  public static final int MAX_CLASSES = 256;
+
+  private Usage() {}
+
+  /** The request. */
+  public record Request() {
+    /** The layout. */
+    public static final Layout LAYOUT = Layout.of("Usage.Request");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+  }
+
+  /**
+   * The answer.
+   *
+   * @param nodes nodes, the root included
+   * @param datanodes registered datanodes
+   * @param onlineDatanodes datanodes heard of lately
+   * @param smallValueBytes memory that the small values of the namenode take
+   * @param classes space of each storage class that has datanodes
+   */
+  public record Response(
+      long nodes,
+      int datanodes,
+      int onlineDatanodes,
+      long smallValueBytes,
+      List<ClassUsage> classes) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Usage.Response")
+            .i64("nodes", "nodes, the root included")
+            .i32("datanodes", "registered datanodes")
+            .i32("onlineDatanodes", "datanodes heard of lately")
+            .i64("smallValueBytes", "memory that the small values of the namenode take")
+            .u16("classesCount", "number of classes")
+            .list("classes", "classesCount", ClassUsage.CODEC, MAX_CLASSES);
+
+    /** The codec. */
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+  }
+}

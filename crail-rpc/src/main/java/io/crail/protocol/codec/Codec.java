@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.codec;
+
+import io.crail.common.error.CrailException;
+import java.nio.ByteBuffer;
+import java.util.UUID;
+
+/**
+ * How a message becomes bytes and back, by its {@link Layout}. Stateless and thread-safe. Buffers
+ * are little-endian and accessed at absolute offsets.
+ *
+ * @param <T> the message, a record
+ */
+public abstract class Codec<T> {
+  /** The codec of an identity of 128 bits. */
+  public static final Codec<UUID> UUID =
+      new Codec<>(
+          UUID.class, Layout.of("UUID").i64("high", "upper half").i64("low", "lower half")) {
+        @Override
+        public void encode(UUID message, ByteBuffer out, int offset) {
+          out.putLong(offset, message.getMostSignificantBits());
+          out.putLong(offset + Long.BYTES, message.getLeastSignificantBits());
+        }
+
+        @Override
+        public UUID read(ByteBuffer in, int offset) {
+          return new UUID(in.getLong(offset), in.getLong(offset + Long.BYTES));
+        }
+      };
+
+  private final Class<T> type;
+  private final Layout layout;
+
+  /** Creates a codec for messages of this layout. */
+  protected Codec(Class<T> type, Layout layout) {
+    this.type = type;
+    this.layout = layout;
+  }
+
+  /**
+   * Derives the codec of a record from its layout: each component is the field or the tail of its
+   * name. Fields are {@code boolean}, {@code int}, {@code long} or records with a codec of their
+   * own; tails are {@link io.crail.common.Utf8}, {@link SmallValue}, or lists of what has a codec.
+   */
+  public static <T extends Record> Codec<T> of(Class<T> type, Layout layout) {
+    return new RecordCodec<>(type, layout);
+  }
+
+  /** The codec of a number, for lists of them. */
+  public static Codec<Long> ofLong(String name, String field, String meaning) {
+    return new Codec<>(Long.class, Layout.of(name).i64(field, meaning)) {
+      @Override
+      public void encode(Long message, ByteBuffer out, int offset) {
+        out.putLong(offset, message);
+      }
+
+      @Override
+      public Long read(ByteBuffer in, int offset) {
+        return in.getLong(offset);
+      }
+    };
+  }
+
+  /** As {@link #ofLong}, of 32 bits. */
+  public static Codec<Integer> ofInt(String name, String field, String meaning) {
+    return new Codec<>(Integer.class, Layout.of(name).i32(field, meaning)) {
+      @Override
+      public void encode(Integer message, ByteBuffer out, int offset) {
+        out.putInt(offset, message);
+      }
+
+      @Override
+      public Integer read(ByteBuffer in, int offset) {
+        return in.getInt(offset);
+      }
+    };
+  }
+
+  /** What a message is in Java. */
+  public final Class<T> type() {
+    return type;
+  }
+
+  /** The layout. */
+  public final Layout layout() {
+    return layout;
+  }
+
+  /** Bytes of this message, exactly. */
+  public int length(T message) {
+    return layout.fixedLength();
+  }
+
+  /** Writes a message. */
+  public abstract void encode(T message, ByteBuffer out, int offset);
+
+  /** Reads a message whose lengths have been checked. */
+  public abstract T read(ByteBuffer in, int offset) throws CrailException;
+
+  /**
+   * Checks and reads a message.
+   *
+   * @throws CrailException with {@code PROTOCOL} when the bytes are no such message
+   */
+  public final T decode(ByteBuffer in, int offset, int length) throws CrailException {
+    layout.check(in, offset, length);
+    return read(in, offset);
+  }
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.node;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodePath;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** Finds a node by its path, with its first extents. */
+public final class Lookup {
+  /** Most extents in an answer. */
+  public static final int MAX_EXTENTS = 4;
+
+  private Lookup() {}
+
+  /**
+   * The request.
+   *
+   * @param path the path, in the form of NodePath
+   */
+  public record Request(Utf8 path) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Lookup.Request")
+            .u16("pathLength", "bytes of path")
+            .bytes(
+                "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath");
+
+    /** Offset of the number of path bytes. */
+    public static final int PATH_LENGTH = LAYOUT.offset("pathLength");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC =
+        new Codec<>(Request.class, LAYOUT) {
+          @Override
+          public int length(Request message) {
+            return lengthFor(message.path);
+          }
+
+          @Override
+          public void encode(Request message, ByteBuffer out, int offset) {
+            encodePath(message.path, out, offset);
+          }
+
+          @Override
+          public Request read(ByteBuffer in, int offset) {
+            int at = offset + LAYOUT.fixedLength();
+            int pathLength = in.getShort(offset + PATH_LENGTH) & 0xffff;
+            Utf8 path = Utf8.copyOf(in, at, pathLength);
+            return new Request(path);
+          }
+        };
+
+    /** Bytes of the request for a path. */
+    public static int lengthFor(Utf8 path) {
+      return LAYOUT.fixedLength() + path.length();
+    }
+
+    /** Writes the request for a path, without making one. */
+    public static void encodePath(Utf8 path, ByteBuffer out, int offset) {
+      out.putShort(offset + PATH_LENGTH, (short) path.length());
+      path.copyTo(out, offset + LAYOUT.fixedLength());
+    }
+  }
+
+  /**
+   * The answer.
+   *
+   * @param node the node
+   * @param extents its first extents
+   * @param value all its bytes, of a small value
+   */
+  public record Response(NodeInfo node, List<Extent> extents, SmallValue value) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Lookup.Response")
+            .struct("node", NodeInfo.CODEC)
+            .u16("extentsCount", "number of extents")
+            .u16("valueLength", "bytes of value")
+            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
+            .bytes("value", "valueLength", 0, SmallValue.MAX_LENGTH, SmallValue.MEANING);
+
+    /** Offset of the node. */
+    public static final int NODE = LAYOUT.offset("node");
+
+    /** Offset of the number of extents. */
+    public static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
+
+    /** Offset of the number of value bytes. */
+    public static final int VALUE_LENGTH = LAYOUT.offset("valueLength");
+
+    /** The codec. */
+    public static final Codec<Response> CODEC =
+        new Codec<>(Response.class, LAYOUT) {
+          @Override
+          public int length(Response message) {
+            return LAYOUT.fixedLength()
+                + message.extents.size() * Extent.LAYOUT.fixedLength()
+                + message.value.length();
+          }
+
+          @Override
+          public void encode(Response message, ByteBuffer out, int offset) {
+            message.node.encode(out, offset + NODE);
+            out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
+            int at = offset + LAYOUT.fixedLength();
+            Extent.encodeAll(message.extents, out, at);
+            at += message.extents.size() * Extent.LAYOUT.fixedLength();
+            out.putShort(offset + VALUE_LENGTH, (short) message.value.length());
+            message.value.copyTo(out, at);
+          }
+
+          @Override
+          public Response read(ByteBuffer in, int offset) throws CrailException {
+            int at = offset + LAYOUT.fixedLength();
+            int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
+            List<Extent> extents = Extent.readAll(in, at, extentsCount);
+            at += extentsCount * Extent.LAYOUT.fixedLength();
+            int valueLength = in.getShort(offset + VALUE_LENGTH) & 0xffff;
+            SmallValue value = SmallValue.copyOf(in, at, valueLength);
+            return new Response(NodeInfo.read(in, offset + NODE), extents, value);
+          }
+        };
+  }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.node;
+
+import io.crail.common.Utf8;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodePath;
+
+/** Removes a node, or a whole subtree. */
+public final class Remove {
+  private Remove() {}
+
+  /**
+   * The request.
+   *
+   * @param recursive whether a container with children is removed too
+   * @param path the path, in the form of NodePath
+   */
+  public record Request(boolean recursive, Utf8 path) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Remove.Request")
+            .u8("recursive", "whether a container with children is removed too; 0 or 1")
+            .u16("pathLength", "bytes of path")
+            .bytes(
+                "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+  }
+
+  /**
+   * The answer.
+   *
+   * @param node the node that was removed
+   */
+  public record Response(NodeInfo node) {
+    /** The layout. */
+    public static final Layout LAYOUT = Layout.of("Remove.Response").struct("node", NodeInfo.CODEC);
+
+    /** The codec. */
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+  }
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.node;
+
+import io.crail.common.Utf8;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodePath;
+
+/**
+ * Moves a node to another name, atomically for every reader. An existing target is refused, or
+ * replaced in the same moment if that is asked for.
+ */
+public final class Rename {
+  private Rename() {}
+
+  /**
+   * The request.
+   *
+   * @param replace whether a node with bytes takes the place of one at the target, a container that
+   *     of an empty one of its type
+   * @param source present path
+   * @param target new path
+   */
+  public record Request(boolean replace, Utf8 source, Utf8 target) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Rename.Request")
+            .u8("replace", "whether it takes the place of a node at the target; 0 or 1")
+            .u16("sourceLength", "bytes of source")
+            .u16("targetLength", "bytes of target")
+            .bytes("source", "sourceLength", 1, NodePath.MAX_LENGTH, "present path")
+            .bytes("target", "targetLength", 1, NodePath.MAX_LENGTH, "new path");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+  }
+
+  /**
+   * The answer.
+   *
+   * @param node the node
+   */
+  public record Response(NodeInfo node) {
+    /** The layout. */
+    public static final Layout LAYOUT = Layout.of("Rename.Response").struct("node", NodeInfo.CODEC);
+
+    /** The codec. */
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+  }
+}

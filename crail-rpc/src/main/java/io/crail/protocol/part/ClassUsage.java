@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.part;
+
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+
+/**
+ * The space of one storage class at one namenode; {@code free + used + waiting = capacity}.
+ *
+ * @param storageClass the class
+ * @param capacityBytes bytes of all its regions
+ * @param freeBytes bytes that can be given to a node now
+ * @param usedBytes bytes that belong to nodes
+ * @param waitingBytes bytes that wait for the end of leases: freed, or given ahead
+ * @param largestFreeExtentBytes the largest extent that could be given out now; less than a block
+ *     while plenty is free means fragmentation
+ */
+public record ClassUsage(
+    int storageClass,
+    long capacityBytes,
+    long freeBytes,
+    long usedBytes,
+    long waitingBytes,
+    long largestFreeExtentBytes) {
+  /** The layout. */
+  public static final Layout LAYOUT =
+      Layout.of("ClassUsage")
+          .i32("storageClass", "storage class")
+          .i64("capacityBytes", "bytes of all its regions")
+          .i64("freeBytes", "bytes that can be given out now")
+          .i64("usedBytes", "bytes that belong to nodes")
+          .i64("waitingBytes", "bytes that wait for the end of leases: freed, or given ahead")
+          .i64("largestFreeExtentBytes", "largest extent that could be given out now");
+
+  /** The codec. */
+  public static final Codec<ClassUsage> CODEC = Codec.of(ClassUsage.class, LAYOUT);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.part;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The rules of a path, and the form in which it travels: UTF-8, a slash before each component, none
+ * at the end; the root is a single slash. A component has 1 to {@value #MAX_COMPONENT_LENGTH} bytes
+ * and is neither "." nor ".."; a path has at most {@value #MAX_LENGTH} bytes.
+ */
+public final class NodePath {
+  /** The most bytes of a path. */
+  public static final int MAX_LENGTH = 1024;
+
+  /** The most bytes of a component. */
+  public static final int MAX_COMPONENT_LENGTH = 255;
+
+  /** The root. */
+  public static final Utf8 ROOT = Utf8.of("/");
+
+  private static final byte SLASH = '/';
+  private static final long LOW_BITS = 0x0101010101010101L;
+  private static final long HIGH_BITS = 0x8080808080808080L;
+  private static final long QUESTION_MARKS = 0x3f3f3f3f3f3f3f3fL;
+  private static final long SLASH_TO_QUESTION_MARK = 0x1010101010101010L;
+  private static final long ORDINARY = 0x6161616161616161L;
+  private static final long FNV_BASIS = 0xcbf29ce484222325L;
+  private static final long FNV_PRIME = 0x100000001b3L;
+
+  private NodePath() {}
+
+  /**
+   * Brings a path as a user writes it into the form of the wire: a missing leading slash is added,
+   * doubled and trailing ones are dropped.
+   *
+   * @throws CrailException with {@link ErrorCode#INVALID_PATH} that names path and rule
+   */
+  public static Utf8 parse(String path) throws CrailException {
+    Utf8 plain = parsePlain(path);
+    return plain != null ? plain : parseAnyForm(path);
+  }
+
+  /**
+   * A path of ASCII that already has the form of the wire, as nearly all have; so its text is the
+   * same in both. Null for any other, be it right or wrong.
+   */
+  public static Utf8 parsePlain(String path) {
+    Utf8 asWritten = Utf8.of(path);
+    return isPlain(asWritten) ? asWritten : null;
+  }
+
+  /**
+   * True for a path of ASCII that already has the form of the wire, as nearly all have. False for
+   * some others that are right too, such as those with a question mark: half a surrogate pair is
+   * encoded as one.
+   */
+  private static boolean isPlain(Utf8 path) {
+    int length = path.length();
+    if (length < 2 || length > MAX_LENGTH || path.byteAt(0) != SLASH) {
+      return false;
+    }
+    int start = 1;
+    int i = 1;
+    while (i < length) {
+      // Eight bytes at a time, as far as nothing is special about them.
+      long special = special(word(path, i, length));
+      if (special == 0) {
+        i += Long.BYTES;
+        continue;
+      }
+      i += Long.numberOfTrailingZeros(special) / Byte.SIZE;
+      if (path.byteAt(i) != SLASH || !isPlainComponent(path, start, i)) {
+        return false;
+      }
+      i++;
+      start = i;
+    }
+    return isPlainComponent(path, start, length);
+  }
+
+  /** The eight bytes from {@code i} on, with ordinary ones for those behind the end. */
+  private static long word(Utf8 path, int i, int length) {
+    int left = length - i;
+    if (left >= Long.BYTES) {
+      return path.wordAt(i);
+    }
+    if (length >= Long.BYTES) {
+      return path.wordAt(length - Long.BYTES) >>> (Long.SIZE - left * Byte.SIZE)
+          | ORDINARY << (left * Byte.SIZE);
+    }
+    long word = ORDINARY;
+    for (int j = length - 1; j >= i; j--) {
+      word = word << Byte.SIZE | path.byteAt(j) & 0xff;
+    }
+    return word;
+  }
+
+  /** Has the high bit of the first byte that is a slash, a question mark, 0 or not ASCII. */
+  private static long special(long word) {
+    // Slash and question mark differ in one bit.
+    long either = (word | SLASH_TO_QUESTION_MARK) ^ QUESTION_MARKS;
+    return ((either - LOW_BITS) & ~either | (word - LOW_BITS) & ~word | word) & HIGH_BITS;
+  }
+
+  private static boolean isPlainComponent(Utf8 path, int start, int end) {
+    return end > start && end - start <= MAX_COMPONENT_LENGTH && path.byteAt(start) != '.';
+  }
+
+  private static Utf8 parseAnyForm(String path) throws CrailException {
+    byte[] in = encode(path);
+    byte[] out = new byte[in.length + 1];
+    int length = 0;
+    int i = 0;
+    while (i < in.length) {
+      while (i < in.length && in[i] == SLASH) {
+        i++;
+      }
+      int start = i;
+      while (i < in.length && in[i] != SLASH) {
+        i++;
+      }
+      if (i > start) {
+        out[length++] = SLASH;
+        System.arraycopy(in, start, out, length, i - start);
+        length += i - start;
+      }
+    }
+    if (length == 0) {
+      return ROOT;
+    }
+    String broken = brokenRule(ByteBuffer.wrap(out), 0, length);
+    if (broken != null) {
+      throw ErrorCode.INVALID_PATH.exception(broken + ": " + shorten(path));
+    }
+    return Utf8.copyOf(out, 0, length);
+  }
+
+  /**
+   * Checks a path that came from the network.
+   *
+   * @throws CrailException with {@link ErrorCode#INVALID_PATH} that names the rule
+   */
+  public static void check(ByteBuffer buffer, int offset, int length) throws CrailException {
+    String broken = brokenRule(buffer, offset, length);
+    if (broken != null) {
+      throw ErrorCode.INVALID_PATH.exception(broken);
+    }
+  }
+
+  /** True for a path that {@link #check} lets pass. */
+  public static boolean isRight(ByteBuffer buffer, int offset, int length) {
+    return brokenRule(buffer, offset, length) == null;
+  }
+
+  /** The rule that these bytes break, or null; allocates nothing for a good path of ASCII. */
+  private static String brokenRule(ByteBuffer buffer, int offset, int length) {
+    if (length < 1 || buffer.get(offset) != SLASH) {
+      return "path does not begin with a slash";
+    }
+    if (length > MAX_LENGTH) {
+      return "path has more than " + MAX_LENGTH + " bytes";
+    }
+    if (length == 1) {
+      return null;
+    }
+    int start = offset + 1;
+    int end = offset + length;
+    boolean ascii = true;
+    for (int i = start; i <= end; i++) {
+      byte value = i < end ? buffer.get(i) : SLASH;
+      if (value == SLASH) {
+        int componentLength = i - start;
+        if (componentLength == 0) {
+          return "path has an empty component";
+        }
+        if (componentLength > MAX_COMPONENT_LENGTH) {
+          return "path has a component of more than " + MAX_COMPONENT_LENGTH + " bytes";
+        }
+        if (buffer.get(start) == '.'
+            && (componentLength == 1 || (componentLength == 2 && buffer.get(start + 1) == '.'))) {
+          return "path has a component '.' or '..'";
+        }
+        start = i + 1;
+      } else if (value == 0) {
+        return "path has a zero byte";
+      } else if (value < 0) {
+        ascii = false;
+      }
+    }
+    return ascii || isUtf8(buffer, offset, length) ? null : "path is not UTF-8";
+  }
+
+  private static boolean isUtf8(ByteBuffer buffer, int offset, int length) {
+    byte[] bytes = new byte[length];
+    buffer.get(offset, bytes);
+    try {
+      StandardCharsets.UTF_8
+          .newDecoder()
+          .onMalformedInput(CodingErrorAction.REPORT)
+          .decode(ByteBuffer.wrap(bytes));
+      return true;
+    } catch (CharacterCodingException e) {
+      return false;
+    }
+  }
+
+  private static byte[] encode(String path) throws CrailException {
+    try {
+      ByteBuffer bytes =
+          StandardCharsets.UTF_8
+              .newEncoder()
+              .onMalformedInput(CodingErrorAction.REPORT)
+              .encode(java.nio.CharBuffer.wrap(path));
+      byte[] array = new byte[bytes.remaining()];
+      bytes.get(array);
+      return array;
+    } catch (CharacterCodingException e) {
+      throw ErrorCode.INVALID_PATH.exception("path has half a surrogate pair");
+    }
+  }
+
+  private static String shorten(String path) {
+    return path.length() <= 80 ? path : path.substring(0, 77) + "...";
+  }
+
+  /**
+   * The namenode that owns a path: a stable hash (FNV-1a) of its first component, so that a whole
+   * top-level subtree lives on one. The root is asked for at namenode 0; all have one.
+   */
+  public static int namenodeOf(Utf8 path, int namenodeCount) {
+    if (namenodeCount == 1 || path.length() <= 1) {
+      return 0;
+    }
+    long hash = FNV_BASIS;
+    for (int i = 1; i < path.length() && path.byteAt(i) != SLASH; i++) {
+      hash = hashed(hash, path.byteAt(i));
+    }
+    return ownerOf(hash, namenodeCount);
+  }
+
+  /** As the other one, for a path in a buffer. */
+  public static int namenodeOf(ByteBuffer buffer, int offset, int length, int namenodeCount) {
+    if (namenodeCount == 1 || length <= 1) {
+      return 0;
+    }
+    long hash = FNV_BASIS;
+    for (int i = offset + 1; i < offset + length && buffer.get(i) != SLASH; i++) {
+      hash = hashed(hash, buffer.get(i));
+    }
+    return ownerOf(hash, namenodeCount);
+  }
+
+  private static long hashed(long hash, byte next) {
+    return (hash ^ (next & 0xff)) * FNV_PRIME;
+  }
+
+  private static int ownerOf(long hash, int namenodeCount) {
+    return (int) Long.remainderUnsigned(hash ^ hash >>> 32, namenodeCount);
+  }
+
+  /** The path of {@code name} in {@code container}. */
+  public static String child(String container, String name) {
+    return container.endsWith("/") ? container + name : container + "/" + name;
+  }
+
+  /** The last component, empty for the root. */
+  public static String name(String path) {
+    return path.substring(path.lastIndexOf('/') + 1);
+  }
+}

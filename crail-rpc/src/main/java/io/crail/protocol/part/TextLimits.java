@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.part;
+
+import io.crail.common.Utf8;
+
+/** The most bytes of the names that several messages carry. */
+public final class TextLimits {
+  /** Of a host's name or address; as long as a name in the domain name system may be. */
+  public static final int HOST = 255;
+
+  /** Of a storage tier's name. */
+  public static final int TIER = 32;
+
+  /** Of the path of a datanode's region files. */
+  public static final int REGION_PATH = 1024;
+
+  /** Of a user's or a group's name. */
+  public static final int USER = 255;
+
+  private TextLimits() {}
+
+  /** What is wrong with the name of a user or a group; null for nothing. */
+  public static String checkUser(Utf8 name) {
+    if (name.length() == 0 || name.length() > USER) {
+      return "must have 1 to " + USER + " bytes";
+    }
+    String text = name.toString();
+    for (int i = 0; i < text.length(); i++) {
+      // Also those above ASCII, and what breaks a line for some.
+      int type = Character.getType(text.charAt(i));
+      if (type == Character.CONTROL
+          || type == Character.LINE_SEPARATOR
+          || type == Character.PARAGRAPH_SEPARATOR) {
+        return "must have no control characters";
+      }
+    }
+    return Utf8.of(text).equals(name) ? null : "must be UTF-8";
+  }
+
+  /** What is wrong with the length of a host's name, for a configuration key; null for nothing. */
+  public static String checkHost(String host) {
+    return Utf8.of(host).length() > HOST ? "must have at most " + HOST + " bytes" : null;
+  }
+}
