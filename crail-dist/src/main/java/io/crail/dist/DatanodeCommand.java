@@ -4,7 +4,7 @@ package io.crail.dist;
 import io.crail.common.Addresses;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
-import io.crail.namenode.NameNodeKeys;
+import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Region;
 import io.crail.rpc.Transport;

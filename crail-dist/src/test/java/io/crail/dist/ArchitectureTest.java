@@ -4,6 +4,7 @@ package io.crail.dist;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
@@ -195,6 +196,11 @@ class ArchitectureTest {
         .dependOnClassesThat()
         .resideInAnyPackage("org.jfree..", "org.apache.batik..", "java.awt..", "javax.imageio..")
         .check(crail);
+  }
+
+  @Test
+  void packagesMakeNoCircle() {
+    slices().matching("io.crail.(**)").should().beFreeOfCycles().check(crail);
   }
 
   @Test

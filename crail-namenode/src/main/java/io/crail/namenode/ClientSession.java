@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import io.crail.namenode.tree.LookupBatch;
 import io.crail.protocol.cluster.Hello;
 
 /**

@@ -5,6 +5,21 @@ import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.lease.LeaseTable;
+import io.crail.namenode.space.Allocation;
+import io.crail.namenode.space.BlockStore;
+import io.crail.namenode.space.DatanodeSpace;
+import io.crail.namenode.space.HostNames;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.SmallBytes;
+import io.crail.namenode.space.SmallValues;
+import io.crail.namenode.space.SpaceAudit;
+import io.crail.namenode.tree.ExtentFinder;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeWriter;
+import io.crail.namenode.tree.Tree;
+import io.crail.namenode.tree.UserNames;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.AcquireLease;
@@ -33,7 +48,7 @@ import java.util.random.RandomGenerator;
  * One namenode without network and threads: tree, space and leases put together. Time and
  * randomness are passed in; whoever owns it calls {@link #tick} now and then. Thread-safe.
  */
-final class NameNode {
+public final class NameNode {
   private static final int DISMANTLED_PER_TICK = 50_000;
   private static final int DISMANTLED_FOR_SPACE = 256;
   private static final Consumer<Node> NOTHING = node -> {};
@@ -42,7 +57,7 @@ final class NameNode {
   private final long incarnation;
   private final BlockStore store;
   private final Tree tree;
-  private final LeaseTable leases;
+  private final LeaseTable<Node> leases;
   private final SmallValues smallValues;
   private final NodeWriter writer;
   private final UserNames users;
@@ -52,7 +67,7 @@ final class NameNode {
     this.options = options;
     this.incarnation = random.nextLong();
     this.store = new BlockStore(options, clock, random, hosts);
-    this.leases = new LeaseTable(clock, options.leaseNanos(), options.maxLeases());
+    this.leases = new LeaseTable<>(clock, options.leaseNanos(), options.maxLeases());
     this.smallValues = new SmallValues(options.smallValue(), options.smallValues());
     this.writer = new NodeWriter(store, leases, smallValues, clock);
     this.users = new UserNames(options.user());
@@ -63,11 +78,11 @@ final class NameNode {
     return options;
   }
 
-  BlockStore store() {
+  public BlockStore store() {
     return store;
   }
 
-  Tree tree() {
+  public Tree tree() {
     return tree;
   }
 
@@ -75,11 +90,11 @@ final class NameNode {
     return users;
   }
 
-  LeaseTable leases() {
+  public LeaseTable<Node> leases() {
     return leases;
   }
 
-  SmallValues smallValues() {
+  public SmallValues smallValues() {
     return smallValues;
   }
 
@@ -109,12 +124,13 @@ final class NameNode {
         smallValues.maxLength(),
         (int) (options.leaseNanos() / 1_000_000),
         incarnation,
-        tree.root().id(),
+        tree.rootId(),
         Utf8.of(options.cluster()));
   }
 
   /** Creates a node that belongs to {@code user}, a number of {@link UserNames}. */
-  Create.Response create(Create.Request request, long clientId, int user) throws CrailException {
+  public Create.Response create(Create.Request request, long clientId, int user)
+      throws CrailException {
     if (request.wanted() < 0) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           request.path() + ": " + request.wanted() + " bytes wanted");
@@ -258,7 +274,7 @@ final class NameNode {
   }
 
   /** Does what time brings: ends leases, frees space, takes removed subtrees apart. */
-  void tick() {
+  public void tick() {
     leases.tick(writer::expire);
     tree.dismantle(DISMANTLED_PER_TICK);
     store.reclaim();
@@ -277,39 +293,30 @@ final class NameNode {
    * Counts all nodes and all space again, compares, and looks for space that has two owners; for
    * tests, while nothing changes.
    */
-  void verify() {
+  public void verify() {
     Map<DatanodeSpace, Long> used = new HashMap<>();
     SpaceAudit audit = new SpaceAudit(options.blockSize());
     long[] small = new long[1];
-    tree.ids()
-        .walk(
-            0,
-            Long.MAX_VALUE,
-            node -> {
-              NodeSpace space = node.space();
-              if (space != null && space.small() != null) {
-                small[0] += SmallBytes.footprint(space.small().length);
-              }
-              for (int i = 0; space != null && i < space.count(); i++) {
-                Allocation extent = space.at(i);
-                used.merge(extent.region().datanode(), (long) extent.allocatedLength(), Long::sum);
-                audit.owned(extent, node);
-              }
-              return true;
-            });
+    tree.walk(
+        0,
+        Long.MAX_VALUE,
+        node -> {
+          NodeSpace space = node.space();
+          if (space != null && space.small() != null) {
+            small[0] += SmallBytes.footprint(space.small().length);
+          }
+          for (int i = 0; space != null && i < space.count(); i++) {
+            Allocation extent = space.at(i);
+            used.merge(extent.region().datanode(), (long) extent.allocatedLength(), Long::sum);
+            audit.owned(extent, node);
+          }
+          return true;
+        });
     store.verify(used, audit);
     if (small[0] != smallValues.used()) {
       throw new AssertionError(
           "small values of " + small[0] + " bytes, counted as " + smallValues.used());
     }
-    if (tree.ids().size() != tree.size() || tree.names().size() + 1 != tree.size()) {
-      throw new AssertionError(
-          tree.size()
-              + " nodes, but "
-              + tree.ids().size()
-              + " ids and "
-              + tree.names().size()
-              + " names beside the root");
-    }
+    tree.verify();
   }
 }

@@ -3,6 +3,10 @@ package io.crail.namenode;
 
 import io.crail.common.Printable;
 import io.crail.common.Utf8;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.space.DatanodeSpace;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.tree.Node;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationServer;
@@ -133,7 +137,7 @@ final class NameNodeDump {
   }
 
   private long nodes(Page page, long cursor) {
-    long stopped = namenode.tree().ids().walk(cursor, MOST_SLOTS, page::add);
+    long stopped = namenode.tree().walk(cursor, MOST_SLOTS, page::add);
     return stopped < 0 ? -1 : stopped + NODES;
   }
 

@@ -5,6 +5,7 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.rpc.Transport;
 import java.io.IOException;

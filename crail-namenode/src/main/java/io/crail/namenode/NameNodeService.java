@@ -3,6 +3,10 @@ package io.crail.namenode;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.space.BlockStore;
+import io.crail.namenode.tree.ExtentFinder;
+import io.crail.namenode.tree.LookupBatch;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.cluster.Hello;

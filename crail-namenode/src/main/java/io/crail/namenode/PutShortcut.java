@@ -3,6 +3,8 @@ package io.crail.namenode;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.SmallPut;
 import io.crail.protocol.node.Create;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;

@@ -4,6 +4,7 @@ package io.crail.namenode;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.tree.UserNames;
 import io.crail.protocol.part.TextLimits;
 
 /**

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The metadata service: the tree of nodes, the tables that find a node by name or id, the space
- * that datanodes lend, and the leases of writers. What decides is pure: clock, randomness and
- * transport are passed in, and the only thread is the timer of {@link
+ * The metadata service: its server and sessions, above the tree of nodes, the space that datanodes
+ * lend, the leases of writers, and the configuration, each in a package below. What decides is
+ * pure: clock, randomness and transport are passed in, and the only thread is the timer of {@link
  * io.crail.namenode.NameNodeServer}. No byte of a file passes through here.
  *
  * <p>Locks are taken in this order: the move lock, containers by ascending node id, a node with

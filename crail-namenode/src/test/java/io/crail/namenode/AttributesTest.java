@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.UserNames;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Names;

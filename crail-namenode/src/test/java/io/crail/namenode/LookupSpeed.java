@@ -3,6 +3,8 @@ package io.crail.namenode;
 
 import com.sun.management.ThreadMXBean;
 import io.crail.common.Utf8;
+import io.crail.namenode.tree.LookupBatch;
+import io.crail.namenode.tree.UserNames;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.node.Create;

@@ -4,7 +4,7 @@ package io.crail.namenode;
 import io.crail.common.Clock;
 
 /** Time that a test moves. */
-class ManualClock implements Clock {
+public class ManualClock implements Clock {
   private volatile long nanos = 1_000_000_000L;
 
   @Override
@@ -17,7 +17,7 @@ class ManualClock implements Clock {
     return 1_750_000_000_000L + nanos / 1_000_000;
   }
 
-  void advanceMillis(long millis) {
+  public void advanceMillis(long millis) {
     nanos += millis * 1_000_000;
   }
 }

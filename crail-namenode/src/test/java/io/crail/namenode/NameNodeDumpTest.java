@@ -4,6 +4,7 @@ package io.crail.namenode;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.namenode.tree.Tree;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.part.NodeType;
@@ -49,11 +50,11 @@ class NameNodeDumpTest {
   void looksAtABoundedNumberOfEmptyPlaces() throws Exception {
     TestStore store = new TestStore();
     int looked = 0;
-    NodeTable ids = store.namenode.tree().ids();
-    long cursor = ids.walk(0, 10, node -> true);
+    Tree tree = store.namenode.tree();
+    long cursor = tree.walk(0, 10, node -> true);
     while (cursor >= 0) {
       looked++;
-      cursor = ids.walk(cursor, 10, node -> true);
+      cursor = tree.walk(cursor, 10, node -> true);
     }
     assertTrue(looked > 1, "stops after ten places, and goes on there");
   }

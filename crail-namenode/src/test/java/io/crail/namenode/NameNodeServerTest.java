@@ -11,6 +11,7 @@ import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.WriteLeaseHeldException;
+import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;

@@ -10,15 +10,15 @@ import io.crail.common.error.ErrorCode;
 import org.junit.jupiter.api.function.Executable;
 
 /** Assertions about errors: the code decides, the detail names the thing. */
-final class Refusals {
+public final class Refusals {
   private Refusals() {}
 
-  static void refused(ErrorCode code, Executable action) {
+  public static void refused(ErrorCode code, Executable action) {
     CrailException e = assertThrows(CrailException.class, action);
     assertEquals(code, e.code(), e.getMessage());
   }
 
-  static void refused(ErrorCode code, String named, Executable action) {
+  public static void refused(ErrorCode code, String named, Executable action) {
     CrailException e = assertThrows(CrailException.class, action);
     assertEquals(code, e.code(), e.getMessage());
     assertTrue(e.detail().contains(named), e.getMessage());

@@ -256,7 +256,7 @@ class SpaceGrantTest {
         List.of(
             right -> new Given(right.grant + 1, right.token, right.extent),
             right -> new Given(right.grant, right.token + 1, right.extent),
-            right -> new Given(store.namenode.tree().root().id(), right.token, right.extent));
+            right -> new Given(store.namenode.tree().rootId(), right.token, right.extent));
     for (UnaryOperator<Given> other : others) {
       assertToBeWritten("/t/k", create(request("/t/k", LENGTH, other.apply(given), 0)));
     }

@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.space.DatanodeSpace;
+import io.crail.namenode.space.HostNames;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;

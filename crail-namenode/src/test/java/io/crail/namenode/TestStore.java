@@ -4,6 +4,7 @@ package io.crail.namenode;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
+import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationServer;
@@ -29,26 +30,27 @@ import java.util.Map;
 import java.util.Random;
 
 /** A namenode with a manual clock, and what tests do with it in few words. */
-final class TestStore {
-  static final long CLIENT = 77;
+public final class TestStore {
+  public static final long CLIENT = 77;
   static final long SECONDS = 1000;
-  static final int BLOCK = 1 << 20;
+  public static final int BLOCK = 1 << 20;
 
-  final ManualClock clock;
-  final NameNode namenode;
-  final OperationServer server;
-  final Wire wire;
+  public final ManualClock clock;
+  public final NameNode namenode;
+  public final OperationServer server;
+  public final Wire wire;
   final Wire datanodeWire;
 
-  TestStore(String... settings) throws CrailException {
+  public TestStore(String... settings) throws CrailException {
     this(new ManualClock(), 0, 1, settings);
   }
 
-  TestStore(ManualClock clock, int index, int count, String... settings) throws CrailException {
+  public TestStore(ManualClock clock, int index, int count, String... settings)
+      throws CrailException {
     this(new Random(1), clock, index, count, settings);
   }
 
-  TestStore(Random random, ManualClock clock, int index, int count, String... settings)
+  public TestStore(Random random, ManualClock clock, int index, int count, String... settings)
       throws CrailException {
     Configuration.Builder builder = Configuration.builder();
     for (int i = 0; i < settings.length; i += 2) {
@@ -62,13 +64,13 @@ final class TestStore {
   }
 
   /** The seed of a random test: the given one, or the system property, or a new one; printed. */
-  static long seed() {
+  public static long seed() {
     long seed = Long.getLong("crail.seed", System.nanoTime());
     System.out.println("crail.seed=" + seed);
     return seed;
   }
 
-  <Q, R> R call(Operation<Q, R> operation, Q request) throws CrailException {
+  public <Q, R> R call(Operation<Q, R> operation, Q request) throws CrailException {
     boolean datanodes =
         operation == NameNodeOperations.REGISTER_DATANODE
             || operation == NameNodeOperations.REGISTER_REGION
@@ -76,29 +78,29 @@ final class TestStore {
     return (datanodes ? datanodeWire : wire).call(operation, request);
   }
 
-  static Create.Request creation(NodeType type, String path, long token) {
+  public static Create.Request creation(NodeType type, String path, long token) {
     return new Create.Request(
         type, true, false, false, 0644, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
   }
 
-  NodeInfo create(NodeType type, String path, long token) throws CrailException {
+  public NodeInfo create(NodeType type, String path, long token) throws CrailException {
     return call(NameNodeOperations.CREATE, creation(type, path, token)).node();
   }
 
-  NodeInfo mkdir(String path) throws CrailException {
+  public NodeInfo mkdir(String path) throws CrailException {
     return create(NodeType.DIRECTORY, path, 0);
   }
 
-  NodeInfo file(String path) throws CrailException {
+  public NodeInfo file(String path) throws CrailException {
     return create(NodeType.DATAFILE, path, 0);
   }
 
   /** Creates a file of {@code size} bytes and closes it. */
-  NodeInfo write(String path, long size) throws CrailException {
+  public NodeInfo write(String path, long size) throws CrailException {
     return write(create(NodeType.DATAFILE, path, 9), size);
   }
 
-  NodeInfo write(NodeInfo node, long size) throws CrailException {
+  public NodeInfo write(NodeInfo node, long size) throws CrailException {
     long end = 0;
     while (end < size) {
       List<Extent> extents = extend(node.id(), 9, end, size - end);
@@ -107,15 +109,15 @@ final class TestStore {
     return setSize(node.id(), 9, size, SetSize.END);
   }
 
-  Lookup.Response lookup(String path) throws CrailException {
+  public Lookup.Response lookup(String path) throws CrailException {
     return call(NameNodeOperations.LOOKUP, new Lookup.Request(Utf8.of(path)));
   }
 
-  NodeInfo remove(String path, boolean recursive) throws CrailException {
+  public NodeInfo remove(String path, boolean recursive) throws CrailException {
     return call(NameNodeOperations.REMOVE, new Remove.Request(recursive, Utf8.of(path))).node();
   }
 
-  NodeInfo rename(String source, String target) throws CrailException {
+  public NodeInfo rename(String source, String target) throws CrailException {
     return call(
             NameNodeOperations.RENAME, new Rename.Request(false, Utf8.of(source), Utf8.of(target)))
         .node();
@@ -126,37 +128,38 @@ final class TestStore {
     return call(NameNodeOperations.CREATE, replacement(NodeType.DATAFILE, path, token)).node();
   }
 
-  static Create.Request replacement(NodeType type, String path, long token) {
+  public static Create.Request replacement(NodeType type, String path, long token) {
     return new Create.Request(
         type, true, false, true, 0644, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
   }
 
   /** Renames to the place of what is there. */
-  NodeInfo renameOver(String source, String target) throws CrailException {
+  public NodeInfo renameOver(String source, String target) throws CrailException {
     return call(
             NameNodeOperations.RENAME, new Rename.Request(true, Utf8.of(source), Utf8.of(target)))
         .node();
   }
 
-  List<Extent> extend(long id, long token, long position, long wanted) throws CrailException {
+  public List<Extent> extend(long id, long token, long position, long wanted)
+      throws CrailException {
     return call(NameNodeOperations.EXTEND, new Extend.Request(id, token, position, wanted, -1))
         .extents();
   }
 
-  NodeInfo setSize(long id, long token, long size, int close) throws CrailException {
+  public NodeInfo setSize(long id, long token, long size, int close) throws CrailException {
     return call(NameNodeOperations.SET_SIZE, new SetSize.Request(id, token, size, close)).node();
   }
 
-  AcquireLease.Response acquire(long id, long token) throws CrailException {
+  public AcquireLease.Response acquire(long id, long token) throws CrailException {
     return call(NameNodeOperations.ACQUIRE_LEASE, new AcquireLease.Request(id, token));
   }
 
-  FindExtents.Response find(long id, long position) throws CrailException {
+  public FindExtents.Response find(long id, long position) throws CrailException {
     return call(NameNodeOperations.FIND_EXTENTS, new FindExtents.Request(id, position, 64));
   }
 
   /** The names of all listed children, page by page. */
-  List<String> list(long id, int pageSize) throws CrailException {
+  public List<String> list(long id, int pageSize) throws CrailException {
     List<String> names = new ArrayList<>();
     long cursor = 0;
     while (cursor >= 0) {
@@ -168,14 +171,14 @@ final class TestStore {
     return names;
   }
 
-  static RegisterDatanode.Request registration(
+  public static RegisterDatanode.Request registration(
       long uuid, String host, int port, int storageClass, boolean checks) {
     return new RegisterDatanode.Request(
         uuid, uuid, storageClass, port, checks, Utf8.of("tcp"), Utf8.of(host), Utf8.EMPTY);
   }
 
   /** Registers a datanode at {@code host:1000+uuid} with one region. */
-  int datanode(long uuid, String host, int storageClass, boolean checks, long bytes)
+  public int datanode(long uuid, String host, int storageClass, boolean checks, long bytes)
       throws CrailException {
     int id =
         call(
@@ -187,7 +190,7 @@ final class TestStore {
   }
 
   /** Registers a datanode of class 0 that checks generations. */
-  int datanode(long bytes) throws CrailException {
+  public int datanode(long bytes) throws CrailException {
     return datanode(1, "host", 0, true, bytes);
   }
 
@@ -203,7 +206,7 @@ final class TestStore {
   }
 
   /** Lets time pass in small steps, as the timer does. */
-  void pass(long millis) {
+  public void pass(long millis) {
     for (long passed = 0; passed < millis; passed += 100) {
       clock.advanceMillis(Math.min(100, millis - passed));
       namenode.tick();
@@ -211,7 +214,7 @@ final class TestStore {
   }
 
   /** Keeps datanodes alive while time passes, which cut off clients as they are told. */
-  void passAlive(long millis, int... datanodes) throws CrailException {
+  public void passAlive(long millis, int... datanodes) throws CrailException {
     for (long passed = 0; passed < millis; passed += 100) {
       for (int datanode : datanodes) {
         KeepAlive.Response answer = namenode.store().keepAlive(datanode);
@@ -221,7 +224,7 @@ final class TestStore {
     }
   }
 
-  io.crail.protocol.part.ClassUsage usage(int storageClass) {
+  public io.crail.protocol.part.ClassUsage usage(int storageClass) {
     return namenode.store().usage().stream()
         .filter(usage -> usage.storageClass() == storageClass)
         .findFirst()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import io.crail.namenode.conf.BlockSelection;
 import java.util.random.RandomGenerator;
 
 /** A policy from outside, found by its name: always the last datanode. */

@@ -57,12 +57,13 @@ public final class Wire {
   }
 
   /** A connection that has said hello as a client. */
-  static Wire connect(OperationServer server, long clientId) throws CrailException {
+  public static Wire connect(OperationServer server, long clientId) throws CrailException {
     return connect(server, Hello.ROLE_CLIENT, clientId);
   }
 
   /** A connection that has said hello in a role. */
-  static Wire connect(OperationServer server, int role, long clientId) throws CrailException {
+  public static Wire connect(OperationServer server, int role, long clientId)
+      throws CrailException {
     Wire wire = new Wire(server);
     wire.call(
         NameNodeOperations.HELLO,
@@ -78,7 +79,7 @@ public final class Wire {
   }
 
   /** Sends one request and gives its answer or throws its error. */
-  <Q, R> R call(Operation<Q, R> operation, Q request) throws CrailException {
+  public <Q, R> R call(Operation<Q, R> operation, Q request) throws CrailException {
     Object answer = callAll(operation, List.of(request)).get(0);
     if (answer instanceof CrailException) {
       throw (CrailException) answer;
@@ -89,7 +90,8 @@ public final class Wire {
   }
 
   /** Sends requests as one batch; gives for each the answer or the exception. */
-  <Q, R> List<Object> callAll(Operation<Q, R> operation, List<Q> requests) throws CrailException {
+  public <Q, R> List<Object> callAll(Operation<Q, R> operation, List<Q> requests)
+      throws CrailException {
     List<Object> answers = callInTurns(operation, requests, Integer.MAX_VALUE);
     if (answers.size() != requests.size()) {
       throw new AssertionError("given back: " + (requests.size() - answers.size()));

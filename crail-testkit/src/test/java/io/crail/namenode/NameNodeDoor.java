@@ -4,6 +4,7 @@ package io.crail.namenode;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
+import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.protocol.OperationServer;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;

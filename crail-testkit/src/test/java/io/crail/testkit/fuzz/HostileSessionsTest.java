@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.embedded.EmbeddedCrail;
-import io.crail.namenode.NameNodeKeys;
+import io.crail.namenode.conf.NameNodeKeys;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;

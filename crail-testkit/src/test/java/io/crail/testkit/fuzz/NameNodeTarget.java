@@ -6,7 +6,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.NameNodeDoor;
-import io.crail.namenode.NameNodeKeys;
+import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.Hello;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.conf;
+
+import java.util.random.RandomGenerator;
+
+/**
+ * Decides which datanode of a storage class is asked first for space; when it has none, the others
+ * are asked in circular order. One instance serves one storage class and is called by many threads
+ * at once; it must not block.
+ */
+public interface BlockSelection {
+  /** The datanodes of a class, in the order in which they registered; never empty. */
+  interface Candidates {
+    /** The number of datanodes. */
+    int count();
+
+    /** Free bytes at a datanode; it may be offline all the same. */
+    long freeBytes(int index);
+  }
+
+  /** The index of the datanode that is asked first, from 0 to {@code candidates.count() - 1}. */
+  int first(Candidates candidates);
+
+  /** Makes a policy; found through {@link java.util.ServiceLoader} by its name. */
+  interface Provider {
+    /** The value of {@code crail.namenode.blockselection}. */
+    String name();
+
+    /** Creates the policy of one storage class; {@code random} is its own, and thread-safe. */
+    BlockSelection create(RandomGenerator random);
+  }
+}

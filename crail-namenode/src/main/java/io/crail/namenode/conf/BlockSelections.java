@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.conf;
+
+import io.crail.common.config.ConfigException;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+
+/** The policies that come with the namenode, and the search for others. */
+final class BlockSelections {
+  private static final List<BlockSelection.Provider> BUILT_IN =
+      List.of(
+          new Policy("roundrobin", random -> roundRobin()),
+          new Policy("random", random -> candidates -> random.nextInt(candidates.count())),
+          new Policy("sequential", random -> candidates -> 0),
+          new Policy("mostfree", random -> BlockSelections::mostFree));
+
+  private BlockSelections() {}
+
+  private record Policy(String name, Function<RandomGenerator, BlockSelection> maker)
+      implements BlockSelection.Provider {
+    @Override
+    public BlockSelection create(RandomGenerator random) {
+      return maker.apply(random);
+    }
+  }
+
+  /**
+   * The policy of a name.
+   *
+   * @throws ConfigException that names the policies there are
+   */
+  static BlockSelection.Provider find(String name) {
+    TreeMap<String, BlockSelection.Provider> known = new TreeMap<>();
+    BUILT_IN.forEach(provider -> known.put(provider.name(), provider));
+    for (BlockSelection.Provider provider :
+        ServiceLoader.load(
+            BlockSelection.Provider.class, BlockSelection.Provider.class.getClassLoader())) {
+      known.putIfAbsent(provider.name(), provider);
+    }
+    BlockSelection.Provider found = known.get(name);
+    if (found == null) {
+      throw new ConfigException(
+          "key '"
+              + NameNodeKeys.BLOCK_SELECTION.name()
+              + "' names the policy '"
+              + name
+              + "'; there are: "
+              + known.keySet());
+    }
+    return found;
+  }
+
+  private static BlockSelection roundRobin() {
+    AtomicInteger next = new AtomicInteger();
+    return candidates -> Integer.remainderUnsigned(next.getAndIncrement(), candidates.count());
+  }
+
+  private static int mostFree(BlockSelection.Candidates candidates) {
+    int best = 0;
+    for (int i = 1; i < candidates.count(); i++) {
+      if (candidates.freeBytes(i) > candidates.freeBytes(best)) {
+        best = i;
+      }
+    }
+    return best;
+  }
+}

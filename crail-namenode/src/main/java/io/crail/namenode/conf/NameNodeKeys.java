@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.conf;
+
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.ConfigType;
+import io.crail.common.config.ConfigType.DurationUnit;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Extent;
+import java.time.Duration;
+import java.util.List;
+
+/** The keys that a namenode reads, beside those of the whole cluster. */
+public final class NameNodeKeys implements ConfigKeys {
+  /** The most storage classes that there can be. */
+  static final int MAX_STORAGE_CLASSES = 256;
+
+  /** The size of a block. */
+  public static final ConfigKey<Long> BLOCK_SIZE =
+      ConfigKey.of(
+              "crail.blocksize",
+              ConfigType.BYTES,
+              "1m",
+              "Bytes of a block, the largest run of bytes that lies in one piece; a power of two."
+                  + " Clients and datanodes learn it from the namenode.")
+          .check(
+              value ->
+                  Long.bitCount(value) != 1 || value < Extent.MIN_LENGTH || value > 1L << 30
+                      ? "must be a power of two from 4k to 1g"
+                      : null);
+
+  /** How long a location or a write lease is good for. */
+  public static final ConfigKey<Duration> LEASE =
+      ConfigKey.of(
+              "crail.lease",
+              ConfigType.duration(DurationUnit.SECONDS),
+              "10",
+              "How long a client may use a location or a write lease without asking again; space"
+                  + " that somebody may still use is not given away before.")
+          .check(
+              value ->
+                  value.toMillis() < 100 || value.toMillis() > 3_600_000
+                      ? "must be between 100 ms and 1 hour"
+                      : null);
+
+  /** How long freed space rests behind the end of a lease. */
+  public static final ConfigKey<Duration> FREE_MARGIN =
+      ConfigKey.of(
+              "crail.namenode.freemargin",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "6000",
+              "How long space rests behind the end of the lease on it, for requests that are still"
+                  + " on their way; longer than a datanode waits for the bytes of a write.")
+          .check(
+              value ->
+                  value.toMillis() < 0 || value.toMillis() > 3_600_000
+                      ? "must be between 0 and 1 hour"
+                      : null);
+
+  /** How many storage classes there are. */
+  public static final ConfigKey<Integer> STORAGE_CLASSES =
+      ConfigKey.of(
+              "crail.storage.classes",
+              ConfigType.INT,
+              "8",
+              "Number of storage classes, counted from 0; datanodes and nodes of a higher class are"
+                  + " refused.")
+          .between(1, MAX_STORAGE_CLASSES);
+
+  /** The storage class of the root. */
+  public static final ConfigKey<Integer> ROOT_CLASS =
+      ConfigKey.of(
+              "crail.storage.rootclass",
+              ConfigType.INT,
+              "0",
+              "Storage class of the root, and so of every node that says nothing else.")
+          .between(0, MAX_STORAGE_CLASSES - 1);
+
+  /** Where a node's space is taken from when its own class is full. */
+  public static final ConfigKey<List<String>> SPILL_ORDER =
+      ConfigKey.of(
+              "crail.storage.spillorder",
+              ConfigType.LIST,
+              "",
+              "Storage classes, separated by commas, that are tried in this order when a node's own"
+                  + " class is full; empty for all others: those behind it in ascending order,"
+                  + " then those before it.")
+          .check(NameNodeKeys::refuseSpillOrder);
+
+  /** Which datanode of a class the next space is taken from. */
+  public static final ConfigKey<String> BLOCK_SELECTION =
+      ConfigKey.of(
+          "crail.namenode.blockselection",
+          ConfigType.STRING,
+          "roundrobin",
+          "Which datanode of a storage class gets the next piece of data: roundrobin, random,"
+              + " sequential (fills one after the other), mostfree, or the name of a policy on the"
+              + " class path.");
+
+  /** How many write leases there can be. */
+  public static final ConfigKey<Integer> MAX_LEASES =
+      ConfigKey.of(
+              "crail.namenode.maxleases",
+              ConfigType.INT,
+              "4000000",
+              "Most write leases at a time, over all clients; one takes about 60 bytes.")
+          .between(1, Integer.MAX_VALUE);
+
+  /** How many nodes there can be. */
+  public static final ConfigKey<Integer> MAX_NODES =
+      ConfigKey.of(
+              "crail.namenode.maxnodes",
+              ConfigType.INT,
+              "0",
+              "Most nodes of a namenode; 0 for one for each 256 bytes of its heap. One more is"
+                  + " refused, so that the namenode goes on serving those that are there.")
+          .between(0, Integer.MAX_VALUE);
+
+  /** How large a value may be that is held by the namenode. */
+  public static final ConfigKey<Long> SMALL_VALUE =
+      ConfigKey.of(
+              "crail.namenode.smallvalue",
+              ConfigType.BYTES,
+              "4k",
+              "Most bytes of a key-value that the namenode holds itself, so that to put or get it"
+                  + " takes one request; 0 for none. Clients learn it from the namenode.")
+          .between(0, SmallValue.MAX_LENGTH);
+
+  /** How much memory small values may take. */
+  public static final ConfigKey<Long> SMALL_VALUES =
+      ConfigKey.of(
+          "crail.namenode.smallvalues",
+          ConfigType.BYTES,
+          "0",
+          "Most memory that small values take at a namenode, 40 bytes more than it has for each; 0"
+              + " for an eighth of its heap. What does not fit lies at datanodes.");
+
+  private static String refuseSpillOrder(List<String> classes) {
+    for (String text : classes) {
+      try {
+        int number = Integer.parseInt(text);
+        if (number >= 0 && number < MAX_STORAGE_CLASSES) {
+          continue;
+        }
+      } catch (NumberFormatException e) {
+        // Falls through to the one message below.
+      }
+      return "must be storage classes separated by commas";
+    }
+    return null;
+  }
+
+  @Override
+  public String title() {
+    return "Namenode";
+  }
+
+  @Override
+  public List<ConfigKey<?>> keys() {
+    return List.of(
+        BLOCK_SIZE,
+        LEASE,
+        FREE_MARGIN,
+        STORAGE_CLASSES,
+        ROOT_CLASS,
+        SPILL_ORDER,
+        BLOCK_SELECTION,
+        MAX_LEASES,
+        MAX_NODES,
+        SMALL_VALUE,
+        SMALL_VALUES);
+  }
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.conf;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a namenode needs to know of its configuration.
+ *
+ * @param index which of the namenodes this is, from 0
+ * @param count how many there are
+ * @param cluster name of the cluster
+ * @param blockSize bytes
+ * @param leaseNanos how long a location or write lease is good for
+ * @param freeMarginNanos how long space rests behind the end of a lease
+ * @param offlineNanos how long a datanode may be silent
+ * @param storageClasses number of classes
+ * @param user whom the root belongs to
+ * @param rootClass the root's class
+ * @param spillOrder classes to try after a node's own; empty for all others
+ * @param blockSelection the policy
+ * @param maxLeases most write leases
+ * @param maxNodes most nodes
+ * @param smallValue most bytes of a small value; 0 for none
+ * @param smallValues most bytes of heap for small values
+ */
+public record NameNodeOptions(
+    int index,
+    int count,
+    String cluster,
+    int blockSize,
+    long leaseNanos,
+    long freeMarginNanos,
+    long offlineNanos,
+    int storageClasses,
+    String user,
+    int rootClass,
+    List<Integer> spillOrder,
+    BlockSelection.Provider blockSelection,
+    int maxLeases,
+    long maxNodes,
+    int smallValue,
+    long smallValues) {
+  /** A datanode is offline when this many signs of life are missing. */
+  private static final int MISSED_KEEP_ALIVES = 8;
+
+  /** Who was heard of within this many signs of life is taken to be there. */
+  private static final int PRESENT_KEEP_ALIVES = 2;
+
+  /** An empty datanode is forgotten after so many times the time after which it is offline. */
+  private static final int FORGOTTEN_OFFLINES = 10;
+
+  /** What a node is taken to need: about twice an empty file, for extents and leases. */
+  private static final long BYTES_PER_NODE = 256;
+
+  /** Small values may take one part of the heap in so many. */
+  private static final long SMALL_VALUES_OF_HEAP = 8;
+
+  /**
+   * Reads a configuration.
+   *
+   * @throws ConfigException when values contradict each other
+   */
+  public static NameNodeOptions of(Configuration conf, int index, int count) {
+    int classes = conf.get(NameNodeKeys.STORAGE_CLASSES);
+    int rootClass = conf.get(NameNodeKeys.ROOT_CLASS);
+    if (rootClass >= classes) {
+      throw new ConfigException(
+          "key '"
+              + NameNodeKeys.ROOT_CLASS.name()
+              + "' is "
+              + rootClass
+              + ", but there are "
+              + classes
+              + " storage classes");
+    }
+    long maxNodes = conf.get(NameNodeKeys.MAX_NODES);
+    long smallValues = conf.get(NameNodeKeys.SMALL_VALUES);
+    List<Integer> spillOrder = new ArrayList<>();
+    for (String text : conf.get(NameNodeKeys.SPILL_ORDER)) {
+      int storageClass = Integer.parseInt(text);
+      if (storageClass >= classes || spillOrder.contains(storageClass)) {
+        throw new ConfigException(
+            "key '"
+                + NameNodeKeys.SPILL_ORDER.name()
+                + "' has the storage class "
+                + storageClass
+                + (storageClass >= classes ? ", but there are " + classes : " twice"));
+      }
+      spillOrder.add(storageClass);
+    }
+    return new NameNodeOptions(
+        index,
+        count,
+        conf.get(ClusterKeys.CLUSTER_NAME),
+        conf.get(NameNodeKeys.BLOCK_SIZE).intValue(),
+        conf.get(NameNodeKeys.LEASE).toNanos(),
+        conf.get(NameNodeKeys.FREE_MARGIN).toNanos(),
+        conf.get(ClusterKeys.KEEP_ALIVE).toNanos() * MISSED_KEEP_ALIVES,
+        classes,
+        ClusterKeys.user(conf),
+        rootClass,
+        List.copyOf(spillOrder),
+        BlockSelections.find(conf.get(NameNodeKeys.BLOCK_SELECTION)),
+        conf.get(NameNodeKeys.MAX_LEASES),
+        maxNodes == 0 ? Runtime.getRuntime().maxMemory() / BYTES_PER_NODE : maxNodes,
+        conf.get(NameNodeKeys.SMALL_VALUE).intValue(),
+        smallValues == 0 ? Runtime.getRuntime().maxMemory() / SMALL_VALUES_OF_HEAP : smallValues);
+  }
+
+  /** How long after a sign of life a datanode surely lives. */
+  public long presentNanos() {
+    return offlineNanos / MISSED_KEEP_ALIVES * PRESENT_KEEP_ALIVES;
+  }
+
+  /** How long after its last sign of life a datanode without data is forgotten. */
+  public long forgottenNanos() {
+    return offlineNanos * FORGOTTEN_OFFLINES;
+  }
+
+  /** The classes that a node of {@code storageClass} may lie in, in the order of trying. */
+  public int[] classOrder(int storageClass) {
+    List<Integer> order = new ArrayList<>();
+    order.add(storageClass);
+    if (spillOrder.isEmpty()) {
+      for (int i = 1; i < storageClasses; i++) {
+        order.add((storageClass + i) % storageClasses);
+      }
+    } else {
+      spillOrder.stream().filter(other -> other != storageClass).forEach(order::add);
+    }
+    return order.stream().mapToInt(Integer::intValue).toArray();
+  }
+}

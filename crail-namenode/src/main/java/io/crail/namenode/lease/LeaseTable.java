@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.lease;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.util.ArrayDeque;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All write leases, by client. A node's lease is granted, ended and looked at under the node's
+ * monitor; time is looked at in {@link #tick}. Thread-safe.
+ *
+ * @param <T> what leases are for, a node
+ */
+public final class LeaseTable<T> {
+  /** What happens to the node of a lease that has run out. */
+  public interface Expiry<T> {
+    /** The holder of the lease has not renewed it in time, or has let it run out. */
+    void expired(WriteLease<T> lease);
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(LeaseTable.class);
+  private static final int MAX_EXPIRED_PER_TICK = 20_000;
+
+  private final Clock clock;
+  private final long leaseNanos;
+  private final int maxLeases;
+  private final ConcurrentHashMap<Long, ClientLeases<T>> clients = new ConcurrentHashMap<>();
+  private final AtomicInteger count = new AtomicInteger();
+  // Leases with an end of their own; all last equally long, so they end in this order.
+  private final ArrayDeque<WriteLease<T>> ending = new ArrayDeque<>();
+  // Touched by tick alone.
+  private final ArrayDeque<ClientLeases<T>> gone = new ArrayDeque<>();
+
+  public LeaseTable(Clock clock, long leaseNanos, int maxLeases) {
+    this.clock = clock;
+    this.leaseNanos = leaseNanos;
+    this.maxLeases = maxLeases;
+  }
+
+  /**
+   * Grants a lease; the caller puts it into the node.
+   *
+   * @throws CrailException with {@link ErrorCode#LIMIT_EXCEEDED} when there are too many
+   */
+  public WriteLease<T> grant(T subject, long clientId, long token) throws CrailException {
+    if (count.incrementAndGet() > maxLeases) {
+      count.decrementAndGet();
+      throw ErrorCode.LIMIT_EXCEEDED.exception(maxLeases + " write leases");
+    }
+    while (true) {
+      long until = clock.nanoTime() + leaseNanos;
+      ClientLeases<T> client =
+          clients.computeIfAbsent(clientId, id -> new ClientLeases<>(clientId, until));
+      WriteLease<T> lease = new WriteLease<>(subject, token, client);
+      if (client.add(lease, until)) {
+        return lease;
+      }
+      // It expired just now; what it had is being ended, what it gets is new.
+      clients.remove(clientId, client);
+    }
+  }
+
+  /** The leases of a client; null when it is not known. */
+  public ClientLeases<T> of(long clientId) {
+    return clients.get(clientId);
+  }
+
+  /** Ends a lease whose holder is known to write no more, or whose node is gone. */
+  public void end(WriteLease<T> lease) {
+    if (lease.client().remove(lease)) {
+      count.decrementAndGet();
+    }
+  }
+
+  /** Lets a lease run out a lease time from now, whatever its client renews. */
+  public void endLater(WriteLease<T> lease) {
+    if (lease.isHeld()) {
+      lease.endAt(clock.nanoTime() + leaseNanos);
+      synchronized (ending) {
+        ending.add(lease);
+      }
+    }
+  }
+
+  /** Renews all leases of a client. */
+  public void renew(long clientId) {
+    ClientLeases<T> client = clients.get(clientId);
+    if (client != null) {
+      client.renew(clock.nanoTime() + leaseNanos);
+    }
+  }
+
+  /** Notes that the holder of a lease is alive. */
+  public void seen(WriteLease<T> lease) {
+    lease.client().renew(clock.nanoTime() + leaseNanos);
+  }
+
+  /** The number of leases. */
+  public int size() {
+    return count.get();
+  }
+
+  /** The number of clients that are remembered for their leases; for tests. */
+  public int clients() {
+    return clients.size();
+  }
+
+  /** Ends what has run out; one thread at a time. */
+  public void tick(Expiry<T> expiry) {
+    long now = clock.nanoTime();
+    for (ClientLeases<T> client : clients.values()) {
+      if (client.expire(now)) {
+        clients.remove(client.clientId(), client);
+        if (client.count() > 0) {
+          LOG.info(
+              "client {} is silent, its {} write leases end",
+              Long.toHexString(client.clientId()),
+              client.count());
+          gone.add(client);
+        }
+      }
+    }
+    int left = MAX_EXPIRED_PER_TICK;
+    while (left > 0 && !gone.isEmpty()) {
+      WriteLease<T> lease = gone.peek().removeAny();
+      if (lease == null) {
+        gone.remove();
+      } else {
+        count.decrementAndGet();
+        expiry.expired(lease);
+        left--;
+      }
+    }
+    for (WriteLease<T> lease = pollEnding(now, left);
+        lease != null;
+        lease = pollEnding(now, left)) {
+      end(lease);
+      expiry.expired(lease);
+      left--;
+    }
+  }
+
+  private WriteLease<T> pollEnding(long nowNanos, int left) {
+    synchronized (ending) {
+      WriteLease<T> lease = ending.peek();
+      boolean due = left > 0 && lease != null && nowNanos - lease.endNanos() >= 0;
+      return due ? ending.remove() : null;
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.lease;
+
+/**
+ * The right of one writer to append to a node. It is given by its token, belongs to a client and
+ * lasts while that client renews its leases. Changed by the {@link LeaseTable} and under the node's
+ * monitor.
+ *
+ * @param <T> what leases are for, a node
+ */
+public final class WriteLease<T> {
+  private final T subject;
+  private final long token;
+  private final ClientLeases<T> client;
+
+  // Links of the client's list; guarded by the client's monitor.
+  private WriteLease<T> previous;
+  private WriteLease<T> next;
+  private boolean linked;
+
+  private boolean ending;
+  private boolean spaceInUse;
+  private boolean valueRefused;
+  private long endNanos;
+
+  WriteLease(T subject, long token, ClientLeases<T> client) {
+    this.subject = subject;
+    this.token = token;
+    this.client = client;
+  }
+
+  /** What its holder may append to. */
+  public T subject() {
+    return subject;
+  }
+
+  public long token() {
+    return token;
+  }
+
+  public ClientLeases<T> client() {
+    return client;
+  }
+
+  /** True while the holder may write. Under the node's monitor. */
+  public boolean isHeld() {
+    return !ending && !client.isGone();
+  }
+
+  /** True when it has an end of its own, whatever its client renews. Under the node's monitor. */
+  public boolean isEnding() {
+    return ending;
+  }
+
+  /** When it ends. Under the node's monitor. */
+  public long endNanos() {
+    return ending ? endNanos : client.renewedUntilNanos();
+  }
+
+  /** Lets it run out at a time of its own. Under the node's monitor. */
+  void endAt(long nanos) {
+    ending = true;
+    endNanos = nanos;
+  }
+
+  /** True when its holder may be writing to its space: it has asked for that, or has named it. */
+  public boolean mayBeWriting() {
+    return spaceInUse;
+  }
+
+  /** Notes that its holder may be writing to its space. Under the node's monitor. */
+  public void spaceInUse() {
+    spaceInUse = true;
+  }
+
+  /** True when its holder was told to write a small value to extents. */
+  public boolean isValueRefused() {
+    return valueRefused;
+  }
+
+  /** Notes that its holder has to write a small value to extents. Under the node's monitor. */
+  public void refuseValue() {
+    valueRefused = true;
+  }
+
+  WriteLease<T> previous() {
+    return previous;
+  }
+
+  WriteLease<T> next() {
+    return next;
+  }
+
+  boolean isLinked() {
+    return linked;
+  }
+
+  void link(WriteLease<T> newPrevious, WriteLease<T> newNext, boolean nowLinked) {
+    previous = newPrevious;
+    next = newNext;
+    linked = nowLinked;
+  }
+}

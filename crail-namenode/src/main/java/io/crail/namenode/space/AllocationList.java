@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+import java.util.Arrays;
+
+/**
+ * The extents of a node that has several. It only grows; a node that is truncated, or gets other
+ * space, gets a new list. A reader sees the extents that were there when it asked for their number.
+ */
+public final class AllocationList extends NodeSpace {
+  private volatile Allocation[] items;
+  // Written last and read first, so that the items below it are there.
+  private volatile int count;
+
+  AllocationList(Allocation first, Allocation second) {
+    items = new Allocation[] {first, second};
+    count = 2;
+    commit(first.size());
+  }
+
+  private AllocationList(Allocation[] items, long size) {
+    this.items = items;
+    this.count = items.length;
+    commit(size);
+  }
+
+  /**
+   * The first {@code count} extents of {@code space}, which hold all committed bytes; null when
+   * that is none.
+   */
+  public static NodeSpace prefix(NodeSpace space, int count) {
+    if (count == 0) {
+      return null;
+    }
+    if (count == 1) {
+      Allocation only = space.at(0);
+      only.commit(space.size());
+      return only;
+    }
+    Allocation[] items = new Allocation[count];
+    for (int i = 0; i < count; i++) {
+      items[i] = space.at(i);
+    }
+    return new AllocationList(items, space.size());
+  }
+
+  /** The extents of {@code space} with another one in the place of the last. */
+  public static NodeSpace withLast(NodeSpace space, Allocation last) {
+    int count = space.count();
+    if (count == 1) {
+      last.commit(space.size());
+      return last;
+    }
+    Allocation[] items = new Allocation[count];
+    for (int i = 0; i < count - 1; i++) {
+      items[i] = space.at(i);
+    }
+    items[count - 1] = last;
+    return new AllocationList(items, space.size());
+  }
+
+  /** The extents of {@code space} with others in the place of one, for the same bytes. */
+  public static NodeSpace replacing(NodeSpace space, int index, NodeSpace others) {
+    int more = others.count() - 1;
+    Allocation[] items = new Allocation[space.count() + more];
+    for (int i = 0; i < items.length; i++) {
+      if (i < index) {
+        items[i] = space.at(i);
+      } else {
+        items[i] = i <= index + more ? others.at(i - index) : space.at(i - more);
+      }
+    }
+    if (items.length == 1) {
+      items[0].commit(space.size());
+      return items[0];
+    }
+    return new AllocationList(items, space.size());
+  }
+
+  @Override
+  public int count() {
+    return count;
+  }
+
+  @Override
+  public Allocation at(int index) {
+    return items[index];
+  }
+
+  @Override
+  public NodeSpace with(Allocation next) {
+    int present = count;
+    if (present == items.length) {
+      items = Arrays.copyOf(items, present * 2);
+    }
+    items[present] = next;
+    count = present + 1;
+    return this;
+  }
+}

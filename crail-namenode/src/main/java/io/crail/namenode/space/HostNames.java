@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+import io.crail.common.Utf8;
+import io.crail.protocol.part.TextLimits;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Numbers for the names of hosts that have datanodes, or for which clients create nodes, so that a
+ * node keeps two bytes instead of a name. A host has the same number before its first datanode and
+ * after, so what is written to a node after that lies there. Thread-safe.
+ */
+public final class HostNames {
+  /** The number of no host in particular. */
+  public static final int ANY = 0;
+
+  private static final int MAX_HOSTS = 1 << 16;
+
+  // The rest is for datanodes, whatever names clients think of.
+  private static final int MAX_HOSTS_OF_CLIENTS = 1 << 14;
+
+  private final Map<String, Integer> numbers = new HashMap<>();
+
+  private int ofClients;
+
+  public HostNames() {
+    numbers.put("", ANY);
+  }
+
+  /**
+   * The number of a host that a client names, be there a datanode or not; letter case does not
+   * matter. {@link #ANY} for what is no host's name, and for a host without datanodes when there
+   * are too many of those.
+   */
+  public synchronized int find(Utf8 name) {
+    String key = key(name);
+    Integer known = numbers.get(key);
+    if (known != null) {
+      return known;
+    }
+    return ofClients == MAX_HOSTS_OF_CLIENTS || TextLimits.checkHost(key) != null
+        ? ANY
+        : give(key, true);
+  }
+
+  /** The number of a datanode's host; {@link #ANY}, so nobody prefers it, when all are given. */
+  public synchronized int add(Utf8 name) {
+    String key = key(name);
+    Integer known = numbers.get(key);
+    if (known != null) {
+      return known;
+    }
+    return numbers.size() == MAX_HOSTS ? ANY : give(key, false);
+  }
+
+  private int give(String key, boolean ofClient) {
+    int number = numbers.size();
+    numbers.put(key, number);
+    ofClients += ofClient ? 1 : 0;
+    return number;
+  }
+
+  private static String key(Utf8 name) {
+    return name.toString().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+import io.crail.protocol.part.Region;
+import java.util.Arrays;
+
+/**
+ * A region of a datanode, cut into blocks. Takes memory only for blocks that were used once. Not
+ * thread-safe: used under the monitor of its {@link DatanodeSpace}.
+ */
+public final class RegionSpace {
+  private final DatanodeSpace datanode;
+  private final Region region;
+  private final int blocks;
+
+  private int position;
+  private long generation;
+
+  // Blocks from here on were never used.
+  private int firstFresh;
+  private int[] returned = {};
+  private int returnedCount;
+  private SplitBlock[] split = {};
+
+  /**
+   * Creates the space of a region, all free.
+   *
+   * @param generation above which its generations begin
+   */
+  RegionSpace(DatanodeSpace datanode, Region region, int blocks, long generation) {
+    this.datanode = datanode;
+    this.region = region;
+    this.blocks = blocks;
+    this.generation = generation;
+  }
+
+  public DatanodeSpace datanode() {
+    return datanode;
+  }
+
+  Region region() {
+    return region;
+  }
+
+  int index() {
+    return region.index();
+  }
+
+  int blocks() {
+    return blocks;
+  }
+
+  /** The last generation that was given out here. */
+  long generation() {
+    return generation;
+  }
+
+  /** The generation of space that is given out now. */
+  long nextGeneration() {
+    return ++generation;
+  }
+
+  /** Where it stands among the regions of its datanode that have space to give. */
+  int position() {
+    return position;
+  }
+
+  void position(int newPosition) {
+    position = newPosition;
+  }
+
+  /** Blocks that are wholly free. */
+  int freeBlocks() {
+    return blocks - firstFresh + returnedCount;
+  }
+
+  /** Takes a block; there is a free one. The last one returned first: its memory is warm. */
+  int takeBlock() {
+    return returnedCount > 0 ? returned[--returnedCount] : firstFresh++;
+  }
+
+  /** Gives a block back. */
+  void giveBlock(int block) {
+    if (block < 0 || block >= firstFresh || returnedCount >= firstFresh) {
+      throw new AssertionError("block " + block + " of region " + index() + " was not taken");
+    }
+    if (returnedCount == returned.length) {
+      returned = Arrays.copyOf(returned, Math.max(16, returned.length * 2));
+    }
+    returned[returnedCount++] = block;
+  }
+
+  /** What a block is split into, or null. */
+  SplitBlock split(int block) {
+    return block < split.length ? split[block] : null;
+  }
+
+  /** Notes that a block is split, or, with null, that it no longer is. */
+  void split(int block, SplitBlock newSplit) {
+    if (block >= split.length) {
+      split = Arrays.copyOf(split, Math.max(block + 1, Math.min(blocks, split.length * 2)));
+    }
+    split[block] = newSplit;
+  }
+
+  /** Counts the free bytes from blocks and trees, and checks that no block is free twice. */
+  long countFreeBytes(long blockSize, int unitLength) {
+    boolean[] free = new boolean[firstFresh];
+    for (int i = 0; i < returnedCount; i++) {
+      if (free[returned[i]]) {
+        throw new AssertionError("block " + returned[i] + " is free twice");
+      }
+      free[returned[i]] = true;
+    }
+    long bytes = freeBlocks() * blockSize;
+    for (int i = 0; i < split.length; i++) {
+      if (split[i] != null) {
+        if (i >= firstFresh || free[i]) {
+          throw new AssertionError("block " + i + " is free and split");
+        }
+        bytes += (long) split[i].countFreeUnits() * unitLength;
+      }
+    }
+    return bytes;
+  }
+
+  /** Notes what is free. */
+  void auditFree(int blockSize, SpaceAudit audit) {
+    audit.free(this, (long) firstFresh * blockSize, (long) (blocks - firstFresh) * blockSize);
+    for (int i = 0; i < returnedCount; i++) {
+      audit.free(this, (long) returned[i] * blockSize, blockSize);
+    }
+    for (SplitBlock block : split) {
+      if (block != null) {
+        block.auditFree(blockSize, audit);
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.protocol.node.FindExtents;
+import io.crail.protocol.part.Extent;
+import io.crail.rpc.RequestBatch;
+import io.crail.rpc.ResponseWriter;
+import java.nio.ByteBuffer;
+
+/**
+ * Answers where bytes lie, straight on the buffers: a reader of a key-value asks with each access,
+ * so this is as hot as a lookup. Only committed extents are shown; what lies behind is the writer's
+ * affair and may still go away. Allocates nothing unless a request is refused. Stateless.
+ */
+public final class ExtentFinder {
+  private static final int ID = FindExtents.Request.LAYOUT.offset("id");
+  private static final int POSITION = FindExtents.Request.LAYOUT.offset("position");
+  private static final int MAX_EXTENTS = FindExtents.Request.LAYOUT.offset("maxExtents");
+  private static final int SIZE = FindExtents.Response.LAYOUT.offset("size");
+  private static final int COUNT = FindExtents.Response.LAYOUT.offset("extentsCount");
+  private static final int VALUE_LENGTH = FindExtents.Response.LAYOUT.offset("valueLength");
+  private static final int FIXED_LENGTH = FindExtents.Response.LAYOUT.fixedLength();
+
+  private final Tree tree;
+
+  public ExtentFinder(Tree tree) {
+    this.tree = tree;
+  }
+
+  /**
+   * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), as many as answers fit.
+   *
+   * @throws CrailException with {@link ErrorCode#PROTOCOL} for a request that is none
+   */
+  public void serve(RequestBatch batch, int from, int to, ResponseWriter responses)
+      throws CrailException {
+    ByteBuffer in = batch.buffer();
+    for (int i = from; i < to; i++) {
+      if (responses.isFull()) {
+        batch.giveBackFrom(i);
+        return;
+      }
+      int body = batch.bodyOffset(i);
+      FindExtents.Request.LAYOUT.check(in, body, batch.bodyLength(i));
+      try {
+        respond(batch.correlationId(i), in, body, responses);
+      } catch (CrailException e) {
+        responses.fail(batch.correlationId(i), e.code(), e.detail());
+      }
+    }
+  }
+
+  private void respond(long correlationId, ByteBuffer in, int request, ResponseWriter responses)
+      throws CrailException {
+    Node node = tree.require(in.getLong(request + ID));
+    long position = in.getLong(request + POSITION);
+    if (position < 0) {
+      throw ErrorCode.OUT_OF_RANGE.exception(node + ": position " + position);
+    }
+    int most = Math.min(in.getShort(request + MAX_EXTENTS) & 0xffff, FindExtents.MAX_EXTENTS);
+    NodeSpace space = node.space();
+    long size = space == null ? 0 : space.size();
+    byte[] small = space == null || most == 0 ? null : space.small();
+    int smallLength = small == null ? 0 : small.length;
+    int first = 0;
+    int count = 0;
+    if (space != null && space.small() == null && position < size) {
+      first = space.indexOf(position);
+      count = Math.min(most, end(space, size) - first);
+    }
+    int length = FIXED_LENGTH + count * Extent.WIRE_LENGTH + smallLength;
+    int body = responses.begin(length);
+    ByteBuffer out = responses.buffer();
+    out.putLong(body + SIZE, size);
+    out.putShort(body + COUNT, (short) count);
+    out.putShort(body + VALUE_LENGTH, (short) smallLength);
+    if (count > 0) {
+      space.encode(first, first + count, size, out, body + FIXED_LENGTH);
+    } else if (small != null) {
+      out.put(body + FIXED_LENGTH, small);
+    }
+    responses.end(correlationId, length);
+  }
+
+  /** The index behind the last extent that holds a byte before {@code end}, which is above 0. */
+  public static int end(NodeSpace space, long end) {
+    return Math.min(space.indexOf(end - 1) + 1, space.count());
+  }
+}

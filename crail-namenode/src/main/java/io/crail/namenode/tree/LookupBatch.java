@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.protocol.node.Lookup;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodePath;
+import io.crail.rpc.RequestBatch;
+import io.crail.rpc.ResponseWriter;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Looks many paths up at once, straight from the request bytes. What a lookup costs is its cache
+ * misses: the slot of the table, then the node. So each step is done for a whole group before the
+ * next one begins, and the misses of a group overlap: hash all names, load all slots, touch all
+ * nodes, compare all; for deep paths again level by level. That is worth a factor of four against
+ * one path at a time.
+ *
+ * <p>Allocates nothing unless a lookup fails. Belongs to one connection; not thread-safe.
+ */
+public final class LookupBatch {
+  /** Paths in a group: enough to overlap, few enough for the first-level cache. */
+  static final int GROUP = 32;
+
+  private static final int COUNT_LENGTH = Short.BYTES;
+
+  private final Tree tree;
+  private final int index;
+  private final int namenodeCount;
+
+  private final int[] pathStart = new int[GROUP];
+  private final int[] pathEnd = new int[GROUP];
+  private final int[] nameStart = new int[GROUP];
+  private final int[] nameEnd = new int[GROUP];
+  private final long[] word0 = new long[GROUP];
+  private final long[] word1 = new long[GROUP];
+  private final long[] word2 = new long[GROUP];
+  private final long[] hash = new long[GROUP];
+  private final Container[] parent = new Container[GROUP];
+  private final Node[][] slots = new Node[GROUP][];
+  private final int[] slot = new int[GROUP];
+  private final Node[] node = new Node[GROUP];
+  // Members of the group that are still searched at this level, and those that go on below.
+  private final int[] searched = new int[GROUP];
+  private final int[] deeper = new int[GROUP];
+  // Written, so that the touching loads are not optimized away.
+  private int touched;
+
+  public LookupBatch(Tree tree, int index, int namenodeCount) {
+    this.tree = tree;
+    this.index = index;
+    this.namenodeCount = namenodeCount;
+  }
+
+  /**
+   * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), as many as answers fit.
+   *
+   * @throws CrailException with {@link ErrorCode#PROTOCOL} for a request that is none
+   */
+  public void serve(RequestBatch batch, int from, int to, ResponseWriter responses)
+      throws CrailException {
+    for (int first = from; first < to; first += GROUP) {
+      int count = Math.min(GROUP, to - first);
+      for (int i = 0; i < count; i++) {
+        readRequest(batch, first + i, i);
+      }
+      resolve(batch.buffer(), count);
+      touchSpace(count);
+      for (int i = 0; i < count; i++) {
+        if (responses.isFull()) {
+          batch.giveBackFrom(first + i);
+          return;
+        }
+        respond(batch, first + i, i, responses);
+      }
+    }
+  }
+
+  private void readRequest(RequestBatch batch, int request, int i) throws CrailException {
+    ByteBuffer in = batch.buffer();
+    int body = batch.bodyOffset(request);
+    int bodyLength = batch.bodyLength(request);
+    int length =
+        bodyLength < COUNT_LENGTH ? 0 : in.getShort(body + Lookup.Request.PATH_LENGTH) & 0xffff;
+    if (length == 0 || length > NodePath.MAX_LENGTH || bodyLength != COUNT_LENGTH + length) {
+      Lookup.Request.LAYOUT.check(in, body, bodyLength);
+    }
+    pathStart[i] = body + COUNT_LENGTH;
+    pathEnd[i] = body + COUNT_LENGTH + length;
+  }
+
+  /** Finds the nodes of all paths; for each the node, or null. Atomic against renames. */
+  private void resolve(ByteBuffer in, int count) {
+    RenameSequence renames = tree.renames();
+    for (int i = 0; i < RenameSequence.ATTEMPTS; i++) {
+      long before = renames.read();
+      walk(in, count);
+      if (renames.isUnchanged(before)) {
+        return;
+      }
+      Thread.onSpinWait();
+    }
+    renames.lock();
+    try {
+      walk(in, count);
+    } finally {
+      renames.unlock();
+    }
+  }
+
+  private void walk(ByteBuffer in, int count) {
+    int searchedCount = 0;
+    for (int i = 0; i < count; i++) {
+      node[i] = null;
+      if (in.get(pathStart[i]) == '/') {
+        if (pathEnd[i] - pathStart[i] == 1) {
+          node[i] = tree.root();
+        } else {
+          parent[i] = tree.root();
+          nameStart[i] = pathStart[i] + 1;
+          searched[searchedCount++] = i;
+        }
+      }
+    }
+    while (searchedCount > 0) {
+      hashNames(in, searchedCount);
+      int deeperCount = 0;
+      while (searchedCount > 0) {
+        loadSlots(searchedCount);
+        touchNodes(searchedCount);
+        int left = 0;
+        for (int j = 0; j < searchedCount; j++) {
+          int i = searched[j];
+          Node candidate = node[i];
+          if (candidate == null) {
+            continue;
+          }
+          if (!isMatch(candidate, in, i)) {
+            slot[i] = NodeTable.nextIndex(slots[i], slot[i]);
+            searched[left++] = i;
+          } else if (nameEnd[i] < pathEnd[i]) {
+            node[i] = null;
+            if (candidate instanceof Container) {
+              parent[i] = (Container) candidate;
+              nameStart[i] = nameEnd[i] + 1;
+              deeper[deeperCount++] = i;
+            }
+          }
+        }
+        searchedCount = left;
+      }
+      System.arraycopy(deeper, 0, searched, 0, deeperCount);
+      searchedCount = deeperCount;
+    }
+  }
+
+  private void hashNames(ByteBuffer in, int count) {
+    NameTable names = tree.names();
+    NameHash hasher = names.hash();
+    for (int j = 0; j < count; j++) {
+      int i = searched[j];
+      int start = nameStart[i];
+      int end = NodeName.endOfComponent(in, start, pathEnd[i]);
+      int length = end - start;
+      nameEnd[i] = end;
+      long key;
+      if (length <= NodeName.INLINE_LENGTH) {
+        word0[i] = NodeName.word(in, start, end);
+        word1[i] = NodeName.word(in, start + 8, end);
+        word2[i] = NodeName.word(in, start + 16, end);
+        key = hasher.of(parent[i].id(), word0[i], word1[i], word2[i], length);
+      } else {
+        key = hasher.of(parent[i].id(), in, start, end);
+      }
+      hash[i] = key;
+    }
+    for (int j = 0; j < count; j++) {
+      int i = searched[j];
+      slots[i] = names.slots(hash[i]);
+      slot[i] = NodeTable.firstIndex(slots[i], hash[i]);
+    }
+  }
+
+  private void loadSlots(int count) {
+    for (int j = 0; j < count; j++) {
+      int i = searched[j];
+      node[i] = NodeTable.at(slots[i], slot[i]);
+    }
+  }
+
+  private void touchNodes(int count) {
+    int sum = 0;
+    for (int j = 0; j < count; j++) {
+      Node candidate = node[searched[j]];
+      if (candidate != null) {
+        sum += candidate.touchedFields();
+      }
+    }
+    touched = sum;
+  }
+
+  private boolean isMatch(Node candidate, ByteBuffer in, int i) {
+    int length = nameEnd[i] - nameStart[i];
+    return length <= NodeName.INLINE_LENGTH
+        ? candidate.isNamed(parent[i], word0[i], word1[i], word2[i], length)
+        : candidate.isNamed(parent[i], in, nameStart[i], nameEnd[i]);
+  }
+
+  private void touchSpace(int count) {
+    int sum = touched;
+    for (int i = 0; i < count; i++) {
+      NodeSpace space = node[i] == null ? null : node[i].space();
+      if (space != null) {
+        sum += space.count();
+      }
+    }
+    touched = sum;
+  }
+
+  private void respond(RequestBatch batch, int request, int i, ResponseWriter responses) {
+    long correlationId = batch.correlationId(request);
+    Node found = node[i];
+    if (found == null) {
+      refuse(batch.buffer(), correlationId, i, responses);
+      return;
+    }
+    int flags = found.flags();
+    NodeSpace space = found.space();
+    long size = space == null ? 0 : space.size();
+    byte[] small = space == null ? null : space.small();
+    int smallLength = small == null ? 0 : small.length;
+    int extents = space == null || small != null ? 0 : visible(size, space);
+    int tails = Lookup.Response.LAYOUT.fixedLength();
+    int length = tails + extents * Extent.WIRE_LENGTH + smallLength;
+    int body = responses.begin(length);
+    ByteBuffer out = responses.buffer();
+    found.encode(size, flags, out, body + Lookup.Response.NODE);
+    out.putShort(body + Lookup.Response.EXTENTS_COUNT, (short) extents);
+    out.putShort(body + Lookup.Response.VALUE_LENGTH, (short) smallLength);
+    if (extents > 0) {
+      space.encode(0, extents, size, out, body + tails);
+    } else if (small != null) {
+      out.put(body + tails, small);
+    }
+    responses.end(correlationId, length);
+  }
+
+  /** The number of first extents that hold committed bytes and fit into an answer. */
+  private static int visible(long size, NodeSpace space) {
+    int count = 0;
+    int most = Math.min(space.count(), Lookup.MAX_EXTENTS);
+    while (count < most && space.at(count).fileOffset() < size) {
+      count++;
+    }
+    return count;
+  }
+
+  /** Finds out why there is no node: only now are the rules of a path looked at. */
+  private void refuse(ByteBuffer in, long correlationId, int i, ResponseWriter responses) {
+    int length = pathEnd[i] - pathStart[i];
+    Utf8 path = Utf8.copyOf(in, pathStart[i], length);
+    ErrorCode code = ErrorCode.NODE_NOT_FOUND;
+    String detail = path.toString();
+    try {
+      ByteBuffer copy = ByteBuffer.wrap(path.toByteArray()).order(ByteOrder.LITTLE_ENDIAN);
+      NodePath.check(copy, 0, length);
+      if (NodePath.namenodeOf(path, namenodeCount) != index) {
+        code = ErrorCode.WRONG_NAMENODE;
+      }
+    } catch (CrailException e) {
+      code = e.code();
+      detail = e.detail() + ": " + path;
+    }
+    responses.fail(correlationId, code, detail);
+  }
+}

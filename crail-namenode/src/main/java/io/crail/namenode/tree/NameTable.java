@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import java.nio.ByteBuffer;
+
+/** Finds a node by its parent and its name. Thread-safe as {@link NodeTable} says. */
+final class NameTable extends NodeTable {
+  private final NameHash hash;
+
+  NameTable(NameHash hash) {
+    this.hash = hash;
+  }
+
+  NameHash hash() {
+    return hash;
+  }
+
+  @Override
+  long hash(Node node) {
+    return node.hash(hash);
+  }
+
+  @Override
+  boolean sameKey(Node a, Node b) {
+    return a.parent() == b.parent() && a.hasNameOf(b);
+  }
+
+  /** The child of {@code parent} whose name stands in {@code [start, end)}; null without one. */
+  Node find(Container parent, ByteBuffer buffer, int start, int end) {
+    long key = hash.of(parent.id(), buffer, start, end);
+    Node[] slots = slots(key);
+    int index = firstIndex(slots, key);
+    for (Node node = at(slots, index); node != null; node = at(slots, index)) {
+      if (node.isNamed(parent, buffer, start, end)) {
+        return node;
+      }
+      index = nextIndex(slots, index);
+    }
+    return null;
+  }
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.space.HostNames;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodeType;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * A node of the tree. There are millions of them, so every field counts: 104 bytes an object with
+ * compressed references, and what few nodes need (extents and size, a long name, a write lease)
+ * hangs off it.
+ *
+ * <p>Name, parent and sequence change only in a rename, under the lock of both parents and within
+ * the {@link RenameSequence}; whoever reads them without a lock checks that sequence. Extents and
+ * lease change under the node's own monitor and are read by anybody.
+ */
+public class Node {
+  /** What a table puts where a node was; equals no name and no id. */
+  static final Node TOMBSTONE = new Node(0, NodeType.DATAFILE, 0, 0, 0);
+
+  private final long id;
+  private final byte typeNumber;
+  private final byte storageClass;
+  // Changed under the node's monitor.
+  private volatile byte flags;
+  private final short host;
+
+  private byte nameLength;
+  private volatile boolean removed;
+  private long word0;
+  private long word1;
+  private long word2;
+  private byte[] longName;
+  private volatile Container parent;
+  private long sequence;
+
+  private volatile long modifiedMillis;
+  private volatile long accessedMillis;
+  // Together, so that whoever reads them has those of one moment.
+  private volatile long attributes;
+  private volatile NodeSpace space;
+  private WriteLease<Node> lease;
+  private int endedLease;
+
+  /**
+   * Creates a node without name and parent.
+   *
+   * @param host where its space should be, as a number of {@link HostNames}
+   * @param flags as in {@link NodeInfo}
+   */
+  Node(long id, NodeType type, int storageClass, int host, int flags) {
+    this.id = id;
+    this.typeNumber = (byte) type.number();
+    this.storageClass = (byte) storageClass;
+    this.host = (short) host;
+    this.flags = (byte) flags;
+  }
+
+  public final long id() {
+    return id;
+  }
+
+  final int typeNumber() {
+    return typeNumber;
+  }
+
+  public final NodeType type() {
+    switch (typeNumber) {
+      case 0:
+        return NodeType.DATAFILE;
+      case 1:
+        return NodeType.DIRECTORY;
+      case 2:
+        return NodeType.MULTIFILE;
+      case 4:
+        return NodeType.TABLE;
+      case 5:
+        return NodeType.KEYVALUE;
+      default:
+        throw new AssertionError("node type " + typeNumber);
+    }
+  }
+
+  public final int storageClass() {
+    return storageClass & 0xff;
+  }
+
+  public final int host() {
+    return host & 0xffff;
+  }
+
+  public final int flags() {
+    return flags & 0xff;
+  }
+
+  public final boolean isEnumerable() {
+    return (flags & NodeInfo.ENUMERABLE) != 0;
+  }
+
+  public final boolean isStrict() {
+    return (flags & NodeInfo.STRICT) != 0;
+  }
+
+  /** Notes that the node's content is to come as a whole. Under the node's monitor. */
+  final void beginPut() {
+    flags |= NodeInfo.BEING_PUT;
+  }
+
+  /** Gives the node its place in the tree; the caller puts it into table and order. */
+  final void place(Container newParent, ByteBuffer buffer, int start, int end, long newSequence) {
+    int length = end - start;
+    nameLength = (byte) length;
+    if (length <= NodeName.INLINE_LENGTH) {
+      word0 = NodeName.word(buffer, start, end);
+      word1 = NodeName.word(buffer, start + 8, end);
+      word2 = NodeName.word(buffer, start + 16, end);
+      longName = null;
+    } else {
+      byte[] bytes = new byte[length];
+      buffer.get(start, bytes);
+      longName = bytes;
+      word0 = 0;
+      word1 = 0;
+      word2 = 0;
+    }
+    sequence = newSequence;
+    parent = newParent;
+  }
+
+  /** The container it lies in; null for the root. */
+  public final Container parent() {
+    return parent;
+  }
+
+  /** Its place in the parent's order. */
+  public final long sequence() {
+    return sequence;
+  }
+
+  /** Bytes of the name. */
+  final int nameLength() {
+    return nameLength & 0xff;
+  }
+
+  /** True when this lies in {@code container} under an inline name. */
+  final boolean isNamed(Container container, long name0, long name1, long name2, int length) {
+    return word0 == name0
+        && parent == container
+        && word1 == name1
+        && word2 == name2
+        && nameLength() == length;
+  }
+
+  /** True when this lies in {@code container} under the name in {@code [start, end)}. */
+  final boolean isNamed(Container container, ByteBuffer buffer, int start, int end) {
+    int length = end - start;
+    if (length <= NodeName.INLINE_LENGTH) {
+      return isNamed(
+          container,
+          NodeName.word(buffer, start, end),
+          NodeName.word(buffer, start + 8, end),
+          NodeName.word(buffer, start + 16, end),
+          length);
+    }
+    byte[] name = longName;
+    if (parent != container || name == null || name.length != length) {
+      return false;
+    }
+    for (int i = 0; i < length; i++) {
+      if (name[i] != buffer.get(start + i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Loads from the beginning and the end of this object, so that all of it is in the cache. */
+  final int touchedFields() {
+    return (int) id + nameLength + (longName == null ? 0 : 1);
+  }
+
+  /** True when both have the same name. */
+  final boolean hasNameOf(Node other) {
+    return word0 == other.word0
+        && word1 == other.word1
+        && word2 == other.word2
+        && nameLength == other.nameLength
+        && Arrays.equals(longName, other.longName);
+  }
+
+  /** The hash under which the table holds this. */
+  final long hash(NameHash hash) {
+    byte[] name = longName;
+    if (name == null) {
+      return hash.of(parent.id(), word0, word1, word2, nameLength());
+    }
+    ByteBuffer bytes = ByteBuffer.wrap(name).order(ByteOrder.LITTLE_ENDIAN);
+    return hash.of(parent.id(), bytes, 0, name.length);
+  }
+
+  /** The bytes of the name. */
+  final byte[] nameBytes() {
+    byte[] name = longName;
+    return name != null ? name.clone() : NodeName.bytes(word0, word1, word2, nameLength());
+  }
+
+  /** The whole path, for messages; while a rename is running it may be neither old nor new. */
+  public final String path() {
+    Container container = parent;
+    if (container == null) {
+      return "/";
+    }
+    StringBuilder path = new StringBuilder();
+    Node node = this;
+    while (container != null) {
+      path.insert(0, new String(node.nameBytes(), StandardCharsets.UTF_8)).insert(0, '/');
+      node = container;
+      container = container.parent();
+    }
+    return path.toString();
+  }
+
+  /** True once the node itself was removed or replaced; see {@link Tree#isDetached}. */
+  final boolean isRemoved() {
+    return removed;
+  }
+
+  /** Marks the node, for good. */
+  final void markRemoved() {
+    removed = true;
+  }
+
+  /** Bytes that readers see; who wants the extents as well asks {@link #space} for both. */
+  public final long size() {
+    NodeSpace present = space();
+    return present == null ? 0 : present.size();
+  }
+
+  /** Makes bytes visible. Under the node's monitor. */
+  final void commit(long newSize, long nowMillis) {
+    space.commit(newSize);
+    modifiedMillis = nowMillis;
+    endPut();
+  }
+
+  /** Milliseconds since 1970. */
+  public final long modifiedMillis() {
+    return modifiedMillis;
+  }
+
+  /** Notes that the content has come. Under the node's monitor, after it can be seen. */
+  final void endPut() {
+    flags &= ~(NodeInfo.BEING_PUT | NodeInfo.ABANDONED);
+  }
+
+  /** Notes that nobody brings the content any more that was to come. Under the node's monitor. */
+  final void abandonPut() {
+    if ((flags & NodeInfo.BEING_PUT) != 0) {
+      flags ^= NodeInfo.BEING_PUT | NodeInfo.ABANDONED;
+    }
+  }
+
+  final void touch(long nowMillis) {
+    modifiedMillis = nowMillis;
+  }
+
+  /** When it was created, or what somebody has set; milliseconds since 1970. */
+  final long accessedMillis() {
+    return accessedMillis;
+  }
+
+  final void accessed(long millis) {
+    accessedMillis = millis;
+  }
+
+  /** Permission bits. */
+  final int permissions() {
+    return permissions(attributes);
+  }
+
+  /** The owner, as a number of {@link UserNames}. */
+  final int owner() {
+    return owner(attributes);
+  }
+
+  /** The group, as a number of {@link UserNames}. */
+  final int group() {
+    return group(attributes);
+  }
+
+  /**
+   * Sets permission bits, owner and group. Under the parent's monitor, the root's under its own, or
+   * before it can be found.
+   */
+  final void attributes(int permissions, int owner, int group) {
+    attributes = permissions & 0xffffL | (owner & 0xffffL) << 16 | (group & 0xffffL) << 32;
+  }
+
+  private static int permissions(long attributes) {
+    return (int) attributes & 0xffff;
+  }
+
+  private static int owner(long attributes) {
+    return (int) (attributes >>> 16) & 0xffff;
+  }
+
+  private static int group(long attributes) {
+    return (int) (attributes >>> 32) & 0xffff;
+  }
+
+  /**
+   * Extents and size; null when there are none. A removed node keeps what it had. Not final, so
+   * that a test can act between two reads.
+   */
+  public NodeSpace space() {
+    return space;
+  }
+
+  /** Sets the extents. Under the node's monitor. */
+  public final void space(NodeSpace newSpace) {
+    space = newSpace;
+  }
+
+  /** The write lease, or null. Under the node's monitor. */
+  public final WriteLease<Node> lease() {
+    return lease;
+  }
+
+  /** Sets or ends the write lease. Under the node's monitor. */
+  public final void lease(WriteLease<Node> newLease) {
+    lease = newLease;
+  }
+
+  /** True when the lease of {@code token} was the last that its holder ended. */
+  final boolean wasEnded(long token) {
+    return endedLease == digest(token);
+  }
+
+  /** Notes that a lease was ended by its holder. Under the node's monitor. */
+  final void markEnded(long token) {
+    endedLease = digest(token);
+  }
+
+  /** Four bytes of a token, which is random, fill this object up to the 104; 0 is of none. */
+  private static int digest(long token) {
+    int digest = Long.hashCode(token);
+    return digest == 0 ? 1 : digest;
+  }
+
+  /** No less than the bytes by which a path below is longer than this node's own. */
+  int reach() {
+    return 0;
+  }
+
+  /** Children of a container; 0 for a node with bytes. */
+  public int childCount() {
+    return 0;
+  }
+
+  /** What clients are told. */
+  public final NodeInfo info() {
+    long present = attributes;
+    // Before the size: who sees no bytes of a value that has come sees that it is being put.
+    int presentFlags = flags();
+    return new NodeInfo(
+        id,
+        size(),
+        modifiedMillis,
+        accessedMillis,
+        childCount(),
+        storageClass(),
+        type(),
+        presentFlags,
+        permissions(present),
+        owner(present),
+        group(present));
+  }
+
+  /**
+   * Writes what clients are told, with a size that was taken from {@link #space}, and with flags
+   * that were taken before.
+   */
+  public final void encode(long size, int presentFlags, ByteBuffer out, int offset) {
+    long present = attributes;
+    NodeInfo.encode(
+        out,
+        offset,
+        id,
+        size,
+        modifiedMillis,
+        accessedMillis,
+        childCount(),
+        storageClass(),
+        typeNumber,
+        presentFlags,
+        permissions(present),
+        owner(present),
+        group(present));
+  }
+
+  @Override
+  public String toString() {
+    return path() + " (node " + id + ")";
+  }
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.crail.namenode.TestStore;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Region;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** All space that comes to a datanode, or comes back, can be had, the first regions' first. */
+class DatanodeSpaceTest {
+  private static final int BLOCKS = 4;
+
+  private DatanodeSpace datanode;
+
+  @BeforeEach
+  void start() {
+    datanode =
+        new DatanodeSpace(
+            1, 0, TestStore.registration(1, "host", 1000, 0, true), TestStore.BLOCK, 0);
+  }
+
+  private RegionSpace region(int index) throws Exception {
+    return datanode.register(new Region(index, (long) BLOCKS * TestStore.BLOCK, 0, 0), 0);
+  }
+
+  /** Takes all blocks that are left; gives the index of each one's region. */
+  private List<Integer> takeAll(List<Allocation> taken) {
+    List<Integer> regions = new ArrayList<>();
+    for (DatanodeSpace.Place place = datanode.take(TestStore.BLOCK, false);
+        place != null;
+        place = datanode.take(TestStore.BLOCK, false)) {
+      taken.add(
+          new Allocation(
+              place.region(), place.regionOffset(), 0, place.generation(), place.length()));
+      regions.add(place.region().region().index());
+    }
+    return regions;
+  }
+
+  private void verify(List<Allocation> taken) {
+    SpaceAudit audit = new SpaceAudit(TestStore.BLOCK);
+    taken.forEach(extent -> audit.owned(extent, "the test"));
+    datanode.verify(0, audit);
+  }
+
+  @Test
+  void aRegionThatHasRestedIsFilledThoughThoseBehindItAreFull() throws Exception {
+    RegionSpace first = region(0);
+    datanode.wake(region(1));
+    List<Allocation> taken = new ArrayList<>();
+    assertEquals(List.of(1, 1, 1, 1), takeAll(taken));
+    datanode.wake(region(2));
+    assertEquals(List.of(2, 2, 2, 2), takeAll(taken));
+    datanode.wake(first);
+    assertEquals(List.of(0, 0, 0, 0), takeAll(taken));
+    verify(taken);
+  }
+
+  @Test
+  void spaceThatComesBackIsTakenBeforeWhatWasNeverUsed() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      datanode.wake(region(i));
+    }
+    List<Allocation> taken = new ArrayList<>();
+    takeAll(taken);
+    assertEquals(3 * BLOCKS, taken.size());
+    assertNull(datanode.take(Extent.MIN_LENGTH, true));
+    datanode.give(taken.remove(2 * BLOCKS));
+    Allocation awaited = taken.remove(1);
+    datanode.await(awaited);
+    datanode.giveAwaited(awaited);
+    assertEquals(List.of(0, 2), takeAll(taken));
+    verify(taken);
+  }
+}
