@@ -13,7 +13,7 @@ import java.util.Objects;
  * thread-safe.
  *
  * <p>The end is the size of the file as its handle knows it; after {@link CrailNode#refresh()} the
- * stream goes on behind it.
+ * stream goes on after it.
  */
 public abstract class CrailBufferedInputStream extends InputStream {
   private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
@@ -82,7 +82,7 @@ public abstract class CrailBufferedInputStream extends InputStream {
    * Reads as much as there is room or the file has left, waiting for it; -1 at the end.
    *
    * @throws InterruptedIOException when the thread is interrupted while it waits, with the bytes
-   *     that were read before; the next read goes on behind them
+   *     that were read before; the next read goes on after them
    */
   @Override
   public final int read(byte[] target, int offset, int length) throws IOException {
@@ -142,7 +142,7 @@ public abstract class CrailBufferedInputStream extends InputStream {
    * Reads from a position, as much as there is room or the file has left; the position of the
    * stream and what was read ahead stay.
    *
-   * @return bytes read; -1 for a position at or behind the end
+   * @return bytes read; -1 for a position at or after the end
    * @throws IOException an {@code OutOfRangeException} for a negative position; for a stream over a
    *     multi-file, that it has no positions
    */
@@ -227,8 +227,8 @@ public abstract class CrailBufferedInputStream extends InputStream {
   /**
    * Sets the position.
    *
-   * @throws IOException an {@code OutOfRangeException} for a position that is negative or behind
-   *     the end; for a stream over a multi-file, that it has no positions
+   * @throws IOException an {@code OutOfRangeException} for a position that is negative or after the
+   *     end; for a stream over a multi-file, that it has no positions
    */
   public abstract void seek(long position) throws IOException;
 

@@ -20,7 +20,7 @@ public interface CrailFile extends CrailNode {
    * @param writeHint position up to which bytes will be written, 0 when nobody knows; space is
    *     asked for ahead of the writes up to there, in whole blocks when it is that much: one at
    *     first, then more the more is written. Behind it, and without one, space is asked for ahead
-   *     from two blocks on, half as much as was written. What lies wholly behind the end goes back
+   *     from two blocks on, half as much as was written. What lies wholly after the end goes back
    *     with the close
    * @throws Exception a {@code WriteLeaseHeldException} when another stream is open, from this
    *     handle or anywhere

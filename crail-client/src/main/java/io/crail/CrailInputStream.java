@@ -27,8 +27,8 @@ public interface CrailInputStream {
   /**
    * Sets the position.
    *
-   * @throws IOException an {@code OutOfRangeException} for a position that is negative or behind
-   *     the end
+   * @throws IOException an {@code OutOfRangeException} for a position that is negative or after the
+   *     end
    */
   void seek(long position) throws IOException;
 

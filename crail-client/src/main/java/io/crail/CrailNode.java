@@ -96,7 +96,7 @@ public interface CrailNode {
   CrailKeyValue asKeyValue() throws Exception;
 
   /**
-   * Where a range of the bytes lies; empty for a container and for a range behind the end.
+   * Where a range of the bytes lies; empty for a container and for a range after the end.
    *
    * @param start first byte
    * @param length bytes

@@ -9,7 +9,7 @@ import java.util.concurrent.Future;
  * outstanding; above {@code crail.client.outstanding} a call waits until others have ended. Not
  * thread-safe.
  *
- * <p>After a write has failed, everything behind it would lie behind a hole, so later writes fail
+ * <p>After a write has failed, everything after it would lie after a hole, so later writes fail
  * with the same error. The stream can still be closed: what was written before the failure becomes
  * visible, and {@code close} throws the error.
  */

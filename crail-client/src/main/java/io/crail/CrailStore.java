@@ -103,7 +103,7 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    * it may have taken place. It may be put again.
    *
    * @param path the table and the key
-   * @param value the bytes from its position, which moves behind them, to its limit; direct memory,
+   * @param value the bytes from its position, which moves after them, to its limit; direct memory,
    *     to be left alone until this has ended
    * @param storageClass the tier of its bytes, if they do not stay with the namenode
    * @param locationClass the host of its bytes

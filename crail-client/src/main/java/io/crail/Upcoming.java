@@ -36,7 +36,7 @@ public interface Upcoming<T> extends Future<T> {
 
   /**
    * A {@code CompletableFuture} of the same outcome, completed by {@code executor}; so the stages
-   * behind it may block and use the store. It fails with the typed {@code CrailException}.
+   * after it may block and use the store. It fails with the typed {@code CrailException}.
    */
   default CompletableFuture<T> toCompletableFuture(Executor executor) {
     return CompletableFuture.supplyAsync(

@@ -47,7 +47,7 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
   /**
    * Runs a command.
    *
-   * @param args the arguments behind {@code iobench}
+   * @param args the arguments after {@code iobench}
    * @return the exit code, one of those of {@link BenchRunner}
    */
   public static int run(String[] args, BenchContext context) {

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeoutException;
  */
 interface Awaitable<T> extends Upcoming<T> {
   /**
-   * How long a waiter stays behind the deadline. The sweep of the loop ends the operation at the
+   * How long a waiter waits past the deadline. The sweep of the loop ends the operation at the
    * deadline; this is for a loop that was closed meanwhile.
    */
   long GRACE_NANOS = 1_000_000_000L;

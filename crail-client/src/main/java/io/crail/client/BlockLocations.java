@@ -35,7 +35,7 @@ final class BlockLocations {
     }
   }
 
-  /** Bytes that lie at one datanode, one behind the other. */
+  /** Bytes that lie at one datanode, one after the other. */
   private record Run(long offset, long length, int datanode) {}
 
   /** The locations of a range, in ascending order. */

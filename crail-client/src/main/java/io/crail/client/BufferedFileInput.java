@@ -12,7 +12,7 @@ final class BufferedFileInput extends SlicedInput {
   /** Bytes of the first read after a jump; whoever jumps often reads little at each place. */
   private static final int FIRST_AFTER_SEEK = 64 << 10;
 
-  /** Slices that are read ahead behind bytes that go straight to the caller's memory. */
+  /** Slices that are read ahead after bytes that go straight to the caller's memory. */
   private static final int AHEAD_OF_STRAIGHT = 2;
 
   private final DirectInput input;
@@ -97,7 +97,7 @@ final class BufferedFileInput extends SlicedInput {
   }
 
   /**
-   * Reads into the caller's memory what is not ahead, and into slices what comes behind that, so
+   * Reads into the caller's memory what is not ahead, and into slices what comes after that, so
    * that the network has something to do until the next call. Gives 0 when that does not pay.
    */
   private int readAround(ByteBuffer target) throws CrailException, InterruptedException {
@@ -105,7 +105,7 @@ final class BufferedFileInput extends SlicedInput {
     long begin = nextByte;
     long end = Math.min(begin + target.remaining(), input.file().size());
     int inSlices = (int) (nextRead - begin);
-    // So that the slices behind begin at multiples of their size in the file, if there are any.
+    // So that the slices after them begin at multiples of their size in the file, if there are any.
     long behind = jumped ? 0 : end % store().sliceBytes();
     int length = (int) (end - behind - nextRead);
     if (length < store().sliceBytes() || !input.takesAnyMemory(nextRead)) {

@@ -97,7 +97,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
    */
   private boolean sendStraight(ByteBuffer source) throws IOException {
     long begin = output.position();
-    // So that the slice behind begins at a multiple of its size in the file.
+    // So that the next slice begins at a multiple of its size in the file.
     long last = begin + source.remaining() - 1;
     int length = (int) (last - last % store.sliceBytes() - begin);
     if (length < store.sliceBytes()

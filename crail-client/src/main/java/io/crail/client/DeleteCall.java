@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Writes that are under way meanwhile go to space that the namenode keeps from others as long as
  * their lease may last, which is not renewed from here on; or until they have ended, which it is
- * told. The delete ends behind that, so that the space is free then; but for a put whose bytes are
- * under way beside its create: of that no stream is open yet, and its space is free behind its end.
+ * told. The delete ends after that, so that the space is free then; but for a put whose bytes are
+ * under way beside its create: of that no stream is open yet, and its space is free after its end.
  */
 final class DeleteCall extends Completion implements Awaitable<CrailNode> {
   private static final int CHECKS_AT_ONCE = 16;

@@ -264,7 +264,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   }
 
   /**
-   * Goes on behind bytes whose write was begun beside the create; before the first write.
+   * Goes on after bytes whose write was begun beside the create; before the first write.
    *
    * @throws CrailException when the store has ended the stream
    */
@@ -326,8 +326,8 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   }
 
   /**
-   * Where this stream has put a position, for readers, or null. Good as long as the lease: behind
-   * it the file may go on elsewhere, from what the namenode knows to be written.
+   * Where this stream has put a position, for readers, or null. Good as long as the lease: after it
+   * the file may go on elsewhere, from what the namenode knows to be written.
    */
   LocatedExtent locate(long position, long nowNanos) {
     LocatedExtent located = lease.isValid(nowNanos) ? locator().find(position, nowNanos) : null;

@@ -17,7 +17,7 @@ import java.nio.ByteBuffer;
 /**
  * Gets a whole value, as it is when it is looked up. A small one comes with the lookup, straight
  * into the caller's memory; the bytes of another one are read from where the lookup has told that
- * they lie. Nobody asks whether the value is still there behind that: the get began before it was
+ * they lie. Nobody asks whether the value is still there after that: the get began before it was
  * replaced. Only when its bytes can be had no more, or the namenode has to be asked where the rest
  * of them lies, is the new one looked up. Where the value is being put it is waited for: no get
  * sees the state between the old value and the new one.

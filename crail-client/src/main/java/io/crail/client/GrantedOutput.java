@@ -9,7 +9,7 @@ import java.util.List;
 
 /**
  * Writes a value to space that was given ahead, begun before its node is known to be there. No byte
- * is on its way behind the end of the grant; or of the lease, once the node is known to have that
+ * is on its way after the end of the grant; or of the lease, once the node is known to have that
  * space. Used once.
  */
 final class GrantedOutput extends DirectStream {

@@ -114,7 +114,7 @@ abstract class Locator {
   }
 
   /**
-   * Tells that all up to {@code position} has been issued, so that the location behind it can be
+   * Tells that all up to {@code position} has been issued, so that the location after it can be
    * asked for ahead. A failure of such a request concerns nobody.
    */
   abstract void issuedUpTo(long position, long nowNanos);

@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Of values that are put one after the other each asks for the space of the next. Where that is
  * memory of this host, the next one is copied there first, and its create says where its bytes lie:
  * again one request, and readers see the old value or the new one. Where it is elsewhere, the bytes
- * leave right behind the create, which says where they go: its answer and theirs are waited for at
+ * leave right after the create, which says where they go: its answer and theirs are waited for at
  * the same time, and then the lease is given back. Nothing is begun before the create, so the order
  * of puts is the same. Where anything is in the way, it goes as above.
  *
@@ -34,7 +34,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * ended: the namenode would give that space to somebody else.
  */
 final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
-  /** Create, perhaps the lease once more, space behind the first extent, and the end. */
+  /** Create, perhaps the lease once more, space after the first extent, and the end. */
   private static final int MOST_REQUESTS = 4;
 
   private final CoreStore store;
@@ -139,7 +139,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
 
   /**
    * Sends the create; before it, copies the bytes to space that was given ahead on this host, or
-   * behind it sends them to such space elsewhere.
+   * after it sends them to such space elsewhere.
    */
   void begin() {
     if (ahead != null && ahead.plan.grant() != null) {
@@ -190,7 +190,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     leave(output, write);
   }
 
-  /** Sends the bytes to space that was given ahead, behind the create that names it. */
+  /** Sends the bytes to space that was given ahead, after the create that names it. */
   private void writeBeside() {
     if (creation.isFailed()) {
       store.spaceAhead().unused(ahead.named);

@@ -13,7 +13,7 @@ import java.util.List;
 
 /** Locations for a reader: good for the lease, from when they were asked for. */
 final class ReadLocator extends Locator {
-  /** How far behind its position an answer is expected to reach. */
+  /** How far after its position an answer is expected to reach. */
   private static final long EXPECTED_REACH = 4L << 20;
 
   private final CoreFile file;

@@ -49,7 +49,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
       return operation.start();
     }
 
-    /** Position behind its last byte in its file. */
+    /** Position after its last byte in its file. */
     long end() {
       return operation.end();
     }

@@ -15,7 +15,7 @@ import java.util.List;
  * Space for values that are not put yet. A store that puts one value after the other into the same
  * table asks with each for the space of the next. Where that lies on this host, the bytes of the
  * next one are copied there first, and its create is all that is asked of the namenode: one request
- * in place of two. Where it lies elsewhere they leave beside the create, not behind its answer.
+ * in place of two. Where it lies elsewhere they leave beside the create, not after its answer.
  *
  * <p>Space is asked for ahead as soon as a second value of about the same length comes soon enough,
  * so each value that is under way brings the space of one more, and a single one none. What nobody

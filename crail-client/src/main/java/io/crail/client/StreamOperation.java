@@ -148,7 +148,7 @@ final class StreamOperation extends Completion
     return start;
   }
 
-  /** The position behind the last byte. */
+  /** The position after the last byte. */
   long end() {
     return start + length;
   }

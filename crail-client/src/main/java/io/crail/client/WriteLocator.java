@@ -22,7 +22,7 @@ import java.util.List;
  * what is there ahead is used up, as much again as there was in all. Many writers that announce
  * much and write little leave space for others, and one that goes on soon has enough ahead.
  *
- * <p>A writer that announces nothing, or goes on behind its hint, is expected to write half as much
+ * <p>A writer that announces nothing, or goes on after its hint, is expected to write half as much
  * again as it has written: from two blocks on that is asked for ahead. So it never has more ahead
  * than it has written, and small files have nothing.
  */

@@ -9,7 +9,7 @@ public final class Addresses {
   private Addresses() {}
 
   /**
-   * Host and port, with the number behind a name that was resolved: {@code node1:9060 (10.0.0.1)}.
+   * Host and port, with the number after a name that was resolved: {@code node1:9060 (10.0.0.1)}.
    */
   public static String text(InetSocketAddress address) {
     String text = text(address.getHostString(), address.getPort());

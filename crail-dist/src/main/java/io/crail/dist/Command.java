@@ -30,7 +30,7 @@ interface Command {
   /**
    * Runs the command.
    *
-   * @param arguments what stands behind the command's name, without the options that all have
+   * @param arguments what stands after the command's name, without the options that all have
    * @return the exit code
    * @throws UsageException when the arguments are wrong; exit code 2
    * @throws Exception when it failed; exit code 1

@@ -49,9 +49,9 @@ record CommonOptions(
   }
 
   /**
-   * Takes the common options out of a command line; behind {@code --} there are none.
+   * Takes the common options out of a command line; after {@code --} there are none.
    *
-   * @param comeFirst whether there are none either behind the first argument that is something else
+   * @param comeFirst whether there are none either after the first argument that is something else
    * @throws UsageException when one of them lacks its value
    */
   static CommonOptions parse(List<String> arguments, boolean comeFirst) throws UsageException {

@@ -89,6 +89,22 @@ class DocumentationTest {
   }
 
   @Test
+  void linesAreShort() throws IOException {
+    TreeSet<String> longer = new TreeSet<>();
+    for (Path page : pages()) {
+      List<String> lines = Files.readAllLines(page);
+      for (int i = 0; i < lines.size(); i++) {
+        // A row of a table has to be one line; the record of figures is as the program wrote it.
+        boolean isFree = lines.get(i).startsWith("|") || page.endsWith("figures.md");
+        if (lines.get(i).length() > 120 && !isFree) {
+          longer.add(page + ":" + (i + 1));
+        }
+      }
+    }
+    assertEquals(new TreeSet<>(), longer);
+  }
+
+  @Test
   void theReadmeFitsOnTwoScreens() throws IOException {
     List<String> lines = Files.readAllLines(ROOT.resolve("README.md"));
     assertTrue(lines.size() <= 100, lines.size() + " lines");

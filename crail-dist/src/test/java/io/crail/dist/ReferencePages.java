@@ -40,7 +40,8 @@ final class ReferencePages {
         cluster (block size, lease, smallest extent) comes from the namenode at the first connection,
         so that a client cannot disagree about it.
 
-        The letter case of a key does not matter. Numbers of bytes may end in `k`, `m`, `g` or `t` (powers of 1024); times in `ms`, `s` or `m`.
+        The letter case of a key does not matter. Numbers of bytes may end in `k`, `m`, `g` or `t`
+        (powers of 1024); times in `ms`, `s` or `m`.
         """);
     for (ConfigKeys room : Configuration.declarations()) {
       page.append("\n## ").append(room.title()).append("\n\n");
@@ -133,7 +134,7 @@ final class ReferencePages {
 
         ## Operations of a TCP datanode
 
-        Data stand behind the fixed part of a message and count to the length of its frame, which may be
+        Data stand after the fixed part of a message and count to the length of its frame, which may be
         longer than 65536 bytes here. Requests of a connection are answered in their order. Data that
         were sent straight from a region are followed by a second response with the same correlation
         id and no body: its code says whether they belonged to the generation until the last of them

@@ -132,7 +132,7 @@ public class CrailFileSystem extends FileSystem {
     statistics = counters;
   }
 
-  /** Without a path, as Hadoop's others: programs put one behind it. */
+  /** Without a path, as Hadoop's others: programs put one after it. */
   static URI root(URI name) {
     String authority = name.getRawAuthority();
     return URI.create(HadoopConfiguration.SCHEME + "://" + (authority == null ? "/" : authority));

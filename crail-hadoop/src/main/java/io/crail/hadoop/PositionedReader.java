@@ -27,7 +27,7 @@ final class PositionedReader {
     this.file = file;
   }
 
-  /** Reads as much as there is room or the file has left; -1 at or behind the end. */
+  /** Reads as much as there is room or the file has left; -1 at or after the end. */
   int read(long position, byte[] target, int offset, int length) throws Exception {
     if (copying == null) {
       copying = file.getBufferedInputStream(0);
@@ -48,7 +48,7 @@ final class PositionedReader {
   /**
    * Issues a read into direct memory, which belongs to the read until it ends.
    *
-   * @param position not behind the end
+   * @param position not after the end
    */
   Future<CrailResult> issue(long position, ByteBuffer target) throws Exception {
     // A duplicate is still the whole memory, which a tier may have to register, and has a position

@@ -43,7 +43,7 @@ final class SchedulerBlocks {
   /**
    * Puts runs of bytes together.
    *
-   * @param runs one behind the other without gaps, from a multiple of the block size on
+   * @param runs one after the other without gaps, from a multiple of the block size on
    */
   static BlockLocation[] of(CrailBlockLocation[] runs, long blockSize) {
     SchedulerBlocks all = new SchedulerBlocks(blockSize);

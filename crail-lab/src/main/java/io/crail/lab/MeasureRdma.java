@@ -222,7 +222,7 @@ public final class MeasureRdma {
       if (Arrays.stream(LOOKED_UP).anyMatch(each -> each == size)) {
         latency("lookup and read, " + name, "-t getKey" + rest);
       }
-      // Before and behind, for the machine has better and worse minutes.
+      // Before and after, for the machine has better and worse minutes.
       perfTestLatency("ib_read_lat", size);
     }
   }

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  */
 final class Admission {
   private static final Pattern TIER = Pattern.compile("[a-z0-9-]+");
-  // Names, and addresses of both kinds, with the interface behind those that need one.
+  // Names, and addresses of both kinds, with the interface after those that need one.
   private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._:-]+(%[A-Za-z0-9._-]+)?");
 
   private Admission() {}

@@ -166,7 +166,7 @@ class CutOffTest {
     pass(12_000);
     KeepAlive.Response told = alive(0);
     assertEquals(List.of(TestStore.CLIENT), told.clients());
-    // Far behind its end, the sealed extent is freed: nobody has said yet that he is cut off.
+    // Far after its end, the sealed extent is freed: nobody has said yet that he is cut off.
     store.remove("/f", false);
     pass(LEASE_AND_MARGIN + 2000);
     assertEquals(BLOCK, waiting());

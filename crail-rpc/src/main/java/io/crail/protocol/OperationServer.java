@@ -63,7 +63,7 @@ public final class OperationServer implements Service {
 
   /**
    * What can be done so that a request is not refused: a piece at a time, each time when it is its
-   * connection's turn. Until then the request, and those behind it, are given back.
+   * connection's turn. Until then the request, and those after it, are given back.
    *
    * @param <Q> the request
    */

@@ -618,7 +618,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   private void wakeNextWaiter() {
     Thread self = Thread.currentThread();
     for (Thread waiter : waiters) {
-      // The present thread is about to leave the queue, so the one behind it is next.
+      // The present thread is about to leave the queue, so the one after it is next.
       if (waiter != self) {
         LockSupport.unpark(waiter);
         return;

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Where a service writes its responses: straight into the output buffer of the connection, one
- * frame behind the other; the transport sends them all with one write. Used only by the thread that
+ * frame after the other; the transport sends them all with one write. Used only by the thread that
  * owns the connection.
  *
  * <pre>{@code
@@ -82,7 +82,7 @@ public abstract class ResponseWriter {
   /**
    * Asked before a request that may take long, some ten microseconds or more: false when others
    * have waited long enough, or when nobody waits for the answer any more. The request and those
-   * behind it should then be given back. Reads the clock.
+   * after it should then be given back. Reads the clock.
    */
   public boolean hasTurn() {
     return true;

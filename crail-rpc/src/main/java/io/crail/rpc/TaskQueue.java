@@ -81,7 +81,7 @@ final class TaskQueue {
     }
   }
 
-  /** Puts a task into a place that was claimed; until then nobody sees what comes behind it. */
+  /** Puts a task into a place that was claimed; until then nobody sees what comes after it. */
   void publish(long position, ClientLoop.Task task) {
     int place = (int) position & mask;
     places[place] = task;
@@ -90,8 +90,8 @@ final class TaskQueue {
 
   /**
    * Takes a task; null when there is none. Only one thread at a time keeps the order. Waits for a
-   * thread that has claimed a place and not put its task there: what is behind it must not
-   * overtake, and it is between two instructions, which neither block nor fail.
+   * thread that has claimed a place and not put its task there: what is after it must not overtake,
+   * and it is between two instructions, which neither block nor fail.
    */
   ClientLoop.Task poll() {
     ClientLoop.Task task = take();
@@ -108,7 +108,7 @@ final class TaskQueue {
     return task != null || overflow.peek() == null ? task : takeBehindRing();
   }
 
-  /** As {@link #take}, when a task was seen behind the ring after the ring had none. */
+  /** As {@link #take}, when a task was seen after the ring after the ring had none. */
   ClientLoop.Task takeBehindRing() {
     // What the thread of the one that was seen had added before is in the ring, or was taken.
     ClientLoop.Task task = takeFromRing();

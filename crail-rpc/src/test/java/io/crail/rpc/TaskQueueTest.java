@@ -96,7 +96,7 @@ class TaskQueueTest {
     assertEquals(List.of(new Numbered(0, 0), new Numbered(1, 0)), taken);
   }
 
-  /** The consumer stops between its looks into the ring and behind it. */
+  /** The consumer stops between its looks into the ring and after it. */
   @Test
   void whatCameIntoTheRingMeanwhileGoesBeforeWhatIsBehindIt() {
     TaskQueue queue = new TaskQueue(2);

@@ -189,7 +189,7 @@ public final class MappedEndpoint implements StorageEndpoint {
 
   private void copyIn(Transfer transfer) {
     // Before the look at the deadline: what is announced by it is known to the datanode from then
-    // on, so a thread that is stopped behind that look can be kept from writing.
+    // on, so a thread that is stopped after that look can be kept from writing.
     LocalWriter by = writer;
     RegionMemory region = admit(transfer, true);
     if (region == null) {

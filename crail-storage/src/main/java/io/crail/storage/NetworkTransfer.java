@@ -54,12 +54,12 @@ public abstract class NetworkTransfer<T extends NetworkTransfer<T>> implements C
     return nowNanos - transfer.deadlineNanos() >= 0;
   }
 
-  /** The one behind this in a list, or null. */
+  /** The one after this in a list, or null. */
   public final T next() {
     return next;
   }
 
-  /** Takes this out of a list; gives the one behind it, or null. */
+  /** Takes this out of a list; gives the one after it, or null. */
   public final T unlink() {
     T following = next;
     next = null;

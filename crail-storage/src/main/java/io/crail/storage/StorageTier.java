@@ -19,7 +19,7 @@ public interface StorageTier {
   /**
    * Creates the server part, without starting it.
    *
-   * @param arguments the tier's own arguments, behind {@code --} on the command line
+   * @param arguments the tier's own arguments, after {@code --} on the command line
    * @throws ConfigException for a bad argument or value
    */
   StorageServer createServer(Configuration configuration, List<String> arguments);

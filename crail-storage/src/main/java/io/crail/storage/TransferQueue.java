@@ -32,7 +32,7 @@ public final class TransferQueue<T extends NetworkTransfer<T>> {
     return first;
   }
 
-  /** Puts one behind all others. */
+  /** Puts one after all others. */
   public void addLast(T transfer) {
     if (last == null) {
       first = transfer;

@@ -7,7 +7,7 @@ import java.nio.channels.ClosedChannelException;
 /**
  * Work with files in the threads of users. An interrupted thread cannot use a file channel: it
  * closes the channel under itself and under everybody else. Here the work is done all the same, and
- * the thread is as interrupted behind it as before.
+ * the thread is as interrupted after it as before.
  */
 final class Uninterrupted {
   private Uninterrupted() {}

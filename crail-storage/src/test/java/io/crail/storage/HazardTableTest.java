@@ -32,7 +32,7 @@ class HazardTableTest {
   @Test
   void whatIsAnnouncedHoldsEachByteOfItsUnitsForOlderGenerationsAlone() {
     assertTrue(hazard.announce(3, 2 * UNIT + 1, UNIT, 5));
-    // It reaches into the unit behind.
+    // It reaches into the next unit.
     for (int unit = 0; unit < UNITS; unit++) {
       boolean touched = unit == 2 || unit == 3;
       assertEquals(touched, hazards.isHeld(3, unit * UNIT + 17, 1, 6), "unit " + unit);

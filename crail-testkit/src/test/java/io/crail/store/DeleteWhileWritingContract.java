@@ -80,7 +80,7 @@ abstract class DeleteWhileWritingContract {
     output.close();
   }
 
-  /** Writes on, behind the ten bytes that are there. */
+  /** Writes on, after the ten bytes that are there. */
   static void assertLives(CrailOutputStream output, CrailStore store, String path)
       throws Exception {
     output.write(Bytes.buffer(new byte[10])).get();

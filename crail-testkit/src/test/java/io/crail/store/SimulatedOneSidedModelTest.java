@@ -239,7 +239,7 @@ class SimulatedOneSidedModelTest {
 
   private void put(Client client) throws Exception {
     int length = VALUES[random.nextInt(VALUES.length)];
-    // One behind the other, so that each but the first has the space that came with the last.
+    // One after the other, so that each but the first has the space that came with the last.
     for (int i = random.nextInt(4); i >= 0; i--) {
       byte[] value = value(random.nextInt(), length);
       Upcoming<CrailKeyValue> begun =

@@ -138,7 +138,7 @@ class SimulatedOneSidedTest {
     final Future<CrailResult> late = standStill(output, Bytes.buffer(new byte[MIB / 2]));
     cluster.network().partition("writer", SimulatedCluster.NAMENODE);
     cluster.network().runFor(LEASE.multipliedBy(2));
-    // The next writer goes on behind the seal; then the file goes, and all it ever had.
+    // The next writer goes on after the seal; then the file goes, and all it ever had.
     CrailOutputStream more = SimulatedCluster.takeOver(remover.lookup("/taken").get().asFile());
     more.write(Bytes.buffer(new byte[10])).get();
     more.close();

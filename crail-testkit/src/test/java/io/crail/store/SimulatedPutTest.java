@@ -240,7 +240,7 @@ class SimulatedPutTest {
     put.get();
     cluster.network().runFor(Duration.ofSeconds(1));
     assertValue(value(LARGE, 3));
-    // No copy is to be under way behind the end of what was given.
+    // No copy is to be under way after the end of what was given.
     assertTrue(writes.get(0).deadlineNanos() - given <= LEASE.toNanos());
   }
 
@@ -298,7 +298,7 @@ class SimulatedPutTest {
       List<Transfer> writes = writes();
       final long begin = cluster.nanoTime();
       put(value(LARGE, i)).get();
-      // A request, which ends before both halves of the write do, and another one behind it.
+      // A request, which ends before both halves of the write do, and another one after it.
       long took = Duration.ofNanos(cluster.nanoTime() - begin).toMillis();
       assertTrue(took >= 50 && took < 60, took + " ms");
       assertEquals(1, writes.size());
@@ -419,7 +419,7 @@ class SimulatedPutTest {
     assertInstanceOf(UnavailableException.class, failed.getCause());
     CrailKeyValue left = store.lookup(KEY).get().asKeyValue();
     assertEquals(0, left.getCapacity());
-    // Its lease ends by itself, and its space rests behind that.
+    // Its lease ends by itself, and its space rests after that.
     assertThrows(WriteLeaseHeldException.class, () -> left.getDirectOutputStream(0));
     if (renamed) {
       store.rename(KEY, "/t/other").get();
@@ -468,7 +468,7 @@ class SimulatedPutTest {
     cluster.tier().releaseStalled();
     ExecutionException failed = assertThrows(ExecutionException.class, put::get);
     assertInstanceOf(UnavailableException.class, failed.getCause());
-    // The deadline of a request later it is given back, or ends a lease behind that.
+    // The deadline of a request later it is given back, or ends a lease after that.
     cluster.drive(store, Duration.ofSeconds(35));
     assertEquals(lost ? 64 << 10 : 0, cluster.usage().usedBytes());
     cluster.drive(store, LEASE);

@@ -81,7 +81,7 @@ class SimulatedReadTest {
     return bytes;
   }
 
-  /** Another writer goes on behind what it sees; gives the bytes of the file. */
+  /** Another writer goes on after what it sees; gives the bytes of the file. */
   private byte[] appendElsewhere(byte[] before) throws Exception {
     CrailFile file = cluster.newStore("other").lookup("/f").get().asFile();
     byte[] after = random(random, WRITTEN);
@@ -426,7 +426,7 @@ class SimulatedReadTest {
     CrailBuffer target = Bytes.empty(LONG);
     store.get("/t/k", target).get();
     // The lookup takes 14 seconds, and so does the question where the last bytes lie. The lookup
-    // behind it is answered after 42, with a small value; the get has 33.
+    // after it is answered after 42, with a small value; the get has 33.
     cluster.network().latency(Duration.ofSeconds(7), Duration.ofSeconds(7));
     Future<CrailResult> get = store.get("/t/k", target);
     assertFalse(get.isDone());
@@ -438,7 +438,7 @@ class SimulatedReadTest {
     assertEquals(100, put.get().getCapacity());
   }
 
-  /** A small value is put right behind the lookup of a get, which finds it in the end. */
+  /** A small value is put right after the lookup of a get, which finds it in the end. */
   private void assertTakesTheNewOne(CrailStore other, ErrorCode whatReadsAreTold) throws Exception {
     cluster.network().latency(Duration.ofMillis(100), Duration.ofMillis(100));
     CrailBuffer target = Bytes.empty(LONG);

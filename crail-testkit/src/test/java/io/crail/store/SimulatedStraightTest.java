@@ -172,7 +172,7 @@ class SimulatedStraightTest {
     return output;
   }
 
-  /** A direct buffer of {@link #bytes}, behind what was written. */
+  /** A direct buffer of {@link #bytes}, after what was written. */
   private ByteBuffer source(int written) {
     return ByteBuffer.allocateDirect(LENGTH).put(bytes).position(written);
   }

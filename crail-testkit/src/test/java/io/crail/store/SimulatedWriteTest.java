@@ -62,7 +62,7 @@ class SimulatedWriteTest {
     cluster.close();
   }
 
-  /** Opens a new file that has {@code bytes} already, and the space behind them. */
+  /** Opens a new file that has {@code bytes} already, and the space after them. */
   private CrailOutputStream begin(String path, byte[] bytes) throws Exception {
     CrailOutputStream output = Bytes.createFile(store, path).getDirectOutputStream(0);
     output.write(Bytes.buffer(bytes)).get();

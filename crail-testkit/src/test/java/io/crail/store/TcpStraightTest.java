@@ -143,7 +143,7 @@ class TcpStraightTest {
     return ByteBuffer.allocateDirect(LENGTH);
   }
 
-  /** A direct buffer of {@link #bytes}, behind the first slice. */
+  /** A direct buffer of {@link #bytes}, after the first slice. */
   private ByteBuffer full() {
     return ByteBuffer.allocateDirect(LENGTH).put(bytes).position(SLICE);
   }

@@ -29,7 +29,7 @@ public final class Layouts {
   /** long: address of the next request of the chain, 0 in the last one. */
   @Native public static final int WR_NEXT = 8;
 
-  /** long: address of the first element; elements lie one behind another. */
+  /** long: address of the first element; elements lie one after another. */
   @Native public static final int WR_SGES = 16;
 
   /** int: number of elements. */

@@ -64,7 +64,7 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
   /**
    * Runs a command.
    *
-   * @param args the arguments behind {@code hdfsbench}
+   * @param args the arguments after {@code hdfsbench}
    * @param keys of Hadoop's configuration, with their values
    * @param settings gives the configuration where the path names what is measured, and starts
    *     nothing

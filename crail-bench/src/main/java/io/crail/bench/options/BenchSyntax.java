@@ -54,7 +54,7 @@ public final class BenchSyntax<T extends LoadType> {
   /**
    * Declares what every benchmark takes.
    *
-   * @param command the word behind {@code crail}
+   * @param command the word after {@code crail}
    * @param purpose a sentence
    * @param names what {@code -n} is when it is absent
    */
@@ -99,7 +99,7 @@ public final class BenchSyntax<T extends LoadType> {
     return this;
   }
 
-  /** The word behind {@code crail}. */
+  /** The word after {@code crail}. */
   public String command() {
     return command;
   }

@@ -46,7 +46,7 @@ final class LoadSyntax {
         "rate",
         "number",
         "operations a second of all workers together. Each has its time to start, and its latency"
-            + " counts from then: one that takes long makes those behind it late, and that shows."
+            + " counts from then: one that takes long makes those after it late, and that shows."
             + " When twice the time is over and five seconds, the rest is given up (as fast as"
             + " operations end)");
     syntax.with(null, "json", "file", "settings and figures as JSON; - is standard output (none)");

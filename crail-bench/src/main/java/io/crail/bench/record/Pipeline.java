@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Keeps a number of operations in flight: waits for the oldest, takes those behind it that have
+ * Keeps a number of operations in flight: waits for the oldest, takes those after it that have
  * ended too, and issues as many anew; with a pace, those that are to start. Not thread-safe.
  *
  * @param <T> what an operation gives
@@ -122,7 +122,7 @@ public final class Pipeline<T> {
     issueSlot = issueSlot + 1 == startNanos.length ? 0 : issueSlot + 1;
   }
 
-  /** Waits for the oldest operation, and takes it and those behind it that have ended. */
+  /** Waits for the oldest operation, and takes it and those after it that have ended. */
   private void take(Recorder recorder) throws Exception {
     long now = 0;
     int burst = 0;
@@ -170,7 +170,7 @@ public final class Pipeline<T> {
     }
   }
 
-  /** Waits for the end of an operation behind one that has failed; that one's error is told. */
+  /** Waits for the end of an operation after one that has failed; that one's error is told. */
   private static void settle(Future<?> future) throws InterruptedException {
     try {
       future.get();

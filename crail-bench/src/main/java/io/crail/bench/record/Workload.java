@@ -3,7 +3,7 @@ package io.crail.bench.record;
 
 /**
  * What one type does. Used for one experiment: by the main thread, except {@link #run} for the
- * figures and {@link #verify} behind it, which have a thread of their own. Others of the same type
+ * figures and {@link #verify} after it, which have a thread of their own. Others of the same type
  * may run meanwhile.
  */
 public interface Workload extends AutoCloseable {

@@ -51,7 +51,7 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
   /**
    * Runs a command.
    *
-   * @param args the arguments behind its name
+   * @param args the arguments after its name
    * @return the exit code: {@link #OK}, {@link #FAILED} or {@link #USAGE}
    */
   public static <T extends LoadType, S extends AutoCloseable> int run(

@@ -65,7 +65,7 @@ abstract class MultiStream implements Workload {
     }
   }
 
-  /** The command, behind iobench, that writes a file into the multi-file. */
+  /** The command, after iobench, that writes a file into the multi-file. */
   protected final String writeCommand() {
     return writeOptions() + " -f " + BenchRun.childOf(run.options().path(), "part0");
   }

@@ -23,7 +23,7 @@ public final class MultiStreamIntRead extends MultiStream {
   /**
    * The files that are not yet read to their end. Their order is random, so where one ends is not
    * known, but each begins with 0, and has no other 0: a 0 where one of them may end begins the
-   * next, and behind the longest there has to be one.
+   * next, and after the longest there has to be one.
    */
   static final class Remaining {
     private final TreeMap<Long, Integer> counts = new TreeMap<>();

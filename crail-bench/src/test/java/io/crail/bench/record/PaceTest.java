@@ -69,7 +69,7 @@ class PaceTest {
     assertEquals(100, figures.operations());
     assertEquals(100 * MILLI, figures.nanos(), "a rate that was kept is that of the figures");
     assertEquals(20_000, figures.maxMicros(), 20);
-    // The next one waited 19 ms and then took 0.1, each one behind it 0.9 ms less.
+    // The next one waited 19 ms and then took 0.1, each one after it 0.9 ms less.
     long late = figures.latencies().getCountBetweenValues(MILLI, Long.MAX_VALUE / 2);
     assertEquals(1 + 21, late);
     assertEquals(19_100, figures.latencies().getValueAtPercentile(99) / 1e3, 20);

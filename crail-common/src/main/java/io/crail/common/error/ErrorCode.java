@@ -44,7 +44,7 @@ public enum ErrorCode {
   CROSS_NAMENODE(16, "rename across namenodes", CrossNamenodeException::new),
   /** A rename of a container into its own subtree. */
   CYCLE(17, "container cannot move into itself", CycleException::new),
-  /** A position behind the end, or a size below the present one. */
+  /** A position after the end, or a size below the present one. */
   OUT_OF_RANGE(18, "position out of range", OutOfRangeException::new),
   /** The request went to a namenode that does not own the name or id. */
   WRONG_NAMENODE(19, "wrong namenode", WrongNamenodeException::new),

@@ -14,9 +14,9 @@ import java.nio.ByteOrder;
 /**
  * One queue pair to a datanode. A transfer takes one of a fixed number of slots, each with a
  * request that was laid out when the connection was made; transfers that begin together are chained
- * and posted at once. The writes of such a batch make no completion of their own: behind them goes
- * a read of one byte, whose answer leaves the datanode when they are in its memory, and completes
- * all of them. Used only in the loop.
+ * and posted at once. The writes of such a batch make no completion of their own: after them goes a
+ * read of one byte, whose answer leaves the datanode when they are in its memory, and completes all
+ * of them. Used only in the loop.
  */
 final class RdmaConnection implements QueuePair.Handler {
   private static final int SLOT_LENGTH = Layouts.SEND_WR_SIZE + Layouts.SGE_SIZE;
@@ -30,7 +30,7 @@ final class RdmaConnection implements QueuePair.Handler {
   private final boolean writeFlush;
   private final RegistrationCache registrations;
 
-  /** The requests: first those of the slots, then those of the reads behind writes. */
+  /** The requests: first those of the slots, then those of the reads after writes. */
   private final ByteBuffer requests;
 
   private final long requestsAddress;
@@ -46,7 +46,7 @@ final class RdmaConnection implements QueuePair.Handler {
   private int freeSlotCount;
   private int freeFlushCount;
 
-  /** Registered memory of its own: a page for the reads behind writes, then one piece a slot. */
+  /** Registered memory of its own: a page for the reads after writes, then one piece a slot. */
   private RegisteredMemory ownMemory;
 
   private ByteBuffer ownBytes;

@@ -56,7 +56,7 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
     this.writeFlush = configuration.get(RdmaStorageKeys.WRITE_FLUSH);
     this.registrationLimit = configuration.get(RdmaStorageKeys.REGISTRATION_LIMIT);
     this.connectTimeoutNanos = configuration.get(RdmaStorageKeys.CONNECT_TIMEOUT).toNanos();
-    // Each transfer may be a write with a read behind it; nothing is ever received.
+    // Each transfer may be a write with a read after it; nothing is ever received.
     this.options = new QueuePair.Options(2 * depth, 1, 1, INLINE_BYTES, Verbs.MOST_READS);
     if (2 * depth + 1 > settings.completions()) {
       throw new ConfigException(

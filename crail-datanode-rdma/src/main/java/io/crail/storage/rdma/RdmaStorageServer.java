@@ -421,7 +421,7 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   @Override
   public BooleanSupplier cutOff(List<Long> clients) {
     CutOff order = new CutOff(Set.copyOf(clients));
-    // In the thread that accepts: who connects behind this looks at his leases behind it.
+    // In the thread that accepts: who connects after this looks at his leases after it.
     listener.execute(order);
     return order::isDone;
   }

@@ -40,7 +40,7 @@ final class DataAnswers {
     return bytes.capacity() - length;
   }
 
-  /** A frame has been written behind the others. */
+  /** A frame has been written after the others. */
   void add(int frameLength) {
     length += frameLength;
   }

@@ -12,7 +12,7 @@ import java.util.Map;
 /**
  * The table of the data protocol: one line an operation. Frames have the header of {@link
  * io.crail.rpc.Frame}; numbers are permanent. A datanode answers the requests of a connection in
- * their order. Data stand behind the fixed part of a message and count to the length of its frame.
+ * their order. Data stand after the fixed part of a message and count to the length of its frame.
  */
 public final class DataNodeOperations {
   /** The most bytes of data of one message. */

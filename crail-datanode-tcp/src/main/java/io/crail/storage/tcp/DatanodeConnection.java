@@ -325,7 +325,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     }
     if (!awaitsRoom) {
       awaitsRoom = true;
-      // Output leaves in order, so an empty buffer behind it tells when it is gone.
+      // Output leaves in order, so an empty buffer after it tells when it is gone.
       context
           .writeAndFlush(Unpooled.EMPTY_BUFFER, context.newPromise())
           .addListener(
@@ -561,7 +561,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     length = 0;
     refusal = ErrorCode.OK;
     if (large) {
-      // The client need not wait for what comes behind.
+      // The client need not wait for what follows.
       flush();
     }
   }

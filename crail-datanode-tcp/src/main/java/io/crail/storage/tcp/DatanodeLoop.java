@@ -55,7 +55,7 @@ final class DatanodeLoop {
     members.remove(connection);
   }
 
-  /** Memory for a frame of so many bytes, and others behind it. */
+  /** Memory for a frame of so many bytes, and others after it. */
   DataAnswers take(int frameLength) {
     return (frameLength > SMALL_ANSWERS / 2 ? large : small).take();
   }

@@ -6,7 +6,7 @@ import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 
 /**
- * Reads bytes of a region. The data stand behind the answer's fixed part. When they were sent
+ * Reads bytes of a region. The data stand after the answer's fixed part. When they were sent
  * straight from the region, a second response frame with the same correlation id follows, without a
  * body, whose code says whether they belonged to the generation until the last of them had left;
  * only with that is the read complete. A failed read has one response frame, the error.
@@ -52,7 +52,7 @@ public final class ReadData {
   /**
    * The fixed part of the answer.
    *
-   * @param dataLength bytes of data behind it, as many as were asked for
+   * @param dataLength bytes of data after it, as many as were asked for
    * @param trailer whether a second frame follows
    */
   public record Response(int dataLength, boolean trailer) {

@@ -95,7 +95,7 @@ public final class TcpStorageKeys implements ConfigKeys {
               "crail.storage.tcp.writetimeout",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "5s",
-              "How long the data of a write may take to arrive behind its header before the"
+              "How long the data of a write may take to arrive after its header before the"
                   + " datanode closes the connection; namenodes rely on at most 5 s.")
           .between(Duration.ofMillis(10), Duration.ofSeconds(5));
 

@@ -6,7 +6,7 @@ import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 
 /**
- * Writes bytes to a region. The data stand behind the request's fixed part and must arrive within
+ * Writes bytes to a region. The data stand after the request's fixed part and must arrive within
  * the time that the handshake has told. The answer comes when they are placed; it is sent after all
  * data have arrived also when the write is refused. A generation that no namenode gives out is
  * INVALID_ARGUMENT, for space that took it would be lost.
@@ -18,7 +18,7 @@ public final class WriteData {
    * The fixed part of the request.
    *
    * @param region index of the region
-   * @param dataLength bytes of data behind it, 1 to {@link DataNodeOperations#MAX_DATA_LENGTH}
+   * @param dataLength bytes of data after it, 1 to {@link DataNodeOperations#MAX_DATA_LENGTH}
    * @param regionOffset position of the first byte in the region
    * @param generation generation of the space
    */

@@ -222,7 +222,7 @@ class TcpStorageEndpointTest {
     ByteBuffer target = buffer(300);
     Transfer innocent = begin(endpoint, false, target, PATIENCE);
     assertEquals(ErrorCode.TIMED_OUT, end(abandoned));
-    // The read behind it goes over another connection.
+    // The read after it goes over another connection.
     assertEquals(ErrorCode.OK, end(innocent));
     expect((byte) 6, target);
     assertTrue(ended.await(60, TimeUnit.SECONDS), "the connection is still open");

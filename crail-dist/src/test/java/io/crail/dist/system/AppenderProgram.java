@@ -18,7 +18,7 @@ import java.util.concurrent.Future;
 
 /**
  * A client that is told when to go on: {@code <configuration file> <mapped> <path> <bytes to
- * commit> <bytes behind them> <bytes of the last write> <signal file>}. It commits bytes, writes
+ * commit> <bytes after them> <bytes of the last write> <signal file>}. It commits bytes, writes
  * some more, waits for the file, issues the last write, and prints how that and its stream ended.
  */
 public final class AppenderProgram {

@@ -107,7 +107,7 @@ final class CrailProcess implements AutoCloseable {
     return new CrailProcess(main.getSimpleName(), builder);
   }
 
-  /** Starts a program of others; its options of the JVM come behind those of all programs. */
+  /** Starts a program of others; its options of the JVM come after those of all programs. */
   static CrailProcess foreign(
       String classPath, Map<String, String> environment, List<String> options, String... arguments)
       throws IOException {

@@ -50,7 +50,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 class RdmaSoakTest {
   private static final int SECONDS = Integer.getInteger("crail.test.soak", 600);
 
-  /** In less time the first third is not behind what happens once. */
+  /** In less time the first third still shows what happens once. */
   private static final int WARM_SECONDS = 300;
 
   private static final int MOST_PERIOD_SECONDS = 20;

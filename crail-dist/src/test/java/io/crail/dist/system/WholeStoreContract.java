@@ -274,7 +274,7 @@ abstract class WholeStoreContract {
         }
         read.buffer.position(read.begin + read.length);
         while (read.buffer.hasRemaining()) {
-          assertEquals(0, read.buffer.get(), "a byte behind the range was written");
+          assertEquals(0, read.buffer.get(), "a byte after the range was written");
         }
       }
     }

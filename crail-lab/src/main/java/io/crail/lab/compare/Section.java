@@ -76,7 +76,7 @@ abstract class Section {
   /** Starts and fills what it measures; {@link #end} is called however it ends. */
   protected void prepare() throws IOException, InterruptedException {}
 
-  /** Measures each figure once, those that are compared right behind each other. */
+  /** Measures each figure once, those that are compared right after each other. */
   protected abstract void run() throws IOException, InterruptedException;
 
   /** Ends what only it uses. */
@@ -106,7 +106,7 @@ abstract class Section {
   }
 
   /**
-   * Takes figures that are compared, right behind each other. Each run begins with another of them,
+   * Takes figures that are compared, right after each other. Each run begins with another of them,
    * so that what one leaves behind, or a machine that becomes slower, does not always meet the
    * same.
    */

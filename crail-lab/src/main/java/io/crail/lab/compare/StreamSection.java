@@ -113,7 +113,7 @@ final class StreamSection extends Section {
     }
   }
 
-  /** Several experiments in one process, behind others: the median is of compiled code. */
+  /** Several experiments in one process, after others: the median is of compiled code. */
   private String whole() {
     String pieces = " -s " + PIECE + " -k " + WHOLE / PIECE + " --touch false";
     String drop = " --drop " + (mapped ? DROPPED_MAPPED : DROPPED);

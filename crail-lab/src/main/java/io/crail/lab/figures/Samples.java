@@ -124,7 +124,7 @@ public final class Samples {
         : size < 1 << 20 ? (size >> 10) + " KiB" : (size >> 20) + " MiB";
   }
 
-  /** A number in a text, behind a word: {@code number("p50 7.5 us", "p50")} is 7.5. */
+  /** A number in a text, after a word: {@code number("p50 7.5 us", "p50")} is 7.5. */
   public static double number(String text, String word) {
     String[] words = text.split("[\\s,=:]+");
     int at = Arrays.asList(words).indexOf(word);

@@ -60,7 +60,7 @@ public final class MemoryCopy {
     OUT,
     /** Into the region, each piece by one copy. */
     PLAIN,
-    /** Into the region page by page, behind a load of each of its cache lines. */
+    /** Into the region page by page, after a load of each of its cache lines. */
     FETCHED
   }
 

@@ -82,7 +82,7 @@ public final class Measurement {
     return Integer.parseInt(option(args, "--runs", "3"));
   }
 
-  /** The word behind an option. */
+  /** The word after an option. */
   public static String option(String[] args, String name, String absent) {
     int at = Arrays.asList(args).indexOf(name);
     return at >= 0 && at + 1 < args.length ? args[at + 1] : absent;

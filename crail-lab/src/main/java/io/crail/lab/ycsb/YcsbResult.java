@@ -31,7 +31,7 @@ record YcsbResult(double seconds, double rate, Map<String, Histogram> latencies)
   private static final String PAIR = "READ-MODIFY-WRITE";
   private static final Pattern RETURN = Pattern.compile("\\[(\\S+)\\], Return=(\\S+), (\\d+)");
 
-  /** The interval in which the run ended, and what came behind it. */
+  /** The interval in which the run ended, and what came after it. */
   private static final int LAST_INTERVALS = 2;
 
   private static final double MILLIS_PER_SECOND = 1000;

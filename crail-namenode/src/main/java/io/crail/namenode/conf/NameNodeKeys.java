@@ -43,13 +43,13 @@ public final class NameNodeKeys implements ConfigKeys {
                       ? "must be between 100 ms and 1 hour"
                       : null);
 
-  /** How long freed space rests behind the end of a lease. */
+  /** How long freed space rests after the end of a lease. */
   public static final ConfigKey<Duration> FREE_MARGIN =
       ConfigKey.of(
               "crail.namenode.freemargin",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "6000",
-              "How long space rests behind the end of the lease on it, for requests that are still"
+              "How long space rests after the end of the lease on it, for requests that are still"
                   + " on their way; longer than a datanode waits for the bytes of a write.")
           .check(
               value ->
@@ -83,7 +83,7 @@ public final class NameNodeKeys implements ConfigKeys {
               ConfigType.LIST,
               "",
               "Storage classes, separated by commas, that are tried in this order when a node's own"
-                  + " class is full; empty for all others: those behind it in ascending order,"
+                  + " class is full; empty for all others: those after it in ascending order,"
                   + " then those before it.")
           .check(NameNodeKeys::refuseSpillOrder);
 

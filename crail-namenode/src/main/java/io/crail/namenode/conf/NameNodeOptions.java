@@ -15,7 +15,7 @@ import java.util.List;
  * @param cluster name of the cluster
  * @param blockSize bytes
  * @param leaseNanos how long a location or write lease is good for
- * @param freeMarginNanos how long space rests behind the end of a lease
+ * @param freeMarginNanos how long space rests after the end of a lease
  * @param offlineNanos how long a datanode may be silent
  * @param storageClasses number of classes
  * @param user whom the root belongs to

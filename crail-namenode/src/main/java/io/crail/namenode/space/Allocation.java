@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  * An extent that belongs to a node, or waits to be free again. Immutable.
  *
  * <p>It holds as many bytes of the node as space was allocated, unless it was sealed: then the node
- * goes on in another extent, and the space behind the seal stays unused until all of it is freed.
+ * goes on in another extent, and the space after the seal stays unused until all of it is freed.
  */
 public final class Allocation extends NodeSpace {
   private final RegionSpace region;
@@ -49,7 +49,7 @@ public final class Allocation extends NodeSpace {
     return fileOffset;
   }
 
-  /** The position in the node behind the last byte. */
+  /** The position in the node after the last byte. */
   public long fileEnd() {
     return fileOffset + length;
   }
@@ -68,7 +68,7 @@ public final class Allocation extends NodeSpace {
     return allocatedLength;
   }
 
-  /** True when a writer that lost its lease may still write behind the end. */
+  /** True when a writer that lost its lease may still write after the end. */
   boolean isSealed() {
     return length < allocatedLength;
   }

@@ -284,7 +284,7 @@ public final class BlockStore {
 
   /**
    * Takes an extent for a node that is still to come, of the node's class and on its host, where
-   * there is plenty. It rests, so it is free again behind the end of a lease if no node takes it,
+   * there is plenty. It rests, so it is free again after the end of a lease if no node takes it,
    * and its writer is known not to write there.
    *
    * @param client who is to write; null when it is not known

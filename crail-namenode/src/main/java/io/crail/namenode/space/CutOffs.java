@@ -65,7 +65,7 @@ final class CutOffs {
     }
   }
 
-  // An order that the datanode was told of may be done already: what began behind it needs another.
+  // An order that the datanode was told of may be done already: what began after it needs another.
   private Order ordered(long client, long nowNanos) {
     Order known = next.get(client);
     if (known == null) {

@@ -3,7 +3,7 @@ package io.crail.namenode.space;
 
 /**
  * A small value whose writer has asked for space, since it will not stay small: it writes the bytes
- * once more into the extents, and those behind them. Readers see the bytes that were there until
+ * once more into the extents, and those after them. Readers see the bytes that were there until
  * more are committed; from then on the node has the extents alone.
  */
 public final class MovingBytes extends SmallBytes {

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
  * bytes are committed; or the bytes of a small value. Most nodes have one extent, so one {@link
  * Allocation} is a list by itself. Changed under the node's monitor, read by anybody.
  *
- * <p>Size and extents belong together: where an extent is sealed, the bytes behind the seal come to
+ * <p>Size and extents belong together: where an extent is sealed, the bytes after the seal come to
  * lie elsewhere. So a node gets another object then, and the size of the one before stays at what
  * it was: whoever takes size and extents from one object has the whole truth of one moment.
  */
@@ -40,13 +40,13 @@ public abstract class NodeSpace {
   /** These extents and one more, with the same size. */
   public abstract NodeSpace with(Allocation next);
 
-  /** The position behind the last byte of the last extent; 0 when there is none. */
+  /** The position after the last byte of the last extent; 0 when there is none. */
   public final long end() {
     int count = count();
     return count == 0 ? 0 : at(count - 1).fileEnd();
   }
 
-  /** The index of the extent that holds {@code position}, or the count when it is behind all. */
+  /** The index of the extent that holds {@code position}, or the count when it is after all. */
   public final int indexOf(long position) {
     int low = 0;
     int high = count();

@@ -215,7 +215,7 @@ final class ChildList {
     few = EMPTY;
   }
 
-  /** The last chunk that does not begin behind {@code sequence}; the first one at least. */
+  /** The last chunk that does not begin after {@code sequence}; the first one at least. */
   private int chunkOf(long sequence) {
     int low = 0;
     int high = chunkCount;
@@ -251,7 +251,7 @@ final class ChildList {
     }
   }
 
-  /** Moves the nodes of the chunk behind {@code at} into the one at {@code at}. */
+  /** Moves the nodes of the chunk after {@code at} into the one at {@code at}. */
   private void merge(int at) {
     Chunk into = chunks[at];
     Chunk from = chunks[at + 1];

@@ -12,8 +12,8 @@ import java.nio.ByteBuffer;
 
 /**
  * Answers where bytes lie, straight on the buffers: a reader of a key-value asks with each access,
- * so this is as hot as a lookup. Only committed extents are shown; what lies behind is the writer's
- * affair and may still go away. Allocates nothing unless a request is refused. Stateless.
+ * so this is as hot as a lookup. Only committed extents are shown; what lies after them is the
+ * writer's affair and may still go away. Allocates nothing unless a request is refused. Stateless.
  */
 public final class ExtentFinder {
   private static final int ID = FindExtents.Request.LAYOUT.offset("id");
@@ -85,7 +85,7 @@ public final class ExtentFinder {
     responses.end(correlationId, length);
   }
 
-  /** The index behind the last extent that holds a byte before {@code end}, which is above 0. */
+  /** The index after the last extent that holds a byte before {@code end}, which is above 0. */
   public static int end(NodeSpace space, long end) {
     return Math.min(space.indexOf(end - 1) + 1, space.count());
   }

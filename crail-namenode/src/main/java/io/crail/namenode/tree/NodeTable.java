@@ -53,7 +53,7 @@ public abstract class NodeTable {
     return (int) hash & (slots.length - 1);
   }
 
-  /** The slot behind another. */
+  /** The slot after another. */
   static int nextIndex(Node[] slots, int index) {
     return (index + 1) & (slots.length - 1);
   }
@@ -122,7 +122,7 @@ public abstract class NodeTable {
       if (slots[nextIndex(slots, index)] != null) {
         SLOT.setRelease(slots, index, Node.TOMBSTONE);
       } else {
-        // Nothing is behind it, so no search needs this slot, nor tombstones right before it.
+        // Nothing is after it, so no search needs this slot, nor tombstones right before it.
         do {
           SLOT.setRelease(slots, index, (Node) null);
           segment.used--;

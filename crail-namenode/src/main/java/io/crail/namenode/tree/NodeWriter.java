@@ -672,9 +672,7 @@ public final class NodeWriter {
     return store.allocate(purpose(node, client), end, length);
   }
 
-  /**
-   * Takes the extents from a node that lie wholly behind the committed size, the last one first.
-   */
+  /** Takes the extents from a node that lie wholly after the committed size, the last one first. */
   private void cutOff(Node node, Consumer<Allocation> release) {
     NodeSpace space = node.space();
     if (space == null || space.count() == 0) {

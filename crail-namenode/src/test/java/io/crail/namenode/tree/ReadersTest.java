@@ -95,7 +95,7 @@ class ReadersTest {
     return new Answer(answer.size(), answer.extents());
   }
 
-  /** A file whose writer has committed {@code size} bytes, and holds space behind them. */
+  /** A file whose writer has committed {@code size} bytes, and holds space after them. */
   private Watched written(long size, long space) throws CrailException {
     Node made = store.namenode.tree().require(store.file("/f").id());
     Watched node = new Watched(made);
@@ -110,7 +110,7 @@ class ReadersTest {
     return node;
   }
 
-  /** The writer vanishes, and the next one goes on behind the seal. */
+  /** The writer vanishes, and the next one goes on after the seal. */
   private void writeBehindSeal(long id, long from, long to) throws CrailException {
     store.passAlive(10_200, datanode);
     store.acquire(id, 7);

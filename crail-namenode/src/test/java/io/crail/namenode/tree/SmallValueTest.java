@@ -517,7 +517,7 @@ class SmallValueTest {
     for (int i = 0; i < 16; i += 2) {
       store.remove("/f" + i, false);
     }
-    // In the place of a value, so that a create which fails behind its end would be seen.
+    // In the place of a value, so that a create which fails after its end would be seen.
     put("/t/k", bytes(5, 5));
     Create.Response created = store.call(NameNodeOperations.CREATE, announcement("/t/k", 100_000));
     assertEquals(1, created.extents().size());

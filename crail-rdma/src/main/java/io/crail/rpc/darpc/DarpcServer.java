@@ -183,14 +183,14 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     }
   }
 
-  /** In the listener's thread, behind the ends of the device's connections. */
+  /** In the listener's thread, after the ends of the device's connections. */
   private void released(RdmaDevice device) {
     releasing.remove(device);
     devices.release(device);
   }
 
   private PollingThread leastLoaded() {
-    // Beginning behind the one that was chosen last, so that equals take turns.
+    // Beginning after the one that was chosen last, so that equals take turns.
     PollingThread least = clusters.get(next);
     int chosen = next;
     for (int i = 1; i < clusters.size(); i++) {

@@ -28,7 +28,7 @@ interface MessagePort {
   /** Posts receive requests for places; 0, or a negative error number. */
   int postReceives(int[] places, int count);
 
-  /** Puts a message behind those that {@link #postSends} posts. */
+  /** Puts a message after those that {@link #postSends} posts. */
   void addSend(int slot, int header, SendChunk chunk, int from, int length, boolean inline);
 
   /** Posts the messages that were added; 0, or a negative error number. */

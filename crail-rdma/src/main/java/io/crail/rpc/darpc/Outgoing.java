@@ -15,7 +15,7 @@ final class Outgoing {
   /** Who posts messages. */
   interface Wire {
     /**
-     * Puts a message behind those that leave with the next {@link #post}.
+     * Puts a message after those that leave with the next {@link #post}.
      *
      * @param slot the number of its send request
      * @param chunk where its content lies; null without content
@@ -93,7 +93,7 @@ final class Outgoing {
     return ended < expected;
   }
 
-  /** Makes room behind the committed frames, in another chunk if need be. */
+  /** Makes room after the committed frames, in another chunk if need be. */
   SendChunk room(int bytes) throws IOException {
     if (filling == null || SendChunk.CAPACITY - filling.written < bytes) {
       nextChunk();

@@ -176,7 +176,7 @@ public final class RdmaQueues implements AutoCloseable {
     }
   }
 
-  /** What is made of a removed device may come behind its release, and keep it. */
+  /** What is made of a removed device may come after its release, and keep it. */
   private static void checkPresent(RdmaDevice device) throws RdmaException {
     if (device.isRemoved()) {
       throw RdmaDevice.removed(device.name());

@@ -23,7 +23,7 @@ class MessengerTest {
   private static final int SEEDS = 300;
   private static final int FRAMES = 400;
 
-  /** Puts frames behind each other and checks those that come. */
+  /** Puts frames after each other and checks those that come. */
   private abstract static class Side extends Messenger {
     final SimulatedPort port;
     final SendChunk.Pool pool;

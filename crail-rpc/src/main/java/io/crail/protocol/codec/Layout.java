@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The layout of a message: a fixed part of little-endian fields at fixed offsets, and behind it, in
+ * The layout of a message: a fixed part of little-endian fields at fixed offsets, and after it, in
  * order, tails whose element counts stand in the fixed part. The lengths of all tails follow from
  * the fixed part, so {@link #check} can refuse a short or long message before any field is used.
  *

@@ -39,7 +39,7 @@ public final class Extend {
   /**
    * The answer.
    *
-   * @param extents the extent that holds the position and those behind it
+   * @param extents the extent that holds the position and those after it
    */
   public record Response(List<Extent> extents) {
     /** The layout. */

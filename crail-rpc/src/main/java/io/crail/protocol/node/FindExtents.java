@@ -37,7 +37,7 @@ public final class FindExtents {
    * The answer.
    *
    * @param size bytes visible to readers
-   * @param extents the extent that holds the position and those behind it; none when nothing is
+   * @param extents the extent that holds the position and those after it; none when nothing is
    *     allocated there
    * @param value all bytes of a small value, which has no extents, unless none were asked for
    */

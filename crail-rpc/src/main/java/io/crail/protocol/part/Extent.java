@@ -62,7 +62,7 @@ public record Extent(
   private static final int DATANODE = LAYOUT.offset("datanode");
   private static final int REGION = LAYOUT.offset("region");
 
-  /** The position behind its last byte. */
+  /** The position after its last byte. */
   public long fileEnd() {
     return fileOffset + length;
   }
@@ -118,7 +118,7 @@ public record Extent(
         in.getInt(offset + REGION));
   }
 
-  /** Writes several, one behind the other. */
+  /** Writes several, one after the other. */
   public static void encodeAll(List<Extent> extents, ByteBuffer out, int offset) {
     int at = offset;
     for (Extent extent : extents) {

@@ -84,7 +84,7 @@ public final class NodePath {
     return isPlainComponent(path, start, length);
   }
 
-  /** The eight bytes from {@code i} on, with ordinary ones for those behind the end. */
+  /** The eight bytes from {@code i} on, with ordinary ones for those after the end. */
   private static long word(Utf8 path, int i, int length) {
     int left = length - i;
     if (left >= Long.BYTES) {

@@ -49,7 +49,7 @@ final class Output {
     return (long) chunks * pool.capacity();
   }
 
-  /** Bytes that fit behind the written ones without another chunk. */
+  /** Bytes that fit after the written ones without another chunk. */
   int room() {
     return filling == null ? 0 : pool.capacity() - filling.written;
   }
@@ -67,7 +67,7 @@ final class Output {
   }
 
   /**
-   * The chunk that is written into, with room for so many bytes behind those that were written.
+   * The chunk that is written into, with room for so many bytes after those that were written.
    *
    * @throws OutOfMemoryError when there is no memory for another chunk; what was written is on its
    *     way all the same
@@ -144,7 +144,7 @@ final class Output {
   }
 
   private void tellWhenTaken() {
-    // Output leaves in order, so an empty buffer behind it tells when it is gone.
+    // Output leaves in order, so an empty buffer after it tells when it is gone.
     context
         .writeAndFlush(Unpooled.EMPTY_BUFFER, context.newPromise())
         .addListener(future -> taken());

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 
 /**
  * Where a connection receives: a chunk of its loop, which it has while it holds bytes that were not
- * dropped, and during a read. The socket is read straight behind the bytes of a frame that has not
+ * dropped, and during a read. The socket is read straight after the bytes of a frame that has not
  * arrived whole, so nothing is allocated for a read and next to nothing is copied. A read may be
  * under way while bytes are dropped, for io_uring is told where to early: nothing moves but before
  * a read begins. A connection that is idle has no chunk. Used only by the connection's thread.

@@ -352,7 +352,7 @@ final class SimulatedLink implements Connection {
       send(rest.length, () -> arrive(rest));
     }
 
-    /** Lets something happen at the other end, behind all that was sent before. */
+    /** Lets something happen at the other end, after all that was sent before. */
     void send(int bytes, Runnable onArrival) {
       long now = network.clock().nanoTime();
       lastArrivalNanos =

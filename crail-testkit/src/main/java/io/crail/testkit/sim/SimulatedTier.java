@@ -138,7 +138,7 @@ public final class SimulatedTier implements StorageTier {
 
   /**
    * Sets whether writes are copies into mapped memory: the generation is checked before the first
-   * half and behind the second, and nothing stops what is between.
+   * half and after the second, and nothing stops what is between.
    */
   public void mapped(boolean isMapped) {
     mapped = isMapped;

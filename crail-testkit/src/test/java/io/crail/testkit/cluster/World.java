@@ -275,7 +275,7 @@ final class World {
   void strict(boolean isStrict) {
     strict = isStrict;
     if (!isStrict) {
-      // What has begun in a calm may end in the storm behind it.
+      // What has begun in a calm may end in the storm after it.
       pending.forEach(call -> call.strict = false);
     }
   }

@@ -327,7 +327,7 @@ class RdmaFaultsTest {
           loop.pollOnce();
           RdmaHost.cable(false);
         }
-        // Those before may end before the cable is out; those behind cannot.
+        // Those before may end before the cable is out; those after it cannot.
         transfers.add(begin(endpoint, i % 2 == 0, randomBuffer(MIB / 4), 0, PATIENCE_NANOS));
       }
       RdmaHost.await(
