@@ -35,6 +35,19 @@ setup() {
   build_java=$(find_java 17 99 javac) || die "there is still no JDK of version 17 or newer"
 }
 
+# setup_shellcheck: installs what the scripts are checked with, as setup does; without it their syntax
+# alone is checked.
+setup_shellcheck() {
+  if command -v shellcheck >/dev/null || [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    return 0
+  fi
+  say "crail: installing shellcheck ..."
+  (
+    export DEBIAN_FRONTEND=noninteractive
+    timeout 120 apt-get -q update && timeout 300 apt-get -q -y --no-install-recommends install shellcheck
+  ) >/dev/null 2>&1 </dev/null || say "crail: shellcheck could not be installed"
+}
+
 # native_missing: the Debian names of what the native library for RDMA cannot be built without.
 native_missing() {
   local missing=()

@@ -6,6 +6,7 @@
 #   failures: each test that failed, its report relative to the directory "below", the first lines
 #             of why
 #   classes:  the class of each test that failed, once
+#   times:    "seconds class" of each class
 #   flaky:    the same for each flaky test, with why it failed the first time
 #   skips:    why tests were skipped, a line "skipped: <what> (<reason>)" for each reason
 
@@ -23,10 +24,23 @@ noise {
   next
 }
 
+# Surefire has a report for each class, whose time has that of what all its tests share.
+/<testsuite / {
+  suite = attribute("name")
+  if (suite ~ /[.]/) {
+    took(suite)
+  } else {
+    suite = ""
+  }
+}
+
 /<property name="surefire.rerunFailingTestsCount" value="[1-9]/ { again = 1 }
 
 !inside && /<testcase / {
   new_test(attribute("classname"), attribute("name"))
+  if (!suite) {
+    took(attribute("classname"))
+  }
 }
 
 !inside && /^ *<(failure|error|skipped|flakyFailure|flakyError)[ >\/]/ {
@@ -79,6 +93,14 @@ END {
     reason = reasons[kind]
     what = skips[reason] == 1 ? first[reason] : skips[reason] " tests"
     print "skipped: " what " (" reason ")"
+  }
+}
+
+function took(class,    seconds) {
+  seconds = attribute("time")
+  gsub(",", "", seconds)
+  if (show == "times") {
+    printf "%.3f %s\n", seconds, class
   }
 }
 

@@ -23,12 +23,14 @@ import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /** Holds the arrows between the modules, and what must not be in the code. */
+@Tag("once")
 class ArchitectureTest {
   /** A module's packages, and the modules that it may use beside itself. */
   private record Module(List<String> packages, List<String> uses) {}

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Buffered streams over RDMA and TCP at once. */
 @Tag("rdma")
+@Tag("repeat")
 @LongTest
 class MixedBufferedStreamTest extends BufferedStreamContract {
   MixedBufferedStreamTest() {

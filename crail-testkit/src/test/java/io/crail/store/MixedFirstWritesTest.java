@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** First writes over RDMA and TCP at once. */
 @Tag("rdma")
+@Tag("repeat")
 @LongTest
 class MixedFirstWritesTest extends FirstWritesContract {
   MixedFirstWritesTest() {

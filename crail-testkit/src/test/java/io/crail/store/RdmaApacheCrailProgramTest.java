@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Programs of Apache Crail over RDMA. */
 @Tag("rdma")
+@Tag("repeat")
 class RdmaApacheCrailProgramTest extends ApacheCrailProgramContract {
   RdmaApacheCrailProgramTest() {
     super(TestCluster.Tier.RDMA);

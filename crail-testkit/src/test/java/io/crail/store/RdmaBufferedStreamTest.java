@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Buffered streams over RDMA. */
 @Tag("rdma")
+@Tag("repeat")
 class RdmaBufferedStreamTest extends BufferedStreamContract {
   RdmaBufferedStreamTest() {
     super(TestCluster.Tier.RDMA);

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Deletes over RDMA. */
 @Tag("rdma")
+@Tag("repeat")
 class RdmaDeleteWhileWritingTest extends DeleteWhileWritingContract {
   RdmaDeleteWhileWritingTest() {
     super(TestCluster.Tier.RDMA);

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Values that the namenode does not keep over RDMA. */
 @Tag("rdma")
+@Tag("repeat")
 @LongTest
 class RdmaFullKeyValueTest extends FullKeyValueContract {
   RdmaFullKeyValueTest() {

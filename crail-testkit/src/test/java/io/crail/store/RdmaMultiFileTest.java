@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Multi-files over RDMA. */
 @Tag("rdma")
+@Tag("repeat")
 class RdmaMultiFileTest extends MultiFileContract {
   RdmaMultiFileTest() {
     super(TestCluster.Tier.RDMA);

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Names and nodes over RDMA. */
 @Tag("rdma")
+@Tag("repeat")
 class RdmaNamespaceTest extends NamespaceContract {
   RdmaNamespaceTest() {
     super(TestCluster.Tier.RDMA);

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Values at the namenode over RDMA. */
 @Tag("rdma")
+@Tag("repeat")
 class RdmaSmallKeyValueTest extends SmallKeyValueContract {
   RdmaSmallKeyValueTest() {
     super(TestCluster.Tier.RDMA);

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Stores over RDMA. */
 @Tag("rdma")
+@Tag("repeat")
 class RdmaStoreLifecycleTest extends StoreLifecycleContract {
   RdmaStoreLifecycleTest() {
     super(TestCluster.Tier.RDMA);

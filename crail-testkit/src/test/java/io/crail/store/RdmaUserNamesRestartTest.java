@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Owners over RDMA. */
 @Tag("rdma")
+@Tag("repeat")
 class RdmaUserNamesRestartTest extends UserNamesRestartContract {
   RdmaUserNamesRestartTest() {
     super(TestCluster.Tier.RDMA);

@@ -16,11 +16,13 @@ import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
 /** The one jar for programs of Hadoop and Spark, beside what such programs bring along. */
+@Tag("once")
 class ClientJarSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(120);
 

@@ -32,6 +32,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,6 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * What happens to the others when a process is killed, restarted or stopped, and a store is full.
  */
+@Tag("once")
 class FaultsSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 
@@ -134,7 +136,7 @@ class FaultsSystemTest {
       writer.kill();
 
       Await.until(
-          "the space behind the committed size is free",
+          "the space after the committed size is free",
           PATIENCE,
           () -> {
             long[] now = usage(cluster);

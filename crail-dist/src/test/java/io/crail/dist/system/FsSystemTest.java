@@ -21,6 +21,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  * namenodes among them. Most commands run within this process; those that show what only a process
  * has, its log and its exit code, in processes of their own.
  */
+@Tag("once")
 class FsSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(120);
 
@@ -214,7 +216,7 @@ class FsSystemTest {
     CrailProcess nothing = cluster.run("fs");
     assertEquals(2, nothing.awaitExit(PATIENCE));
     assertTrue(nothing.stderr().contains("-ls /"), nothing.stderr());
-    // An action's own -h is no --help, and has its way behind the options of all commands.
+    // An action's own -h is no --help, and has its way after the options of all commands.
     assertTrue(fs("-Dfs.crail.block.size=1m", "-df", "-h", "/").contains(" M "));
     assertTrue(fs("-help", "ls").startsWith("-ls "));
   }

@@ -10,10 +10,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A datanode whose memory runs out after its start, with mounts of its own. */
+@Tag("once")
 class FullMemorySystemTest {
   private static final List<String> SMALL_MEMORY =
       List.of(

@@ -38,10 +38,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** Bytes that are no protocol, on every port, while a client is served. */
+@Tag("once")
 class GarbageSystemTest {
   private static final int LENGTH = 100_000;
 

@@ -29,10 +29,12 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Jobs of Hadoop, run by its local runner on {@code crail://} with two namenodes. */
+@Tag("once")
 class JobsSystemTest {
   private static final boolean LONG = Boolean.getBoolean("crail.test.long");
   private static final int ROW = 100;

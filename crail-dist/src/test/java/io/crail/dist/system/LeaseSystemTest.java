@@ -21,9 +21,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A writer that is stopped for longer than its lease, and then goes on as if nothing was. */
+@Tag("once")
 class LeaseSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final int MIB = 1 << 20;
@@ -93,7 +95,7 @@ class LeaseSystemTest {
     try {
       CrailFile file = lookup(store);
       Await.until(
-          "the space behind the committed size is free",
+          "the space after the committed size is free",
           PATIENCE,
           () -> {
             // Capacity, used, free and waiting bytes of class 0.
@@ -131,7 +133,7 @@ class LeaseSystemTest {
     assertTrue(outcome.startsWith("WRITE_LEASE_LOST " + PATH), what + ": " + outcome);
   }
 
-  /** The first writer's committed bytes, and behind them the second one's, for every reader. */
+  /** The first writer's committed bytes, and after them the second one's, for every reader. */
   private void assertIntact(ProcessCluster cluster) throws Exception {
     for (boolean mapped : new boolean[] {false, true}) {
       CrailStore store = open(cluster, mapped);

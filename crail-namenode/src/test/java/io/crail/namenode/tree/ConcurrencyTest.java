@@ -32,9 +32,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Many threads on one namenode: what must hold at every moment, and at the end. */
+@Tag("once")
 class ConcurrencyTest {
   /** How long each test lets its threads run, or longer until each has done this many rounds. */
   private static final long RUN_NANOS = 1_200_000_000L;
