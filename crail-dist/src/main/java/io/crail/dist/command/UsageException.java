@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.command;
 
 /** A command line that cannot be understood; the message says what is wrong with it. */
-final class UsageException extends Exception {
+public final class UsageException extends Exception {
   private static final long serialVersionUID = 1L;
 
-  UsageException(String message) {
+  /** Creates one; the message is shown as it is, in one line. */
+  public UsageException(String message) {
     super(message);
   }
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.command;
 
 import java.util.List;
 
 /** One command of {@code bin/crail}. Stateless. */
-interface Command {
+public interface Command {
   /** The word on the command line. */
   String name();
 

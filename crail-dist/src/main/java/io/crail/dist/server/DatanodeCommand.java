@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.server;
 
 import io.crail.common.Addresses;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
+import io.crail.dist.command.ByteText;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.OptionsCommand;
+import io.crail.dist.command.ShutdownGate;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Region;
@@ -16,10 +20,11 @@ import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
 /** Runs a datanode until the process is told to end, or the namenodes have removed it. */
-final class DatanodeCommand extends OptionsCommand {
+public final class DatanodeCommand extends OptionsCommand {
   private static final long PATIENCE_NANOS = 5_000_000_000L;
 
-  DatanodeCommand() {
+  /** Declares its options. */
+  public DatanodeCommand() {
     super(
         "datanode",
         "runs a datanode, which lends memory or flash to the cluster",
@@ -49,7 +54,7 @@ final class DatanodeCommand extends OptionsCommand {
   }
 
   @Override
-  int run(CommandContext context, CommandLine line) throws Exception {
+  protected int run(CommandContext context, CommandLine line) throws Exception {
     Configuration configuration = context.configuration();
     String tierName = line.getOptionValue("t", configuration.get(StorageKeys.TYPES).get(0));
     int classes = configuration.get(NameNodeKeys.STORAGE_CLASSES);
@@ -93,7 +98,7 @@ final class DatanodeCommand extends OptionsCommand {
                 + " serves "
                 + ByteText.of(bytes)
                 + " on "
-                + AdminClient.served(datanode.server().address())
+                + Addresses.numeric(datanode.server().address())
                 + ", registered");
     context.out().flush();
     if (datanode.awaitStopped()) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.admin;
 
+import io.crail.dist.command.ByteText;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.OptionsCommand;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.ClassUsage;
@@ -11,8 +14,9 @@ import java.util.function.LongFunction;
 import org.apache.commons.cli.CommandLine;
 
 /** Shows the space of the cluster, class by class. */
-final class UsageCommand extends OptionsCommand {
-  UsageCommand() {
+public final class UsageCommand extends OptionsCommand {
+  /** Declares its options. */
+  public UsageCommand() {
     super(
         "df",
         "shows space by storage class, and counts nodes and datanodes",
@@ -43,7 +47,7 @@ final class UsageCommand extends OptionsCommand {
   }
 
   @Override
-  int run(CommandContext context, CommandLine line) throws Exception {
+  protected int run(CommandContext context, CommandLine line) throws Exception {
     Totals totals = new Totals();
     int code;
     try (AdminClient cluster = AdminClient.of(context)) {

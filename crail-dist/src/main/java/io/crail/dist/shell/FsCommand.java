@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.shell;
 
 import io.crail.common.config.Configuration;
+import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.EmbeddedCluster;
+import io.crail.dist.command.UsageException;
 import java.util.List;
 
 /** Hadoop's shell on files, with the cluster as its file system. */
-final class FsCommand implements Command {
+public final class FsCommand implements Command {
   @Override
   public String name() {
     return "fs";

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.admin;
 
 import io.crail.common.Addresses;
 import io.crail.common.Printable;
+import io.crail.dist.command.ByteText;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.OptionsCommand;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.ListDatanodes;
@@ -15,7 +18,7 @@ import java.util.UUID;
 import org.apache.commons.cli.CommandLine;
 
 /** Lists the datanodes of all namenodes. */
-final class DatanodesCommand extends OptionsCommand {
+public final class DatanodesCommand extends OptionsCommand {
   private static final class Row {
     private final DescribeDatanode.Response description;
     private long bytes;
@@ -25,12 +28,13 @@ final class DatanodesCommand extends OptionsCommand {
     }
   }
 
-  DatanodesCommand() {
+  /** Declares its options. */
+  public DatanodesCommand() {
     super("datanodes", "lists the datanodes", "", "");
   }
 
   @Override
-  int run(CommandContext context, CommandLine line) throws Exception {
+  protected int run(CommandContext context, CommandLine line) throws Exception {
     Map<UUID, Row> rows = new LinkedHashMap<>();
     int code;
     try (AdminClient cluster = AdminClient.of(context)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.shell;
 
 import io.crail.common.Printable;
 import java.io.PrintStream;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.bench;
 
 import io.crail.common.config.Configuration;
+import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.ExitCode;
+import io.crail.dist.command.UsageException;
 import io.crail.lab.compare.Compare;
 import java.nio.file.Path;
 import java.util.List;
 
 /** Measures Crail beside other programs. {@code bin/crail} says where to find what it starts. */
-final class CompareCommand implements Command {
+public final class CompareCommand implements Command {
   private static final String LAUNCHER = "crail.launcher";
   private static final String HDFS = "crail.compare.hdfs";
 
@@ -57,7 +61,7 @@ final class CompareCommand implements Command {
               context.out(),
               context.err())
           ? 0
-          : Launcher.FAILURE;
+          : ExitCode.FAILURE;
     } catch (io.crail.bench.record.OptionException e) {
       throw new UsageException(e.getMessage());
     }

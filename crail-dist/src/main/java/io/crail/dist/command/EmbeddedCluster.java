@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.command;
 
 import io.crail.bench.run.BenchContext;
 import io.crail.common.config.Configuration;
@@ -7,13 +7,13 @@ import io.crail.embedded.EmbeddedCrail;
 import java.io.IOException;
 
 /** The cluster of a command: the configured one, or one in this process. */
-final class EmbeddedCluster implements AutoCloseable {
+public final class EmbeddedCluster implements AutoCloseable {
   private final CommandContext context;
   private ShutdownGate gate;
   private EmbeddedCrail crail;
 
   /** Prepares, and starts nothing. */
-  EmbeddedCluster(CommandContext context) {
+  public EmbeddedCluster(CommandContext context) {
     this.context = context;
   }
 
@@ -31,12 +31,12 @@ final class EmbeddedCluster implements AutoCloseable {
   }
 
   /** Gives the configuration of the cluster to use, and starts it first when that was asked for. */
-  Configuration openConfigured() throws IOException {
+  public Configuration openConfigured() throws IOException {
     return context.options().embedded() ? start(context.configuration()) : context.configuration();
   }
 
   /** What a benchmark runs with that measures this cluster. */
-  BenchContext benchContext() {
+  public BenchContext benchContext() {
     return new BenchContext(
         this::open,
         isWanted(context),

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.command;
 
 import java.util.Locale;
 
 /** Numbers of bytes as people read them. */
-final class ByteText {
+public final class ByteText {
   private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 
   private ByteText() {}
 
   /** For example {@code 1 GiB} or {@code 1.5 MiB}. */
-  static String of(long bytes) {
+  public static String of(long bytes) {
     int unit = 0;
     double value = bytes;
     while (value >= 1024 && unit < UNITS.length - 1) {

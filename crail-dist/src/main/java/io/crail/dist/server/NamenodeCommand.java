@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.server;
 
+import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.OptionsCommand;
+import io.crail.dist.command.ShutdownGate;
+import io.crail.dist.command.UsageException;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.ClusterKeys;
 import io.crail.rpc.Transport;
@@ -13,8 +18,9 @@ import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
 /** Runs a namenode until the process is told to end. */
-final class NamenodeCommand extends OptionsCommand {
-  NamenodeCommand() {
+public final class NamenodeCommand extends OptionsCommand {
+  /** Declares its options. */
+  public NamenodeCommand() {
     super(
         "namenode",
         "runs a namenode",
@@ -35,7 +41,7 @@ final class NamenodeCommand extends OptionsCommand {
   }
 
   @Override
-  int run(CommandContext context, CommandLine line) throws Exception {
+  protected int run(CommandContext context, CommandLine line) throws Exception {
     Configuration configuration = context.configuration();
     List<InetSocketAddress> addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     int index = index(line, addresses);
@@ -53,7 +59,7 @@ final class NamenodeCommand extends OptionsCommand {
                   + " of "
                   + addresses.size()
                   + " serves on "
-                  + AdminClient.served(server.address()));
+                  + Addresses.numeric(server.address()));
       context.out().flush();
       gate.await();
     }

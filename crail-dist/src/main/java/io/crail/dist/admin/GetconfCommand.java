@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.admin;
 
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.Configuration;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.OptionsCommand;
+import io.crail.dist.command.UsageException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.commons.cli.CommandLine;
 
 /** Prints configuration values, for people and scripts. */
-final class GetconfCommand extends OptionsCommand {
-  GetconfCommand() {
+public final class GetconfCommand extends OptionsCommand {
+  /** Declares its options. */
+  public GetconfCommand() {
     super(
         "getconf",
         "prints configuration values",
@@ -28,7 +32,7 @@ final class GetconfCommand extends OptionsCommand {
   }
 
   @Override
-  int run(CommandContext context, CommandLine line) throws Exception {
+  protected int run(CommandContext context, CommandLine line) throws Exception {
     Configuration configuration = context.configuration();
     Map<String, String> set = configuration.texts();
     List<String> wanted = line.getArgList();

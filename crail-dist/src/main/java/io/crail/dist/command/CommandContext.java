@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.command;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
@@ -15,7 +15,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** What a command runs with. Used by one thread. */
-final class CommandContext {
+public final class CommandContext {
   /** The name of the configuration file in its directory. */
   static final String SITE_FILE = "crail-site.conf";
 
@@ -27,7 +27,12 @@ final class CommandContext {
   private final CommonOptions options;
   private final Function<String, String> environment;
 
-  CommandContext(
+  /**
+   * Creates one.
+   *
+   * @param environment gives an environment variable's value, or null
+   */
+  public CommandContext(
       PrintStream out,
       PrintStream err,
       CommonOptions options,
@@ -39,7 +44,7 @@ final class CommandContext {
   }
 
   /** The same, with the settings of Crail's keys only. */
-  CommandContext withCrailSettings() {
+  public CommandContext withCrailSettings() {
     return new CommandContext(out, err, options.withSettings(CRAILS), environment);
   }
 
@@ -47,24 +52,24 @@ final class CommandContext {
    * The settings that a command which uses Hadoop takes as Hadoop's: those of all other keys, and
    * the user, who is Hadoop's unless the command line itself names one.
    */
-  Map<String, String> hadoopSettings() {
+  public Map<String, String> hadoopSettings() {
     return options
         .withSettings(CRAILS.negate().or(ClusterKeys.USER.name()::equalsIgnoreCase))
         .settings();
   }
 
   /** Where results go. */
-  PrintStream out() {
+  public PrintStream out() {
     return out;
   }
 
   /** Where everything else goes. */
-  PrintStream err() {
+  public PrintStream err() {
     return err;
   }
 
   /** The options that every command has. */
-  CommonOptions options() {
+  public CommonOptions options() {
     return options;
   }
 
@@ -89,7 +94,7 @@ final class CommandContext {
    *
    * @throws ConfigException that names the bad key or value and where it was set
    */
-  Configuration configuration() {
+  public Configuration configuration() {
     Configuration.Builder builder = Configuration.builder();
     Path file = file();
     if (file != null && (options.file() != null || Files.exists(file))) {

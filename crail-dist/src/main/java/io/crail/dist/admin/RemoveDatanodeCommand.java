@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.admin;
 
 import io.crail.common.Addresses;
 import io.crail.common.Utf8;
 import io.crail.common.error.UnknownDatanodeException;
+import io.crail.dist.command.ByteText;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.OptionsCommand;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.RemoveDatanode;
 import org.apache.commons.cli.CommandLine;
 
 /** Takes a datanode out of service. */
-final class RemoveDatanodeCommand extends OptionsCommand {
-  RemoveDatanodeCommand() {
+public final class RemoveDatanodeCommand extends OptionsCommand {
+  /** Declares its options. */
+  public RemoveDatanodeCommand() {
     super(
         "removeDatanode",
         "takes a datanode out of service",
@@ -24,7 +28,7 @@ final class RemoveDatanodeCommand extends OptionsCommand {
   }
 
   @Override
-  int run(CommandContext context, CommandLine line) throws Exception {
+  protected int run(CommandContext context, CommandLine line) throws Exception {
     String host = required(line, "i");
     required(line, "p");
     int port = port(line, "p");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.command;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,7 +19,7 @@ import java.util.function.Predicate;
  * @param help whether to explain the command instead of running it
  * @param rest what is left for the command
  */
-record CommonOptions(
+public record CommonOptions(
     Map<String, String> settings,
     Path file,
     boolean embedded,
@@ -41,7 +41,7 @@ record CommonOptions(
       """;
 
   /** The help on these options: of a command, or of all of them when it is null. */
-  static String help(Command command) {
+  public static String help(Command command) {
     if (command == null) {
       return HELP.formatted(EMBEDDED_HELP.formatted("; not namenode, datanode, getconf"));
     }
@@ -54,7 +54,8 @@ record CommonOptions(
    * @param comeFirst whether there are none either after the first argument that is something else
    * @throws UsageException when one of them lacks its value
    */
-  static CommonOptions parse(List<String> arguments, boolean comeFirst) throws UsageException {
+  public static CommonOptions parse(List<String> arguments, boolean comeFirst)
+      throws UsageException {
     Map<String, String> settings = new LinkedHashMap<>();
     List<String> rest = new ArrayList<>();
     Path file = null;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.bench;
 
 import io.crail.bench.hadoop.HadoopBench;
+import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.EmbeddedCluster;
 import java.util.List;
 
 /** Measures a cluster, or any other file system of Hadoop's, through Hadoop's interface. */
-final class HdfsbenchCommand implements Command {
+public final class HdfsbenchCommand implements Command {
   @Override
   public String name() {
     return "hdfsbench";

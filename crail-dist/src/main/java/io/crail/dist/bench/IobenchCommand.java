@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.bench;
 
 import io.crail.bench.IoBench;
+import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.EmbeddedCluster;
 import java.util.List;
 
 /** Measures a cluster. */
-final class IobenchCommand implements Command {
+public final class IobenchCommand implements Command {
   @Override
   public String name() {
     return "iobench";

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.shell;
 
 import io.crail.common.Addresses;
 import io.crail.common.Printable;
+import io.crail.dist.command.ExitCode;
 import io.crail.hadoop.CrailFileSystem;
 import io.crail.protocol.ClusterKeys;
 import java.io.PrintStream;
@@ -56,7 +57,7 @@ final class HadoopShell extends FsShell {
       int code = ToolRunner.run(new HadoopShell(hadoop), arguments.toArray(new String[0]));
       List<String> incomplete = hadoop.incomplete();
       incomplete.forEach(each -> err.println("crail fs: " + Printable.line(each)));
-      return code == 0 && !incomplete.isEmpty() ? Launcher.FAILURE : code;
+      return code == 0 && !incomplete.isEmpty() ? ExitCode.FAILURE : code;
     } finally {
       FileSystem.closeAll();
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.command;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
  * Lets a command's main thread learn of the end of the process, and the end of the process wait for
  * that thread to clean up. Opened before what is to be cleaned up, closed after it.
  */
-final class ShutdownGate implements AutoCloseable {
+public final class ShutdownGate implements AutoCloseable {
   private static final long CLEANUP_SECONDS = 15;
 
   private final CountDownLatch asked = new CountDownLatch(1);
@@ -21,14 +21,14 @@ final class ShutdownGate implements AutoCloseable {
   }
 
   /** Begins to listen for the end of the process. */
-  static ShutdownGate open() {
+  public static ShutdownGate open() {
     ShutdownGate gate = new ShutdownGate();
     Runtime.getRuntime().addShutdownHook(gate.hook);
     return gate;
   }
 
   /** Sets what brings the main thread to its clean-up when the process is to end. */
-  void onAsked(Runnable newAction) {
+  public void onAsked(Runnable newAction) {
     action = newAction;
     if (isAsked()) {
       newAction.run();
@@ -36,12 +36,12 @@ final class ShutdownGate implements AutoCloseable {
   }
 
   /** True once the process is to end. */
-  boolean isAsked() {
+  public boolean isAsked() {
     return asked.getCount() == 0;
   }
 
   /** Waits until the process is to end. */
-  void await() throws InterruptedException {
+  public void await() throws InterruptedException {
     while (!isAsked()) {
       // Ends with the signal only; the interval has no meaning.
       asked.await(1, TimeUnit.HOURS);

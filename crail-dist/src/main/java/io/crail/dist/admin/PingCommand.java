@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.admin;
 
 import io.crail.common.error.CrailException;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.ExitCode;
+import io.crail.dist.command.OptionsCommand;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Ping;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.commons.cli.CommandLine;
 
 /** Asks whether the namenodes are there. */
-final class PingCommand extends OptionsCommand {
-  PingCommand() {
+public final class PingCommand extends OptionsCommand {
+  /** Declares its options. */
+  public PingCommand() {
     super(
         "ping", "asks every namenode for a sign of life", "", "Fails when one does not answer.\n");
   }
 
   @Override
-  int run(CommandContext context, CommandLine line) throws Exception {
+  protected int run(CommandContext context, CommandLine line) throws Exception {
     int failed = 0;
     try (AdminClient cluster = AdminClient.of(context)) {
       for (int index = 0; index < cluster.count(); index++) {
@@ -31,7 +35,7 @@ final class PingCommand extends OptionsCommand {
         }
       }
     }
-    return failed == 0 ? 0 : Launcher.FAILURE;
+    return failed == 0 ? 0 : ExitCode.FAILURE;
   }
 
   private static void ping(AdminClient cluster, int index) throws Exception {

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.admin;
 
 import io.crail.common.Printable;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.OptionsCommand;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Dump;
 import org.apache.commons.cli.CommandLine;
 
 /** Prints what the namenodes hold. */
-final class DumpCommand extends OptionsCommand {
-  DumpCommand() {
+public final class DumpCommand extends OptionsCommand {
+  /** Declares its options. */
+  public DumpCommand() {
     super("dump", "prints tree and space of every namenode", "", "");
   }
 
   @Override
-  int run(CommandContext context, CommandLine line) throws Exception {
+  protected int run(CommandContext context, CommandLine line) throws Exception {
     try (AdminClient cluster = AdminClient.of(context)) {
       return cluster.report(
           context.err(),

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.admin;
 
 import io.crail.common.Addresses;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.MissingNamenode;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.EmbeddedCluster;
+import io.crail.dist.command.ExitCode;
 import io.crail.protocol.Answers;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
@@ -25,7 +28,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** The namenodes as an administrator's command talks to them. */
-public final class AdminClient implements AutoCloseable {
+final class AdminClient implements AutoCloseable {
   private final List<InetSocketAddress> addresses;
   private final Transport transport;
   private final ClientLoop loop;
@@ -74,11 +77,6 @@ public final class AdminClient implements AutoCloseable {
     return "namenode " + index + " at " + Addresses.text(addresses.get(index));
   }
 
-  /** Where a server listens: its numeric address and its port. */
-  static String served(InetSocketAddress address) {
-    return Addresses.text(address.getAddress().getHostAddress(), address.getPort());
-  }
-
   /** Asks namenode {@code index} and waits for the answer. */
   <Q, R> R ask(int index, Operation<Q, R> operation, Q request)
       throws IOException, InterruptedException {
@@ -95,7 +93,7 @@ public final class AdminClient implements AutoCloseable {
    * Makes a report of every namenode's part, and names those that are down on {@code err}. All are
    * asked for a sign of life at once, so those that are down cost one deadline together.
    *
-   * @return 0, or {@link Launcher#PARTIAL} when a part is missing
+   * @return 0, or {@link ExitCode#PARTIAL} when a part is missing
    * @throws CrailException when all are down, or one refuses
    */
   int report(PrintStream err, Step step) throws IOException, InterruptedException {
@@ -113,7 +111,7 @@ public final class AdminClient implements AutoCloseable {
       }
     }
     missing.forEach(each -> err.println("crail: without the part of " + each));
-    return missing.isEmpty() ? 0 : Launcher.PARTIAL;
+    return missing.isEmpty() ? 0 : ExitCode.PARTIAL;
   }
 
   private static String localHost() {

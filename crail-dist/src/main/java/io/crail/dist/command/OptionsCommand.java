@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist;
+package io.crail.dist.command;
 
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
@@ -8,8 +8,8 @@ import org.apache.commons.cli.Option;
 import org.apache.commons.cli.Options;
 import org.apache.commons.cli.ParseException;
 
-/** A command whose arguments are options that this package declares. */
-abstract class OptionsCommand implements Command {
+/** A command whose arguments are options, which it declares. */
+public abstract class OptionsCommand implements Command {
   private final String name;
   private final String sentence;
   private final String operands;
@@ -22,7 +22,8 @@ abstract class OptionsCommand implements Command {
    * @param operands what may follow the options, for the help; empty for none
    * @param details more for the help, may be empty
    */
-  OptionsCommand(String name, String sentence, String operands, String details, Option... options) {
+  protected OptionsCommand(
+      String name, String sentence, String operands, String details, Option... options) {
     this.name = name;
     this.sentence = sentence;
     this.operands = operands;
@@ -34,12 +35,12 @@ abstract class OptionsCommand implements Command {
   }
 
   /** An option with a value. */
-  static Option valued(String letter, String word, String value, String meaning) {
+  protected static Option valued(String letter, String word, String value, String meaning) {
     return Option.builder(letter).longOpt(word).hasArg().argName(value).desc(meaning).get();
   }
 
   /** An option without a value. */
-  static Option flag(String letter, String word, String meaning) {
+  protected static Option flag(String letter, String word, String meaning) {
     return Option.builder(letter).longOpt(word).desc(meaning).get();
   }
 
@@ -98,14 +99,14 @@ abstract class OptionsCommand implements Command {
   }
 
   /** Runs the command with what was parsed. */
-  abstract int run(CommandContext context, CommandLine line) throws Exception;
+  protected abstract int run(CommandContext context, CommandLine line) throws Exception;
 
   /**
    * The value of an option as a port.
    *
    * @throws UsageException that names option and value
    */
-  static int port(CommandLine line, String letter) throws UsageException {
+  protected static int port(CommandLine line, String letter) throws UsageException {
     return number(line, letter, 0, 65535);
   }
 
@@ -114,7 +115,8 @@ abstract class OptionsCommand implements Command {
    *
    * @throws UsageException that names option, value and what is allowed
    */
-  static int number(CommandLine line, String letter, int least, int most) throws UsageException {
+  protected static int number(CommandLine line, String letter, int least, int most)
+      throws UsageException {
     String text = line.getOptionValue(letter);
     try {
       int number = Integer.parseInt(text);
@@ -140,7 +142,7 @@ abstract class OptionsCommand implements Command {
    *
    * @throws UsageException that names the option
    */
-  static String required(CommandLine line, String letter) throws UsageException {
+  protected static String required(CommandLine line, String letter) throws UsageException {
     String value = line.getOptionValue(letter);
     if (value == null) {
       throw new UsageException("option -" + letter + " is missing");
