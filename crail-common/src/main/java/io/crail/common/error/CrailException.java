@@ -5,8 +5,9 @@ import io.crail.common.Printable;
 import java.io.IOException;
 
 /**
- * The root of Crail's operating errors. {@link #code()} decides; the message is for people. Each
- * code that a caller may want to react to has a subclass of its own.
+ * An operating error of Crail. {@link #code()} decides; the message is for people. Each code that a
+ * program may want to react to has a subclass of its own; what only Crail itself reacts to, or
+ * nobody, has none.
  */
 public class CrailException extends IOException {
   private static final long serialVersionUID = 1L;

@@ -4,7 +4,8 @@ package io.crail.storage.tcp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.crail.common.error.CrailProtocolException;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.codec.Codec;
 import java.nio.ByteBuffer;
@@ -60,7 +61,9 @@ class DataNodeOperationsTest {
     for (int wrong = 0; wrong <= length + 1; wrong++) {
       int tried = wrong;
       if (wrong != length) {
-        assertThrows(CrailProtocolException.class, () -> codec.decode(bytes, 0, tried));
+        CrailException refused =
+            assertThrows(CrailException.class, () -> codec.decode(bytes, 0, tried));
+        assertEquals(ErrorCode.PROTOCOL, refused.code());
       }
     }
   }

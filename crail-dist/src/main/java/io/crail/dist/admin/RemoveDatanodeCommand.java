@@ -3,7 +3,8 @@ package io.crail.dist.admin;
 
 import io.crail.common.Addresses;
 import io.crail.common.Utf8;
-import io.crail.common.error.UnknownDatanodeException;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.dist.command.ByteText;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.OptionsCommand;
@@ -35,13 +36,16 @@ public final class RemoveDatanodeCommand extends OptionsCommand {
     RemoveDatanode.Request request = new RemoveDatanode.Request(port, Utf8.of(host));
     long used = 0;
     int known = 0;
-    UnknownDatanodeException unknown = null;
+    CrailException unknown = null;
     try (AdminClient cluster = AdminClient.of(context)) {
       for (int index = 0; index < cluster.count(); index++) {
         try {
           used += cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
           known++;
-        } catch (UnknownDatanodeException e) {
+        } catch (CrailException e) {
+          if (e.code() != ErrorCode.UNKNOWN_DATANODE) {
+            throw e;
+          }
           unknown = e;
         }
       }
