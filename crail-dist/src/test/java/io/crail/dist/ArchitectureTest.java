@@ -123,7 +123,12 @@ class ArchitectureTest {
     modules.put(
         "client",
         new Module(
-            List.of("io.crail", "io.crail.conf..", "io.crail.memory..", "io.crail.client.."),
+            List.of(
+                "io.crail",
+                "io.crail.conf..",
+                "io.crail.memory..",
+                "io.crail.range..",
+                "io.crail.client.."),
             List.of("common", "engine", "protocol", "storage")));
     modules.put("hadoop", new Module(List.of("io.crail.hadoop.."), List.of("common", "client")));
     modules.put("ycsb", new Module(List.of("io.crail.ycsb.."), List.of("common", "client")));

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.hadoop;
+package io.crail.range;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailFile;
 import io.crail.CrailInputStream;
 import io.crail.CrailResult;
+import io.crail.common.error.CrailException;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
 /**
- * Reads a file at any position. Opening one asks nobody for anything, so a stream has as many as it
- * has threads that read positions at the same time. Used by one thread at a time.
+ * Reads a file at any position. Opening one asks nobody for anything, so a file may have one for
+ * each thread that reads positions. The end is the length of the file as its handle knows it. Used
+ * by one thread at a time.
  */
-final class PositionedReader {
+public final class PositionedReader implements AutoCloseable {
   private final CrailFile file;
 
   /** Reads into memory of the heap, copying once or twice; null until it is needed. */
@@ -23,20 +26,27 @@ final class PositionedReader {
   /** Reads straight into the caller's direct memory; null until it is needed. */
   private CrailInputStream straight;
 
-  PositionedReader(CrailFile file) {
+  /** Opens a reader; it takes memory, and asks the cluster, when it is used first. */
+  public PositionedReader(CrailFile file) {
     this.file = file;
   }
 
-  /** Reads as much as there is room or the file has left; -1 at or after the end. */
-  int read(long position, byte[] target, int offset, int length) throws Exception {
+  /**
+   * Reads as much as there is room or the file has left, and waits for it.
+   *
+   * @return bytes read; -1 at or after the end
+   * @throws Exception an {@code OutOfRangeException} for a negative position, else the error of the
+   *     read
+   */
+  public int read(long position, byte[] target, int offset, int length) throws Exception {
     if (copying == null) {
       copying = file.getBufferedInputStream(0);
     }
     return copying.read(position, target, offset, length);
   }
 
-  /** As {@link #read(long, byte[], int, int)}, into a buffer whose position stays. */
-  int read(long position, ByteBuffer target) throws Exception {
+  /** As {@link #read(long, byte[], int, int)}, into a buffer whose position and limit stay. */
+  public int read(long position, ByteBuffer target) throws Exception {
     if (!target.isDirect()) {
       int offset = target.arrayOffset() + target.position();
       return read(position, target.array(), offset, target.remaining());
@@ -46,18 +56,21 @@ final class PositionedReader {
   }
 
   /**
-   * Issues a read into direct memory, which belongs to the read until it ends.
+   * Issues a read into direct memory, which belongs to the read until it ends. Any number may be
+   * outstanding; above {@code crail.client.outstanding} a call waits until others have ended.
    *
-   * @param position not after the end
+   * @param target as many bytes as it has between position and limit, both of which stay
+   * @throws Exception an {@code OutOfRangeException} for a position that is negative or after the
+   *     end
    */
-  Future<CrailResult> issue(long position, ByteBuffer target) throws Exception {
+  public Future<CrailResult> issue(long position, ByteBuffer target) throws Exception {
     // A duplicate is still the whole memory, which a tier may have to register, and has a position
     // of its own.
     return issue(position, OffHeapBuffer.wrap(target.duplicate()));
   }
 
-  /** As {@link #issue(long, ByteBuffer)}; the position of the buffer moves. */
-  Future<CrailResult> issue(long position, CrailBuffer target) throws Exception {
+  /** As {@link #issue(long, ByteBuffer)}; the position of the buffer moves on. */
+  public Future<CrailResult> issue(long position, CrailBuffer target) throws Exception {
     if (straight == null) {
       straight = file.getDirectInputStream(0);
     }
@@ -77,6 +90,8 @@ final class PositionedReader {
           return (int) read.get().getLen();
         } catch (InterruptedException e) {
           interrupted = true;
+        } catch (ExecutionException e) {
+          throw e.getCause() instanceof CrailException error ? error : e;
         }
       }
     } finally {
@@ -86,8 +101,13 @@ final class PositionedReader {
     }
   }
 
+  String path() {
+    return file.getPath();
+  }
+
   /** Waits for what is under way, and gives everything back. */
-  void close() throws Exception {
+  @Override
+  public void close() throws Exception {
     try {
       if (copying != null) {
         copying.close();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.hadoop;
+package io.crail.range;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailBufferCache;
@@ -11,9 +11,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
- * Memory of the store through which short ranges of one vectored read reach the heap, so that they
- * can be in flight at the same time. It is cut from a few buffers in turn. Used by one thread,
- * which gives it back in the end.
+ * Memory of the store through which short ranges reach the heap, so that they can be in flight at
+ * the same time. It is cut from a few buffers in turn. Used by one thread, which gives it back in
+ * the end.
  */
 final class RangeMemory {
   /** Longest range; a longer one is read by itself. */

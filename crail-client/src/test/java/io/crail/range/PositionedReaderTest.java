@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.hadoop;
+package io.crail.range;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -15,8 +15,6 @@ import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import org.apache.hadoop.fs.FileRange;
-import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
 /** An interrupt does not give the caller's memory back while a read may still fill it. */
@@ -94,12 +92,11 @@ class PositionedReaderTest {
 
   @Test
   void anInterruptedRangeIsWaitedFor() throws Exception {
-    FileRange range = FileRange.createFileRange(0, 1);
-    RangeRead read = new RangeRead(new Path("/a"), reader, range, target);
-    read.begin();
-    assertEquals(1, read.end(new RangeMemory(new BufferPool(1, 0)), buffer -> {}));
-    assertTrue(Thread.interrupted(), "the interrupt is kept");
-    assertSame(target, range.getData().get());
-    assertEquals(FILLED, target.get(0));
+    try (RangeReader ranges = new RangeReader(new BufferPool(1, 0), 0)) {
+      RangeRead range = ranges.begin(reader, 0, target);
+      assertSame(target, range.get());
+      assertTrue(Thread.interrupted(), "the interrupt is kept");
+      assertEquals(FILLED, target.get(0));
+    }
   }
 }
