@@ -70,7 +70,6 @@ class ArchitectureTest {
           "io.crail.client.DirectOutput",
           "io.crail.client.PutCall",
           "io.crail.client.StreamOperation",
-          "io.crail.hadoop.CrailFileSystem",
           "io.crail.namenode.space.BlockStore",
           "io.crail.namenode.space.DatanodeSpace",
           "io.crail.namenode.tree.NodeWriter",
