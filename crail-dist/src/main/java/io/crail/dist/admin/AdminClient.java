@@ -5,8 +5,8 @@ import io.crail.common.Addresses;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.MissingNamenode;
+import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
-import io.crail.dist.command.EmbeddedCluster;
 import io.crail.dist.command.ExitCode;
 import io.crail.protocol.Answers;
 import io.crail.protocol.ClusterKeys;
@@ -34,9 +34,9 @@ final class AdminClient implements AutoCloseable {
   private final ClientLoop loop;
   private final NameNodeClient client;
 
-  private final EmbeddedCluster embedded;
+  private final CommandCluster embedded;
 
-  private AdminClient(EmbeddedCluster embedded, Configuration configuration) {
+  private AdminClient(CommandCluster embedded, Configuration configuration) {
     this.embedded = embedded;
     addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     transport = TransportProvider.open(configuration);
@@ -58,7 +58,7 @@ final class AdminClient implements AutoCloseable {
 
   /** Makes ready to talk to the namenodes of a command's configuration; connects when it has to. */
   static AdminClient of(CommandContext context) throws IOException {
-    EmbeddedCluster embedded = new EmbeddedCluster(context);
+    CommandCluster embedded = new CommandCluster(context);
     try {
       return new AdminClient(embedded, embedded.openConfigured());
     } catch (IOException | RuntimeException e) {

@@ -3,8 +3,8 @@ package io.crail.dist.bench;
 
 import io.crail.bench.hadoop.HadoopBench;
 import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
-import io.crail.dist.command.EmbeddedCluster;
 import java.util.List;
 
 /** Measures a cluster, or any other file system of Hadoop's, through Hadoop's interface. */
@@ -27,7 +27,7 @@ public final class HdfsbenchCommand implements Command {
   @Override
   public int run(CommandContext context, List<String> arguments) throws Exception {
     CommandContext crail = context.withCrailSettings();
-    try (EmbeddedCluster cluster = new EmbeddedCluster(crail)) {
+    try (CommandCluster cluster = new CommandCluster(crail)) {
       return HadoopBench.run(
           arguments.toArray(new String[0]),
           context.hadoopSettings(),

@@ -3,8 +3,8 @@ package io.crail.dist.bench;
 
 import io.crail.bench.IoBench;
 import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
-import io.crail.dist.command.EmbeddedCluster;
 import java.util.List;
 
 /** Measures a cluster. */
@@ -26,7 +26,7 @@ public final class IobenchCommand implements Command {
 
   @Override
   public int run(CommandContext context, List<String> arguments) throws Exception {
-    try (EmbeddedCluster cluster = new EmbeddedCluster(context)) {
+    try (CommandCluster cluster = new CommandCluster(context)) {
       return IoBench.run(arguments.toArray(new String[0]), cluster.benchContext());
     }
   }

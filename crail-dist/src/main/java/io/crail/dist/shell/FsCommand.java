@@ -3,8 +3,8 @@ package io.crail.dist.shell;
 
 import io.crail.common.config.Configuration;
 import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
-import io.crail.dist.command.EmbeddedCluster;
 import io.crail.dist.command.UsageException;
 import java.util.List;
 
@@ -54,7 +54,7 @@ public final class FsCommand implements Command {
     if (arguments.isEmpty()) {
       throw new UsageException("what to do is missing, such as -ls /");
     }
-    try (EmbeddedCluster cluster = new EmbeddedCluster(context.withCrailSettings())) {
+    try (CommandCluster cluster = new CommandCluster(context.withCrailSettings())) {
       Configuration crail = cluster.openConfigured();
       return HadoopShell.run(crail, context.hadoopSettings(), arguments, context.err());
     }

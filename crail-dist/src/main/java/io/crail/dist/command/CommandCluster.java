@@ -7,13 +7,13 @@ import io.crail.embedded.EmbeddedCrail;
 import java.io.IOException;
 
 /** The cluster of a command: the configured one, or one in this process. */
-public final class EmbeddedCluster implements AutoCloseable {
+public final class CommandCluster implements AutoCloseable {
   private final CommandContext context;
   private ShutdownGate gate;
   private EmbeddedCrail crail;
 
   /** Prepares, and starts nothing. */
-  public EmbeddedCluster(CommandContext context) {
+  public CommandCluster(CommandContext context) {
     this.context = context;
   }
 
