@@ -19,6 +19,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TierRuns.class)
 @Tag("tiers")
 public @interface EachTier {
+  /** Needs a datanode alone and no cluster: runs over each tier in all the ways that it has. */
+  boolean alone() default false;
+
   /** Runs over these as well, which are for those who name them. */
   Tier[] and() default {};
 

@@ -1,33 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.tier;
 
+import io.crail.rpc.netty.NettyKeys;
+import io.crail.storage.tcp.TcpStorageKeys;
 import io.crail.testkit.rdma.RdmaHost;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
- * What contracts run over, and the one place that says so: a new tier adds an entry here, and every
- * contract that is for {@link EachTier} runs over it.
+ * What contracts run over, and the one place that says so. A new tier adds an entry here, with its
+ * bench, and every contract that is for {@link EachTier} runs over it.
  *
  * <p>JUnit selects classes by their tags, and a contract's class has the same tags for all its
  * tiers. So the tag "tiers" says that it is a contract, and the place where its JVM runs says which
- * tiers are there: Maven runs it on any host, and ci/rdma in the test machine, where {@code
- * -Dcrail.test.place=machine}. What would only repeat there what it tells on any host has the tag
- * "repeat".
+ * tiers are there: Maven runs it on any host, and ci/rdma in the test machine, with {@code
+ * -Dcrail.test.place=machine}. A contract that would only repeat in there what it tells on any host
+ * has the tag "repeat".
  */
 public enum Tier {
   /** All over the loopback interface. */
-  TCP(Place.HOST, Kind.TIER, 64 << 20, List.of("tcp"), Map.of()),
-  /** As TCP, with the datanodes' memory mapped, where a contract tells the two apart. */
-  MAPPED(Place.HOST, Kind.MORE, 64 << 20, List.of("tcp"), Map.of()),
+  TCP(
+      Place.HOST,
+      () -> new TcpBench(NettyKeys.Io.AUTO, TcpStorageKeys.Memory.FILE),
+      Cluster.ofTier(64 << 20, Map.of(), "tcp")),
+  /** As TCP, with the datanodes' memory mapped, for contracts that tell the two apart. */
+  MAPPED(Place.HOST, MappedBench::new, Cluster.ofMore(64 << 20, Map.of(), "tcp")),
+  /** TCP over the JDK's selectors. */
+  TCP_NIO(
+      Place.HOST, () -> new TcpBench(NettyKeys.Io.NIO, TcpStorageKeys.Memory.FILE), Cluster.NONE),
+  /** TCP over io_uring, where the kernel has it. */
+  TCP_IO_URING(
+      Place.HOST,
+      () -> new TcpBench(NettyKeys.Io.IO_URING, TcpStorageKeys.Memory.FILE),
+      Cluster.NONE),
+  /** TCP with regions in the datanode's own memory. */
+  TCP_ANONYMOUS(
+      Place.HOST,
+      () -> new TcpBench(NettyKeys.Io.AUTO, TcpStorageKeys.Memory.ANONYMOUS),
+      Cluster.NONE),
+  /** The simulated tier in virtual time. */
+  SIMULATED(Place.HOST, SimulatedBench::new, Cluster.NONE),
+  /** The simulated tier on a real client loop. */
+  SIMULATED_ON_NETTY(Place.HOST, SimulatedOnNettyBench::new, Cluster.NONE),
   /**
    * All over RDMA, to the second device of the test machine; with more space, for what was freed
    * rests.
    */
-  RDMA(Place.MACHINE, Kind.TIER, 160 << 20, List.of("rdma"), rdma("rdma")),
+  RDMA(Place.MACHINE, RdmaBench::new, Cluster.ofTier(160 << 20, rdma("rdma"), "rdma")),
+  /** RDMA that relies on acknowledgements, and registers all memory. */
+  RDMA_ACKNOWLEDGED(Place.MACHINE, RdmaBench::acknowledged, Cluster.NONE),
   /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
-  MIXED(Place.MACHINE, Kind.MORE, 160 << 20, List.of("rdma", "tcp"), rdma("rdma,tcp"));
+  MIXED(Place.MACHINE, null, Cluster.ofMore(160 << 20, rdma("rdma,tcp"), "rdma", "tcp"));
 
   /** Where a tier can be tested. */
   private enum Place {
@@ -37,34 +62,40 @@ public enum Tier {
     MACHINE
   }
 
-  /** How a tier comes into a contract. */
-  enum Kind {
-    /** By itself, into all of them. */
-    TIER,
-    /** Into those that name it: another way, or several tiers at once. */
-    MORE
+  /**
+   * A cluster of a tier.
+   *
+   * @param isForAll whether every contract of clusters runs over it, and not only those that name
+   *     it
+   * @param datanodeBytes the space of each datanode
+   * @param settings what servers and clients have to be told
+   * @param types the types of the datanodes: each has the next one, in turn
+   */
+  private record Cluster(
+      boolean isForAll, long datanodeBytes, Map<String, String> settings, List<String> types) {
+    /** Of variants, over which no whole cluster runs. */
+    static final Cluster NONE = null;
+
+    static Cluster ofTier(long datanodeBytes, Map<String, String> settings, String... types) {
+      return new Cluster(true, datanodeBytes, settings, List.of(types));
+    }
+
+    static Cluster ofMore(long datanodeBytes, Map<String, String> settings, String... types) {
+      return new Cluster(false, datanodeBytes, settings, List.of(types));
+    }
   }
 
   private static final Place HERE =
       Place.valueOf(System.getProperty("crail.test.place", "host").toUpperCase(Locale.ROOT));
 
   private final Place place;
-  private final Kind kind;
-  private final long datanodeBytes;
-  private final List<String> types;
-  private final Map<String, String> settings;
+  private final Supplier<TierBench> bench;
+  private final Cluster cluster;
 
-  Tier(
-      Place place,
-      Kind kind,
-      long datanodeBytes,
-      List<String> types,
-      Map<String, String> settings) {
+  Tier(Place place, Supplier<TierBench> bench, Cluster cluster) {
     this.place = place;
-    this.kind = kind;
-    this.datanodeBytes = datanodeBytes;
-    this.types = types;
-    this.settings = settings;
+    this.bench = bench;
+    this.cluster = cluster;
   }
 
   private static Map<String, String> rdma(String types) {
@@ -79,28 +110,35 @@ public enum Tier {
         "crail.storage.tcp.connecttimeout", "20s");
   }
 
-  /** Whether it can be tested where this JVM runs. */
-  boolean isHere() {
-    return place == HERE;
+  /** Whether a contract runs over it where this JVM is. */
+  boolean isFor(EachTier contract) {
+    return place == HERE && (contract.alone() ? bench != null : cluster != null && takes(contract));
   }
 
-  Kind kind() {
-    return kind;
+  private boolean takes(EachTier contract) {
+    boolean isNamed =
+        List.of(contract.and()).contains(this) || List.of(contract.ifLong()).contains(this);
+    return isNamed || cluster.isForAll() && !List.of(contract.not()).contains(this);
   }
 
-  /** Space of each datanode. */
+  /** What starts a datanode of it alone. */
+  TierBench newBench() {
+    return bench.get();
+  }
+
+  /** Space of each datanode of a cluster. */
   public long datanodeBytes() {
-    return datanodeBytes;
+    return cluster.datanodeBytes();
   }
 
-  /** The types of the datanodes: each has the next one, in turn. */
+  /** The types of the datanodes of a cluster: each has the next one, in turn. */
   public List<String> types() {
-    return types;
+    return cluster.types();
   }
 
-  /** What servers and clients have to be told. */
+  /** What servers and clients of a cluster have to be told. */
   public Map<String, String> settings() {
-    return settings;
+    return cluster.settings();
   }
 
   /** The address of the servers. */

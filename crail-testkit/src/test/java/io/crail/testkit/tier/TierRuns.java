@@ -32,25 +32,13 @@ final class TierRuns implements ClassTemplateInvocationContextProvider {
   @Override
   public Stream<TierRun> provideClassTemplateInvocationContexts(ExtensionContext context) {
     EachTier contract = context.getRequiredTestClass().getAnnotation(EachTier.class);
-    List<Tier> tiers = Stream.of(Tier.values()).filter(tier -> isFor(contract, tier)).toList();
-    List<Tier> now =
-        tiers.stream().filter(tier -> IS_LONG || !isIn(contract.ifLong(), tier)).toList();
+    List<Tier> tiers = Stream.of(Tier.values()).filter(tier -> tier.isFor(contract)).toList();
+    List<Tier> later = IS_LONG ? List.of() : List.of(contract.ifLong());
+    List<Tier> now = tiers.stream().filter(tier -> !later.contains(tier)).toList();
     Assumptions.assumeTrue(
         !now.isEmpty() || tiers.isEmpty(),
         "more of the same on an emulated machine: only among the long tests");
     return now.stream().map(TierRun::new);
-  }
-
-  private static boolean isFor(EachTier contract, Tier tier) {
-    return tier.isHere()
-        && !isIn(contract.not(), tier)
-        && (tier.kind() == Tier.Kind.TIER
-            || isIn(contract.and(), tier)
-            || isIn(contract.ifLong(), tier));
-  }
-
-  private static boolean isIn(Tier[] tiers, Tier tier) {
-    return List.of(tiers).contains(tier);
   }
 
   /** What went wrong, and over which tier. */

@@ -6,46 +6,45 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageServer;
-import io.crail.testkit.contract.TierContract;
 import io.crail.testkit.sim.SimulatedTier;
 import java.net.InetSocketAddress;
 import java.util.List;
 
 /** The simulated tier on a real client loop, without latency. */
-class SimulatedTierOnNettyTest extends TierContract {
+final class SimulatedOnNettyBench extends TierBench {
   private NettyTransport transport;
   private SimulatedTier tier;
 
   @Override
-  protected int bytesOfTransfer() {
+  int bytesOfTransfer() {
     return -1;
   }
 
   @Override
-  protected StorageServer newServer() {
-    tier = new SimulatedTier(random, null, REGIONS, REGION);
+  StorageServer newServer() {
+    tier = new SimulatedTier(random(), null, REGIONS, REGION);
     return tier.createServer(Configuration.defaults(), List.of());
   }
 
   @Override
-  protected StorageServer newServerAt(InetSocketAddress address) {
+  StorageServer newServerAt(InetSocketAddress address) {
     return tier.newServer(address);
   }
 
   @Override
-  protected ClientLoop newLoop() {
+  ClientLoop newLoop() {
     transport = new NettyTransport(Configuration.defaults());
     return transport.newClientLoop("test");
   }
 
   @Override
-  protected StorageClient newClient(ClientLoop clientLoop) throws Exception {
+  StorageClient newClient(ClientLoop loop) throws Exception {
     return tier.createClient(
-        new StorageClient.Context(Configuration.defaults(), transport, clientLoop, 1));
+        new StorageClient.Context(Configuration.defaults(), transport, loop, 1));
   }
 
   @Override
-  protected void closeAll() {
+  void close() {
     transport.close();
   }
 }
