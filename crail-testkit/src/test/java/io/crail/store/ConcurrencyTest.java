@@ -40,7 +40,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("repeat")
 class ConcurrencyTest {
   /** Threads run for so long, or longer until they have done enough to mean something. */
-  private static final long RUN_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
+  private static final long RUN_NANOS =
+      TimeUnit.MILLISECONDS.toNanos(Boolean.getBoolean("crail.test.long") ? 1_500 : 500);
 
   private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(120);
   private static final int ENOUGH = 20;

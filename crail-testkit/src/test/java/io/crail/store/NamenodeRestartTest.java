@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Writers that go on while their namenode is restarted, and those who get their space then. */
 @EachTier(ifLong = Tier.RDMA)
 class NamenodeRestartTest {
-  private static final int ROUNDS = 3;
+  private static final int ROUNDS = Boolean.getBoolean("crail.test.long") ? 3 : 2;
   private static final int WRITERS = 2;
   private static final int FILES = 28;
   private static final int MIB = 1 << 20;
