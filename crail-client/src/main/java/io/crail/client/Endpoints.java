@@ -226,8 +226,7 @@ final class Endpoints implements ClientLoop.Sweepable {
           response.tier().toString(),
           InetSocketAddress.createUnresolved(response.host().toString(), response.port()),
           response.storageClass(),
-          response.checksGeneration(),
-          response.path().toString(),
+          response.traits(),
           Map.copyOf(regions));
     }
 

@@ -13,7 +13,6 @@ import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
@@ -53,7 +52,7 @@ public final class Datanode implements AutoCloseable {
   private Datanode(
       Configuration configuration,
       StorageServer server,
-      Registration.Description description,
+      DatanodeDescription description,
       Transport transport,
       ClientLoop loop) {
     this.uuid = description.uuid();
@@ -116,15 +115,13 @@ public final class Datanode implements AutoCloseable {
                 + " made "
                 + server.regions().size());
       }
-      Registration.Description description =
-          new Registration.Description(
+      DatanodeDescription description =
+          DatanodeDescription.of(
               uuid,
-              servedClass,
               tier.name(),
               registeredAddress(configuration, server.address()),
-              server.checksGeneration(),
-              server.directory().map(Path::toString).orElse(""),
-              server.regions());
+              servedClass,
+              server);
       LOG.info("datanode {} of tier {} serves on {}", uuid, tier.name(), server.address());
       Datanode datanode =
           new Datanode(

@@ -74,7 +74,7 @@ public final class MappedEndpoint implements StorageEndpoint {
     this.directory = directory;
     this.uuid = datanode.uuid();
     this.described = datanode.regions().keySet();
-    this.checksGeneration = datanode.checksGeneration();
+    this.checksGeneration = datanode.traits().checksGeneration();
     this.clock = clock;
     this.heartbeat = heartbeat;
     this.detour = detour;
@@ -99,12 +99,12 @@ public final class MappedEndpoint implements StorageEndpoint {
       Clock clock,
       Function<String, StorageEndpoint> detour)
       throws IOException {
-    if (datanode.directory().isEmpty()) {
+    if (!datanode.traits().isMappable()) {
       return Optional.empty();
     }
     Path directory;
     try {
-      directory = Path.of(datanode.directory());
+      directory = Path.of(datanode.traits().directory().toString());
     } catch (InvalidPathException e) {
       // What is a path there is none here.
       return Optional.empty();
@@ -135,12 +135,6 @@ public final class MappedEndpoint implements StorageEndpoint {
   @Override
   public boolean isLocal() {
     return network == null;
-  }
-
-  @Override
-  public boolean takesAnyMemory() {
-    StorageEndpoint way = network;
-    return way == null || way.takesAnyMemory();
   }
 
   @Override

@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -194,9 +193,9 @@ public final class RegionDirectory implements AutoCloseable {
     return path;
   }
 
-  /** The directory, where clients of this host may map the regions. */
-  public Optional<Path> mappablePath() {
-    return writers == null ? Optional.empty() : Optional.of(path);
+  /** The directory, where clients of this host may map the regions; else empty. */
+  public String mappablePath() {
+    return writers == null ? "" : path.toString();
   }
 
   /** The regions, by index; none once this was closed. */

@@ -15,13 +15,11 @@ import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.part.Region;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,26 +53,6 @@ public final class Registration {
 
   private static final Logger LOG = LoggerFactory.getLogger(Registration.class);
 
-  /**
-   * What a datanode tells of itself.
-   *
-   * @param uuid identity of the datanode process
-   * @param storageClass storage class that it serves
-   * @param tier name of its tier
-   * @param address host and port that clients reach it by
-   * @param checksGeneration whether its tier checks the generation with each request
-   * @param directory directory of its region files, empty when they can not be mapped
-   * @param regions all its regions
-   */
-  public record Description(
-      UUID uuid,
-      int storageClass,
-      String tier,
-      InetSocketAddress address,
-      boolean checksGeneration,
-      String directory,
-      List<Region> regions) {}
-
   private enum State {
     UNKNOWN,
     LENDING,
@@ -83,7 +61,7 @@ public final class Registration {
   }
 
   private final NameNodeClient namenodes;
-  private final Description description;
+  private final DatanodeDescription description;
   private final Fencer fencer;
   private final long keepAliveNanos;
   private final Runnable onAnswer;
@@ -94,13 +72,14 @@ public final class Registration {
   /**
    * Creates the registration; nothing is sent before the first {@link #step}.
    *
+   * @param description the datanode, with regions from 0 on
    * @param fencer ends the access of those who had a region before
    * @param keepAliveNanos pause between two signs of life
    * @param onAnswer runs in the loop when an answer makes another step due; must not block
    */
   public Registration(
       NameNodeClient namenodes,
-      Description description,
+      DatanodeDescription description,
       Fencer fencer,
       long keepAliveNanos,
       Runnable onAnswer) {
@@ -271,10 +250,9 @@ public final class Registration {
           description.uuid().getLeastSignificantBits(),
           description.storageClass(),
           description.address().getPort(),
-          description.checksGeneration(),
           Utf8.of(description.tier()),
           Utf8.of(description.address().getHostString()),
-          Utf8.of(description.directory()));
+          description.traits());
     }
 
     private RegisterRegion.Request registerRegion() {

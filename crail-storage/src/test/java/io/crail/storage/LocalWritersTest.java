@@ -9,7 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Clock;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -199,7 +201,7 @@ class LocalWritersTest {
       assertTrue(other.mappablePath().isEmpty());
       other.beat();
     }
-    assertTrue(directory.mappablePath().isPresent());
+    assertTrue(!directory.mappablePath().isEmpty());
   }
 
   private SocketChannel connect() throws IOException {
@@ -232,8 +234,10 @@ class LocalWritersTest {
             "tcp",
             InetSocketAddress.createUnresolved("localhost", 1),
             0,
-            checksGeneration,
-            directory.path().toString(),
+            TierTraits.ofMemory(
+                checksGeneration ? FenceKind.GENERATION : FenceKind.CUT_OFF,
+                true,
+                directory.path().toString()),
             Map.of(0, new Region(0, LENGTH, 0, 0)));
     return MappedEndpoint.open(datanode, CLIENT, Clock.SYSTEM, NO_DETOUR).orElseThrow();
   }

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Clock;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.TierTraits;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -48,8 +50,7 @@ class RegionDirectoryTest {
         "tcp",
         InetSocketAddress.createUnresolved("localhost", 1),
         0,
-        true,
-        directory.toString(),
+        TierTraits.ofMemory(FenceKind.GENERATION, true, directory.toString()),
         Map.of());
   }
 

@@ -8,7 +8,9 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaDevices;
@@ -378,8 +380,9 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
   }
 
   @Override
-  public boolean checksGeneration() {
-    return false;
+  public TierTraits traits() {
+    return TierTraits.ofMemory(
+        FenceKind.CUT_OFF, false, directory == null ? "" : directory.mappablePath());
   }
 
   /**
@@ -528,11 +531,6 @@ final class RdmaStorageServer implements StorageServer, RdmaListener.Acceptor {
     } finally {
       repeated.forEach(RegisteredMemory::close);
     }
-  }
-
-  @Override
-  public Optional<Path> directory() {
-    return Optional.ofNullable(directory).flatMap(RegionDirectory::mappablePath);
   }
 
   @Override

@@ -10,7 +10,9 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
@@ -33,8 +35,7 @@ class RdmaStorageEndpointTest {
                   "rdma",
                   InetSocketAddress.createUnresolved("datanode", 1),
                   0,
-                  false,
-                  "",
+                  TierTraits.ofMemory(FenceKind.CUT_OFF, false, ""),
                   Map.of(
                       0, new Region(0, REGION, 1 << 30, 17), 5, new Region(5, 8192, 1 << 20, 18))));
 

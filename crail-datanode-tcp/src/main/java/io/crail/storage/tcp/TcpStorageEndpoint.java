@@ -56,11 +56,6 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
   }
 
   @Override
-  public boolean takesAnyMemory() {
-    return true;
-  }
-
-  @Override
   protected TcpTransfer stateOf(Transfer transfer, boolean write) {
     return TcpTransfer.of(transfer, this, write);
   }

@@ -7,7 +7,9 @@ import io.crail.common.RateLimitedLog;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.netty.HeldMemory;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
@@ -31,12 +33,10 @@ import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -284,18 +284,14 @@ class TcpStorageServer implements StorageServer {
   }
 
   @Override
-  public boolean checksGeneration() {
-    return true;
+  public TierTraits traits() {
+    return TierTraits.ofMemory(
+        FenceKind.GENERATION, true, directory == null ? "" : directory.mappablePath());
   }
 
   @Override
   public Fence fence(int region) {
     return new Fence(regions.get(region).generations().fence(), regions().get(region));
-  }
-
-  @Override
-  public Optional<Path> directory() {
-    return Optional.ofNullable(directory).flatMap(RegionDirectory::mappablePath);
   }
 
   @Override

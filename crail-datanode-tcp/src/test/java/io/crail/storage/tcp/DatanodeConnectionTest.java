@@ -473,7 +473,7 @@ class DatanodeConnectionTest {
                 .set(TcpStorageKeys.ALLOCATION_SIZE, 1 << 20)
                 .build());
     inFiles.start(UUID.randomUUID());
-    java.io.File parent = inFiles.directory().orElseThrow().getParent().toFile();
+    java.io.File parent = new java.io.File(inFiles.traits().directory().toString()).getParentFile();
     assertTrue(parent.isDirectory());
     inFiles.close();
     String[] left = parent.list();

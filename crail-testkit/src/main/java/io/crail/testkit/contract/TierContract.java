@@ -10,7 +10,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
-import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TextLimits;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
@@ -21,7 +22,6 @@ import io.crail.storage.Transfer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -102,8 +102,8 @@ public abstract class TierContract {
    * False for a tier whose memory is reached without its server, so that nobody there could compare
    * generations; namenodes let its space rest in place of that.
    */
-  protected boolean checksGeneration() {
-    return true;
+  private boolean checksGeneration() {
+    return server.traits().checksGeneration();
   }
 
   /** Most bytes that a transfer may allocate on both sides together; negative: any number. */
@@ -161,20 +161,7 @@ public abstract class TierContract {
 
   /** What a client is told of a server; its identity is the one that it was started with. */
   protected final DatanodeDescription describe(StorageServer of) {
-    return new DatanodeDescription(
-        identities.get(of),
-        "test",
-        InetSocketAddress.createUnresolved(of.address().getHostString(), of.address().getPort()),
-        0,
-        of.checksGeneration(),
-        of.directory().map(Path::toString).orElse(""),
-        regionsOf(of));
-  }
-
-  private static Map<Integer, Region> regionsOf(StorageServer of) {
-    Map<Integer, Region> regions = new LinkedHashMap<>();
-    of.regions().forEach(region -> regions.put(region.index(), region));
-    return regions;
+    return DatanodeDescription.of(identities.get(of), "test", of.address(), 0, of);
   }
 
   /** An extent in the name of a generation that is larger than all before. */
@@ -794,7 +781,11 @@ public abstract class TierContract {
       assertEquals(i, server.regions().get(i).index());
       assertEquals(REGION, server.regions().get(i).length());
     }
-    assertEquals(checksGeneration(), server.checksGeneration());
+    TierTraits traits = server.traits();
+    assertEquals(1, Integer.bitCount(traits.granularity()), "a power of two");
+    assertTrue(traits.granularity() <= Extent.MIN_LENGTH);
+    assertTrue(traits.directory().length() <= TextLimits.REGION_PATH);
+    assertTrue(traits.details().length() <= TierTraits.MAX_DETAILS_LENGTH);
     long fence = server.fence(0).generation();
     assertTrue(fence >= 1);
     assertTrue(server.fence(0).generation() > fence, "a later fence must be above an earlier one");

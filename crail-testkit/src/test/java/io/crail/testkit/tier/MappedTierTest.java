@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.TierTraits;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.MappedEndpoint;
 import io.crail.storage.StorageClient;
@@ -42,8 +44,8 @@ class MappedTierTest extends TcpTierContract {
                 checked.tier(),
                 checked.address(),
                 checked.storageClass(),
-                false,
-                checked.directory(),
+                TierTraits.ofMemory(
+                    FenceKind.CUT_OFF, true, checked.traits().directory().toString()),
                 checked.regions()));
     // As others write it over the network: without a trace beside the bytes.
     Extent extent = extent(0, BLOCK, BLOCK);

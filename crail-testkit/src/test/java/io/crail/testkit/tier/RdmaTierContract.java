@@ -55,11 +55,6 @@ abstract class RdmaTierContract extends TierContract {
   }
 
   @Override
-  protected boolean checksGeneration() {
-    return false;
-  }
-
-  @Override
   protected void closeAll() {
     transport.close();
   }
