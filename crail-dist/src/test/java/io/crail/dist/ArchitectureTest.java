@@ -35,9 +35,17 @@ class ArchitectureTest {
   /** A module's packages, and the modules that it may use beside itself. */
   private record Module(List<String> packages, List<String> uses) {}
 
+  /** What a tier sees of crail-storage. */
+  private static final List<String> SERVED =
+      List.of("storage", "regions", "network endpoint", "hosted regions");
+
   private static final Map<String, Module> MODULES = modules();
 
   private static JavaClasses crail;
+
+  private static List<String> with(List<String> some, String... more) {
+    return Stream.concat(some.stream(), Stream.of(more)).toList();
+  }
 
   private static Map<String, Module> modules() {
     Map<String, Module> modules = new TreeMap<>();
@@ -56,23 +64,36 @@ class ArchitectureTest {
     modules.put(
         "protocol", new Module(List.of("io.crail.protocol.."), List.of("common", "engine")));
     List<String> rpc = List.of("common", "engine", "protocol");
+    // Rooms of crail-storage.
     modules.put("storage", new Module(List.of("io.crail.storage"), rpc));
+    modules.put("regions", new Module(List.of("io.crail.storage.region"), rpc));
+    modules.put(
+        "mapped regions",
+        new Module(List.of("io.crail.storage.mapped"), with(rpc, "storage", "regions")));
+    modules.put(
+        "network endpoint", new Module(List.of("io.crail.storage.network"), with(rpc, "storage")));
+    modules.put(
+        "hosted regions",
+        new Module(List.of("io.crail.storage.host"), with(rpc, "storage", "regions")));
+    modules.put(
+        "daemon",
+        new Module(List.of("io.crail.storage.daemon"), with(rpc, "storage", "hosted regions")));
     modules.put("namenode", new Module(List.of("io.crail.namenode.."), rpc));
     modules.put(
         "tcp tier",
         new Module(
             List.of("io.crail.storage.tcp.."),
-            List.of("common", "engine", "netty", "protocol", "storage")));
+            with(SERVED, "common", "engine", "netty", "protocol")));
     modules.put(
         "rdma tier",
         new Module(
             List.of("io.crail.storage.rdma.."),
-            List.of("common", "verbs", "engine", "rdma", "protocol", "storage")));
+            with(SERVED, "common", "verbs", "engine", "rdma", "protocol")));
     modules.put(
         "client",
         new Module(
             List.of("io.crail", "io.crail.conf..", "io.crail.memory..", "io.crail.client.."),
-            List.of("common", "engine", "protocol", "storage")));
+            List.of("common", "engine", "protocol", "storage", "mapped regions")));
     modules.put("hadoop", new Module(List.of("io.crail.hadoop.."), List.of("common", "client")));
     modules.put("ycsb", new Module(List.of("io.crail.ycsb.."), List.of("common", "client")));
     modules.put(
@@ -89,7 +110,15 @@ class ArchitectureTest {
         "embedded",
         new Module(
             List.of("io.crail.embedded.."),
-            List.of("common", "engine", "protocol", "storage", "namenode", "tcp tier", "client")));
+            List.of(
+                "common",
+                "engine",
+                "protocol",
+                "storage",
+                "daemon",
+                "namenode",
+                "tcp tier",
+                "client")));
     modules.put(
         "testkit",
         new Module(
@@ -100,6 +129,10 @@ class ArchitectureTest {
                 "netty",
                 "protocol",
                 "storage",
+                "regions",
+                "network endpoint",
+                "hosted regions",
+                "daemon",
                 "namenode",
                 "tcp tier",
                 "rdma tier",

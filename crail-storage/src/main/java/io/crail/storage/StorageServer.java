@@ -3,6 +3,7 @@ package io.crail.storage;
 
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
+import io.crail.storage.daemon.Datanode;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;

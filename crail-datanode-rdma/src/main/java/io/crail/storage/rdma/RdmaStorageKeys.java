@@ -5,7 +5,7 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
-import io.crail.storage.TierKeys;
+import io.crail.storage.host.TierKeys;
 import java.time.Duration;
 import java.util.List;
 

@@ -7,7 +7,7 @@ import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.part.Generation;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.HeldMemory;
-import io.crail.storage.RegionMemory;
+import io.crail.storage.region.RegionMemory;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;

@@ -3,7 +3,7 @@ package io.crail.storage.tcp;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
-import io.crail.storage.TierArguments;
+import io.crail.storage.host.TierArguments;
 import java.util.List;
 import java.util.Map;
 

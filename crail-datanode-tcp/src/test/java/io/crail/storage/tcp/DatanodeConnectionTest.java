@@ -12,7 +12,7 @@ import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.part.Generation;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.NettyKeys;
-import io.crail.storage.Hazard;
+import io.crail.storage.region.Hazard;
 import io.netty.channel.uring.IoUring;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -27,7 +27,7 @@ import io.crail.rpc.Service;
 import io.crail.rpc.Transport.ServerEndpoint;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
-import io.crail.storage.Registration;
+import io.crail.storage.daemon.Registration;
 import io.crail.testkit.sim.SimulatedNetwork;
 import java.io.IOException;
 import java.net.InetSocketAddress;
