@@ -17,6 +17,8 @@ import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
+import io.crail.storage.network.DataHello;
+import io.crail.verbs.Verbs;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Map;
@@ -51,6 +53,12 @@ class RdmaStorageEndpointTest {
     }
     assertTrue(transfer.isFailed());
     return transfer.failure().code();
+  }
+
+  @Test
+  void theHelloFitsIntoWhatAConnectionCarries() {
+    assertTrue(DataHello.requestBytes(new UUID(1, 2), 3).remaining() <= Verbs.MAX_CONNECT_DATA);
+    assertTrue(DataHello.responseBytes(ErrorCode.OK).remaining() <= Verbs.MAX_REJECT_DATA);
   }
 
   @Test

@@ -7,6 +7,7 @@ import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.part.Generation;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.HeldMemory;
+import io.crail.storage.network.DataHello;
 import io.crail.storage.region.RegionMemory;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -43,6 +44,8 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   private static final int WRITE_HEAD =
       Frame.HEADER_LENGTH + WriteData.Request.LAYOUT.fixedLength();
+  private static final int LONGEST_SMALL =
+      Frame.HEADER_LENGTH + DataHello.Request.LAYOUT.fixedLength();
   private static final int LONGEST_REQUEST = WRITE_HEAD + DataNodeOperations.MAX_DATA_LENGTH;
   private static final int READ_HEAD = Frame.HEADER_LENGTH + ReadData.Response.LAYOUT.fixedLength();
   private static final WriteBufferWaterMark WATER_MARK =
@@ -368,7 +371,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
       receiver.take(WRITE_HEAD);
       return true;
     }
-    if (frameLength > WRITE_HEAD) {
+    if (frameLength > LONGEST_SMALL) {
       throw ErrorCode.PROTOCOL.exception("opcode " + opcode + " with " + frameLength + " bytes");
     }
     if (whole < 0) {
@@ -400,29 +403,21 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   }
 
   private void hello(DataHello.Request request) throws CrailException {
-    if (request.magic() != DataHello.MAGIC
-        || request.minVersion() > Frame.VERSION
-        || request.maxVersion() < Frame.VERSION) {
-      throw ErrorCode.PROTOCOL.exception(
+    ErrorCode refusal = DataHello.check(request, server.uuid());
+    if (refusal == ErrorCode.PROTOCOL) {
+      throw refusal.exception(
           "handshake with magic "
               + Integer.toHexString(request.magic())
-              + ", versions "
-              + request.minVersion()
-              + " to "
-              + request.maxVersion());
+              + ", version "
+              + request.version());
     }
-    if (!request.uuid().equals(server.uuid())) {
-      fail(
-          ErrorCode.DATA_LOST,
-          "datanode process " + request.uuid() + " has ended, here is " + server.uuid());
+    if (refusal != ErrorCode.OK) {
+      fail(refusal, "datanode process " + request.uuid() + " has ended, here is " + server.uuid());
       return;
     }
     greeted = true;
     int body = begin(DataHello.Response.LAYOUT.fixedLength());
-    DataHello.Response.CODEC.encode(
-        new DataHello.Response(Frame.VERSION, (int) (server.writeTimeoutNanos() / 1_000_000)),
-        out.bytes(),
-        body);
+    DataHello.Response.CODEC.encode(DataHello.response(ErrorCode.OK), out.bytes(), body);
     end(ErrorCode.OK, DataHello.Response.LAYOUT.fixedLength());
   }
 
@@ -578,7 +573,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   /** Finds the region of a request and checks that the bytes lie in it. */
   private ErrorCode locate(int index, long offset, int bytes) {
-    RegionMemory found = server.region(index);
+    RegionMemory found = server.hosted().get(index);
     if (found == null || !found.contains(offset, bytes)) {
       return ErrorCode.OUT_OF_RANGE;
     }

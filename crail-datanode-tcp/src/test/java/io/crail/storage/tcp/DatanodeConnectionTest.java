@@ -431,7 +431,7 @@ class DatanodeConnectionTest {
   @Test
   void whereAnOlderWriteStandsStillNobodyElseWrites() throws IOException {
     byte[] data = randomBytes(8 << 10);
-    Hazard stopped = server.hazards().claim(99);
+    Hazard stopped = server.hosted().hazards().claim(99);
     stopped.announce(0, 4 << 10, 1, 50);
     try (RawClient client = connect().greet(uuid)) {
       client.send(RawClient.write(1, 0, 0, data, 51));
@@ -482,7 +482,7 @@ class DatanodeConnectionTest {
 
   private void awaitGeneration(long generation) {
     long end = System.nanoTime() + PATIENCE_NANOS;
-    while (server.region(0).generations().generation(0) != generation) {
+    while (server.hosted().get(0).generations().generation(0) != generation) {
       assertTrue(System.nanoTime() < end, "the write never began");
       Thread.onSpinWait();
     }

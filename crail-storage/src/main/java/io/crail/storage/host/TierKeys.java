@@ -46,6 +46,11 @@ public final class TierKeys {
         .between(Extent.MIN_LENGTH, 1 << 30);
   }
 
+  /** The parent of a datanode's directory: {@code crail.storage.<tier>.datapath}. */
+  public static ConfigKey<String> dataPath(String tier, String sentence) {
+    return ConfigKey.of(name(tier, "datapath"), ConfigType.STRING, "", sentence);
+  }
+
   /** The most transfers in flight: {@code crail.storage.<tier>.queuedepth}. */
   public static ConfigKey<Integer> queueDepth(String tier) {
     return ConfigKey.of(

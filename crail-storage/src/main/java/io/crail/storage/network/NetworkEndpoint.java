@@ -5,9 +5,11 @@ import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.ClientLoop;
+import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
 import java.net.InetSocketAddress;
+import java.util.UUID;
 
 /**
  * A datanode as a client reaches it over a network: one connection, made when it is needed and
@@ -43,12 +45,14 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
   }
 
   private final ClientLoop loop;
-  private final InetSocketAddress address;
+  private final DatanodeDescription datanode;
+  private final long connectTimeoutNanos;
   private final int maxRepeats;
   private final TransferQueue<T> queue = new TransferQueue<>();
   private State state = State.IDLE;
   private volatile boolean lost;
   private boolean active;
+  private long connectDeadlineNanos;
   private int failedAttempts;
   private long backOffUntilNanos;
   private String lastError = "";
@@ -58,11 +62,14 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
   /**
    * Creates an endpoint that connects when it is first used.
    *
+   * @param connectTimeoutNanos how long an attempt to connect may take, the hello included
    * @param maxRepeats how often a transfer is sent again whose connection was lost
    */
-  protected NetworkEndpoint(ClientLoop loop, InetSocketAddress address, int maxRepeats) {
+  protected NetworkEndpoint(
+      ClientLoop loop, DatanodeDescription datanode, long connectTimeoutNanos, int maxRepeats) {
     this.loop = loop;
-    this.address = address;
+    this.datanode = datanode;
+    this.connectTimeoutNanos = connectTimeoutNanos;
     this.maxRepeats = maxRepeats;
   }
 
@@ -77,9 +84,12 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
   }
 
   /**
-   * Begins to connect; ends with {@link #connected}, {@link #refused} or {@link #connectionLost}.
+   * Begins to connect; ends with {@link #connected}, {@link #refused}, {@link #notConnected} or
+   * {@link #connectionLost}. What an attempt brings that was given up counts no more.
+   *
+   * @param deadlineNanos when it is given up
    */
-  protected abstract void connect();
+  protected abstract void connect(long deadlineNanos);
 
   /** One more transfer waits while the connection is there: sends it, or has it sent. */
   protected abstract void queued(T transfer);
@@ -90,7 +100,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
   /** A batch has ended, in which {@link #flushLater} was called. */
   protected abstract void flush();
 
-  /** Looks at the deadlines of what is under way: an attempt to connect, or what is in flight. */
+  /** Looks at the deadlines of what is in flight. */
   protected abstract void watch(long nowNanos);
 
   /** Gives up an attempt or a connection, and ends what is in flight with this error. */
@@ -115,12 +125,17 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
 
   /** The datanode's address. */
   public final InetSocketAddress address() {
-    return address;
+    return datanode.address();
+  }
+
+  /** Identity of the datanode process, for {@link DataHello}. */
+  public final UUID uuid() {
+    return datanode.uuid();
   }
 
   /** The same as it stands in messages. */
   protected final String addressText() {
-    return Addresses.text(address);
+    return Addresses.text(datanode.address());
   }
 
   /** What waits. */
@@ -174,6 +189,22 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
   protected final void refused(CrailException cause) {
     rest();
     queue.endAll(cause);
+  }
+
+  /**
+   * The datanode, or somebody in its place, has refused the hello.
+   *
+   * @param code what it says, see {@link DataHello#answer}; null when it says nothing
+   * @param cause why, as the network has it
+   */
+  protected final void helloRefused(ErrorCode code, String cause) {
+    if (code == ErrorCode.DATA_LOST) {
+      refused(code.exception("datanode " + addressText() + " was restarted"));
+    } else if (code == ErrorCode.PROTOCOL) {
+      refused(code.exception("datanode " + addressText() + " is of another version"));
+    } else {
+      notConnected(code == null ? cause : "refused: " + code.text());
+    }
   }
 
   /** Transfers have ended, so others may begin. */
@@ -326,8 +357,11 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
       if (nowNanos - backOffUntilNanos >= 0) {
         beginConnecting();
       }
-    } else if (state == State.CONNECTING || state == State.READY) {
+    } else if (state == State.READY) {
       watch(nowNanos);
+    } else if (state == State.CONNECTING && nowNanos - connectDeadlineNanos >= 0) {
+      disconnect(overdueError());
+      notConnected("no handshake in time");
     }
     if (!queue.isEmpty()) {
       TransferQueue<T> overdue = new TransferQueue<>();
@@ -354,7 +388,8 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
   private void beginConnecting() {
     state = State.CONNECTING;
     lost = false;
-    connect();
+    connectDeadlineNanos = loop.clock().nanoTime() + connectTimeoutNanos;
+    connect(connectDeadlineNanos);
   }
 
   private void backOff() {

@@ -11,19 +11,34 @@ import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Connection;
+import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Transfer;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Connecting, losing, pausing and waiting, with a network and a time of the test's own. */
 class NetworkEndpointTest {
+  private static final long CONNECT_NANOS = 1_000_000_000_000L;
+  private static final DatanodeDescription DATANODE =
+      new DatanodeDescription(
+          new UUID(1, 2),
+          "test",
+          InetSocketAddress.createUnresolved("datanode", 1),
+          0,
+          TierTraits.ofMemory(FenceKind.GENERATION, true, ""),
+          Map.of());
+
   private static final Extent EXTENT = new Extent(0, 1, 0, 4096, 1, 0);
   private static final long FAR = 3_600_000_000_000L;
   private static final int REPEATS = 2;
@@ -102,7 +117,7 @@ class NetworkEndpointTest {
     private Runnable whenSending = () -> {};
 
     TestEndpoint() {
-      super(loop, InetSocketAddress.createUnresolved("datanode", 1), REPEATS);
+      super(loop, DATANODE, CONNECT_NANOS, REPEATS);
     }
 
     @Override
@@ -111,7 +126,7 @@ class NetworkEndpointTest {
     }
 
     @Override
-    protected void connect() {
+    protected void connect(long deadlineNanos) {
       connects++;
     }
 
