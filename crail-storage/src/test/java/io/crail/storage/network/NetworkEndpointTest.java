@@ -113,6 +113,7 @@ class NetworkEndpointTest {
     private final List<Transfer> sent = new ArrayList<>();
     private int room = 2;
     private int connects;
+    private int disconnects;
     private int registrations;
     private Runnable whenSending = () -> {};
 
@@ -155,6 +156,7 @@ class NetworkEndpointTest {
 
     @Override
     protected void disconnect(CrailException cause) {
+      disconnects++;
       inFlight.endAll(cause);
     }
 
@@ -274,6 +276,22 @@ class NetworkEndpointTest {
     pass(NetworkEndpoint.FIRST_BACK_OFF_NANOS);
     assertEquals(
         NetworkEndpoint.CONNECT_ATTEMPTS + 2, endpoint.connects, "the pause was not reset");
+  }
+
+  @Test
+  void anAttemptThatBringsNothingIsGivenUp() {
+    Transfer transfer = begin(3 * CONNECT_NANOS);
+    pass(CONNECT_NANOS - 1);
+    assertEquals(1, endpoint.connects);
+    pass(1);
+    pass(NetworkEndpoint.FIRST_BACK_OFF_NANOS);
+    assertEquals(2, endpoint.connects);
+    assertEquals(1, endpoint.disconnects);
+    endpoint.open();
+    pass(CONNECT_NANOS);
+    assertEquals(1, endpoint.disconnects, "a connection has no such deadline");
+    endpoint.answer();
+    assertEnded(ErrorCode.OK, transfer);
   }
 
   @Test
