@@ -45,6 +45,10 @@ class ArchitectureTest {
   /** A module's packages, and the modules that it may use beside itself. */
   private record Module(List<String> packages, List<String> uses) {}
 
+  /** What a tier sees of crail-storage. */
+  private static final List<String> SERVED =
+      List.of("storage", "regions", "network endpoint", "hosted regions");
+
   private static final Map<String, Module> MODULES = modules();
 
   /** Most top-level classes in a package. */
@@ -90,6 +94,10 @@ class ArchitectureTest {
   /** Source files of the main code of all modules, by the full name of their top-level class. */
   private static Map<String, Path> sources;
 
+  private static List<String> with(List<String> some, String... more) {
+    return Stream.concat(some.stream(), Stream.of(more)).toList();
+  }
+
   private static Map<String, Module> modules() {
     Map<String, Module> modules = new TreeMap<>();
     modules.put("common", new Module(List.of("io.crail.common.."), List.of()));
@@ -107,18 +115,31 @@ class ArchitectureTest {
     modules.put(
         "protocol", new Module(List.of("io.crail.protocol.."), List.of("common", "engine")));
     List<String> rpc = List.of("common", "engine", "protocol");
+    // Rooms of crail-storage.
     modules.put("storage", new Module(List.of("io.crail.storage"), rpc));
+    modules.put("regions", new Module(List.of("io.crail.storage.region"), rpc));
+    modules.put(
+        "mapped regions",
+        new Module(List.of("io.crail.storage.mapped"), with(rpc, "storage", "regions")));
+    modules.put(
+        "network endpoint", new Module(List.of("io.crail.storage.network"), with(rpc, "storage")));
+    modules.put(
+        "hosted regions",
+        new Module(List.of("io.crail.storage.host"), with(rpc, "storage", "regions")));
+    modules.put(
+        "daemon",
+        new Module(List.of("io.crail.storage.daemon"), with(rpc, "storage", "hosted regions")));
     modules.put("namenode", new Module(List.of("io.crail.namenode.."), rpc));
     modules.put(
         "tcp tier",
         new Module(
             List.of("io.crail.storage.tcp.."),
-            List.of("common", "engine", "netty", "protocol", "storage")));
+            with(SERVED, "common", "engine", "netty", "protocol")));
     modules.put(
         "rdma tier",
         new Module(
             List.of("io.crail.storage.rdma.."),
-            List.of("common", "verbs", "engine", "rdma", "protocol", "storage")));
+            with(SERVED, "common", "verbs", "engine", "rdma", "protocol")));
     modules.put(
         "client",
         new Module(
@@ -128,7 +149,7 @@ class ArchitectureTest {
                 "io.crail.memory..",
                 "io.crail.range..",
                 "io.crail.client.."),
-            List.of("common", "engine", "protocol", "storage")));
+            List.of("common", "engine", "protocol", "storage", "mapped regions")));
     modules.put("hadoop", new Module(List.of("io.crail.hadoop.."), List.of("common", "client")));
     modules.put("ycsb", new Module(List.of("io.crail.ycsb.."), List.of("common", "client")));
     modules.put(
@@ -145,7 +166,15 @@ class ArchitectureTest {
         "embedded",
         new Module(
             List.of("io.crail.embedded.."),
-            List.of("common", "engine", "protocol", "storage", "namenode", "tcp tier", "client")));
+            List.of(
+                "common",
+                "engine",
+                "protocol",
+                "storage",
+                "daemon",
+                "namenode",
+                "tcp tier",
+                "client")));
     modules.put(
         "testkit",
         new Module(
@@ -156,6 +185,10 @@ class ArchitectureTest {
                 "netty",
                 "protocol",
                 "storage",
+                "regions",
+                "network endpoint",
+                "hosted regions",
+                "daemon",
                 "namenode",
                 "tcp tier",
                 "rdma tier",

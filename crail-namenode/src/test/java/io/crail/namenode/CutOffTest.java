@@ -8,13 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.RenewLeases;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.TierTraits;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -88,6 +91,32 @@ class CutOffTest {
     store.pass(100);
     assertEquals(0, waiting());
     assertEquals(after.totalBlocks(), alive(told.cutOff()).freeBlocks());
+    store.namenode.verify();
+  }
+
+  @Test
+  void whereNobodyCanBeCutOffSpaceRestsAndIsFree() throws Exception {
+    store = new TestStore();
+    TierTraits traits = new TierTraits(512, FenceKind.REST, true, Utf8.EMPTY, Utf8.of("nqn 1"));
+    datanode =
+        store
+            .call(
+                NameNodeOperations.REGISTER_DATANODE,
+                TestStore.registration(1, "host", 1001, 0, traits))
+            .datanode();
+    store.region(datanode, 0, 64L << 20);
+    assertEquals(
+        traits,
+        store
+            .call(NameNodeOperations.DESCRIBE_DATANODE, new DescribeDatanode.Request(datanode, 0))
+            .traits());
+    written("/f", 9, 3 * BLOCK);
+    store.remove("/f", false);
+    pass(LEASE_AND_MARGIN - 2000);
+    assertEquals(3 * BLOCK, waiting());
+    pass(4000);
+    assertEquals(0, alive(0).cutOff());
+    assertEquals(0, waiting());
     store.namenode.verify();
   }
 

@@ -22,8 +22,10 @@ import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.TierTraits;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -173,8 +175,19 @@ public final class TestStore {
 
   public static RegisterDatanode.Request registration(
       long uuid, String host, int port, int storageClass, boolean checks) {
+    return registration(
+        uuid,
+        host,
+        port,
+        storageClass,
+        TierTraits.ofMemory(checks ? FenceKind.GENERATION : FenceKind.CUT_OFF, true, ""));
+  }
+
+  /** As the other one, of a tier with these traits. */
+  public static RegisterDatanode.Request registration(
+      long uuid, String host, int port, int storageClass, TierTraits traits) {
     return new RegisterDatanode.Request(
-        uuid, uuid, storageClass, port, checks, Utf8.of("tcp"), Utf8.of(host), Utf8.EMPTY);
+        uuid, uuid, storageClass, port, Utf8.of("tcp"), Utf8.of(host), traits);
   }
 
   /** Registers a datanode at {@code host:1000+uuid} with one region. */

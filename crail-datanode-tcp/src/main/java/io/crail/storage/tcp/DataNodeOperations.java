@@ -5,6 +5,7 @@ import io.crail.protocol.Operation;
 import io.crail.protocol.Operation.Routing;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.codec.Codec;
+import io.crail.storage.network.DataHello;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -13,9 +13,9 @@ import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Region;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
-import io.crail.storage.Datanode;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
+import io.crail.storage.daemon.Datanode;
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
 

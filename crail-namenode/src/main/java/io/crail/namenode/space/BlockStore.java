@@ -265,11 +265,11 @@ public final class BlockStore {
 
   /**
    * Notes that the writer of an extent that goes on being a node's has lost its lease without a
-   * word: where nobody refuses what it writes later, it is cut off.
+   * word: where its datanode can cut it off, it is.
    */
   public void cutOff(Allocation extent, long client) {
     DatanodeSpace datanode = extent.region().datanode();
-    if (!datanode.checksGeneration()) {
+    if (datanode.cutsOff()) {
       datanode.cutOffs().order(client, clock.nanoTime());
     }
   }
@@ -559,11 +559,10 @@ public final class BlockStore {
         description.port(),
         description.storageClass(),
         datanode.isOnline(clock.nanoTime(), options.offlineNanos()),
-        description.checksGeneration(),
         regions.size(),
         description.tier(),
         description.host(),
-        description.path(),
+        description.traits(),
         regions.subList(from, to));
   }
 

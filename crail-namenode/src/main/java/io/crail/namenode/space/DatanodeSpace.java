@@ -5,6 +5,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Generation;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
@@ -119,7 +120,12 @@ public final class DatanodeSpace {
   }
 
   boolean checksGeneration() {
-    return description.checksGeneration();
+    return description.traits().checksGeneration();
+  }
+
+  /** Whether the datanode ends what a client has begun, when it is told to. */
+  boolean cutsOff() {
+    return description.traits().fence() == FenceKind.CUT_OFF;
   }
 
   public State state() {

@@ -155,8 +155,7 @@ public final class Quarantine {
     if (rest.writer instanceof Grant) {
       datanode.lentNoMore(rest.extent);
     }
-    if (!datanode.checksGeneration()
-        && datanode.cutOffs().keep(rest.extent, rest.writer, nowNanos)) {
+    if (datanode.cutsOff() && datanode.cutOffs().keep(rest.extent, rest.writer, nowNanos)) {
       return false;
     }
     datanode.giveAwaited(rest.extent);

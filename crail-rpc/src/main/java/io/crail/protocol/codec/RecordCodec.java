@@ -322,7 +322,9 @@ final class RecordCodec<T extends Record> extends Codec<T> {
       Layout.Tail tail = layout.tails().get(index);
       Class<?> type = component.getType();
       if (tail.page() != null) {
-        return new PageForm(layout, index);
+        return tail.page().countField() == null
+            ? new PartForm(layout, index)
+            : new PageForm(layout, index);
       }
       if (tail.element() != null) {
         return new ListForm(layout, index);
@@ -413,6 +415,33 @@ final class RecordCodec<T extends Record> extends Codec<T> {
     @Override
     Object read(ByteBuffer in, int offset, int at, int count) {
       return SmallValue.copyOf(in, at, count);
+    }
+  }
+
+  /** One part with tails of its own. */
+  private static final class PartForm extends TailForm {
+    private final Codec<Object> part;
+
+    @SuppressWarnings("unchecked")
+    private PartForm(Layout layout, int index) {
+      super(layout, index);
+      this.part = (Codec<Object>) tail.page().element();
+    }
+
+    @Override
+    int length(Object value) {
+      return part.length(value);
+    }
+
+    @Override
+    void encode(Object value, ByteBuffer out, int offset, int at) {
+      tail.countField().put(out, offset, part.length(value));
+      part.encode(value, out, at);
+    }
+
+    @Override
+    Object read(ByteBuffer in, int offset, int at, int length) throws CrailException {
+      return part.decode(in, at, length);
     }
   }
 

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.TextLimits;
+import io.crail.protocol.part.TierTraits;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageServer;
@@ -112,7 +114,7 @@ class EndsTest extends TierContract {
         ErrorCode.DATA_LOST,
         ErrorCode.UNAVAILABLE);
     StorageEndpoint fresh = endpoint(describe(restarted));
-    if (bench.checksGeneration()) {
+    if (checksGeneration()) {
       fail(begin(fresh, false, bytes, 0, BLOCK, extent, 0, PATIENCE_NANOS), ErrorCode.OUT_OF_RANGE);
     } else {
       assertEquals(-1, ByteBuffer.allocate(BLOCK).mismatch(read(fresh, BLOCK, extent, 0)));
@@ -128,7 +130,11 @@ class EndsTest extends TierContract {
       assertEquals(i, server.regions().get(i).index());
       assertEquals(REGION, server.regions().get(i).length());
     }
-    assertEquals(bench.checksGeneration(), server.checksGeneration());
+    TierTraits traits = server.traits();
+    assertEquals(1, Integer.bitCount(traits.granularity()), "a power of two");
+    assertTrue(traits.granularity() <= Extent.MIN_LENGTH);
+    assertTrue(traits.directory().length() <= TextLimits.REGION_PATH);
+    assertTrue(traits.details().length() <= TierTraits.MAX_DETAILS_LENGTH);
     long fence = server.fence(0).generation();
     assertTrue(fence >= 1);
     assertTrue(server.fence(0).generation() > fence, "a later fence must be above an earlier one");

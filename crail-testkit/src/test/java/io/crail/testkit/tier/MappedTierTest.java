@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.TierTraits;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
+import io.crail.storage.mapped.MappedEndpoint;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
@@ -27,8 +30,8 @@ class MappedTierTest extends TierContract {
                 checked.tier(),
                 checked.address(),
                 checked.storageClass(),
-                false,
-                checked.directory(),
+                TierTraits.ofMemory(
+                    FenceKind.CUT_OFF, true, checked.traits().directory().toString()),
                 checked.regions()));
     // As others write it over the network: without a trace beside the bytes.
     Extent extent = extent(0, BLOCK, BLOCK);

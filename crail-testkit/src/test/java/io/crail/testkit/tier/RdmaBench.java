@@ -70,11 +70,6 @@ final class RdmaBench extends TierBench {
   }
 
   @Override
-  boolean checksGeneration() {
-    return false;
-  }
-
-  @Override
   void close() {
     transport.close();
   }

@@ -29,7 +29,7 @@ class RefusalsTest extends TierContract {
 
   @Test
   void bytesThatWereNeverWrittenAreNotRead() throws Exception {
-    assumeTrue(bench.checksGeneration(), NO_GENERATIONS);
+    assumeTrue(checksGeneration(), NO_GENERATIONS);
     StorageEndpoint endpoint = endpoint();
     ByteBuffer buffer = ByteBuffer.allocateDirect(BLOCK);
     for (int length : new int[] {1, 4096, 70_000, BLOCK}) {
@@ -48,7 +48,7 @@ class RefusalsTest extends TierContract {
 
   @Test
   void staleGenerationsAreRefused() throws Exception {
-    assumeTrue(bench.checksGeneration(), NO_GENERATIONS);
+    assumeTrue(checksGeneration(), NO_GENERATIONS);
     StorageEndpoint endpoint = endpoint();
     for (int length : new int[] {1, 5000, 70_000, BLOCK}) {
       Extent old = extent(1, 2 * BLOCK, BLOCK);
@@ -74,8 +74,8 @@ class RefusalsTest extends TierContract {
   @Test
   void refusalsDoNotDisturbTheirNeighbours() throws Exception {
     StorageEndpoint endpoint = endpoint();
-    Extent old = bench.checksGeneration() ? extent(0, 0, BLOCK) : extent(0, REGION, BLOCK);
-    ErrorCode refusal = bench.checksGeneration() ? ErrorCode.STALE_EXTENT : ErrorCode.OUT_OF_RANGE;
+    Extent old = checksGeneration() ? extent(0, 0, BLOCK) : extent(0, REGION, BLOCK);
+    ErrorCode refusal = checksGeneration() ? ErrorCode.STALE_EXTENT : ErrorCode.OUT_OF_RANGE;
     Extent young = extent(0, 0, BLOCK);
     Extent other = extent(1, 0, BLOCK);
     ByteBuffer bytes = randomBuffer(BLOCK);
@@ -136,7 +136,7 @@ class RefusalsTest extends TierContract {
 
   @Test
   void aReaderNeverTakesBytesOfAnotherGeneration() throws Exception {
-    assumeTrue(bench.checksGeneration(), NO_GENERATIONS);
+    assumeTrue(checksGeneration(), NO_GENERATIONS);
     assumeTrue(bench.isThreaded(), "this tier lives in one thread");
     StorageEndpoint writing = endpoint();
     StorageEndpoint reading = endpoint();

@@ -64,14 +64,6 @@ abstract class TierBench {
     return true;
   }
 
-  /**
-   * False for a tier whose memory is reached without its server, so that nobody there could compare
-   * generations; namenodes let its space rest in place of that.
-   */
-  boolean checksGeneration() {
-    return true;
-  }
-
   /** Most bytes that a transfer may allocate on both sides together; negative: any number. */
   int bytesOfTransfer() {
     return 0;
