@@ -7,6 +7,8 @@ import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.space.BlockStore;
 import io.crail.namenode.tree.ExtentFinder;
 import io.crail.namenode.tree.LookupBatch;
+import io.crail.namenode.tree.NewNode;
+import io.crail.namenode.tree.Node;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.cluster.Hello;
@@ -14,7 +16,6 @@ import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
-import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
@@ -50,14 +51,31 @@ final class NameNodeService {
                 NameNodeOperations.HELLO, (request, session) -> hello(namenode, request, session))
             .handle(
                 NameNodeOperations.CREATE,
-                (request, session) ->
-                    namenode.create(
-                        request, clientId(session), attachment(session).user().number()),
-                (batch, index, responses) -> {
-                  ClientSession session = attachment(batch.session());
-                  return session.puts().serve(batch, index, responses, session.user());
+                (batch, index) -> {
+                  NewNode made = attachment(batch.session()).made();
+                  made.readCreate(batch.buffer(), batch.bodyOffset(index));
+                  return made;
                 },
-                new SpaceWork<Create.Request>(namenode, request -> request.value().length(), true))
+                (request, batch, index, responses) ->
+                    NewNodeAnswers.created(
+                        make(namenode, request, batch.session()),
+                        batch.correlationId(index),
+                        responses),
+                new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))
+            .handle(
+                NameNodeOperations.PUT,
+                (batch, index) -> {
+                  NewNode made = attachment(batch.session()).made();
+                  made.readPut(batch.buffer(), batch.bodyOffset(index));
+                  return made;
+                },
+                (request, batch, index, responses) ->
+                    NewNodeAnswers.put(
+                        make(namenode, request, batch.session()),
+                        request.given(),
+                        batch.correlationId(index),
+                        responses),
+                new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))
             .handleBatch(
                 NameNodeOperations.LOOKUP,
                 (batch, from, to, responses) ->
@@ -169,8 +187,14 @@ final class NameNodeService {
             request.clientId(),
             new SessionUser(namenode.users(), request.user()),
             new LookupBatch(namenode.tree(), options.index(), options.count()),
-            new PutShortcut(namenode)));
+            new NewNode()));
     return response;
+  }
+
+  private static Node make(NameNode namenode, NewNode request, Session session)
+      throws CrailException {
+    ClientSession client = attachment(session);
+    return namenode.make(request, client.clientId(), client.user().number());
   }
 
   private static ClientSession attachment(Session session) {
