@@ -8,7 +8,8 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.space.Allocation;
-import io.crail.namenode.space.BlockStore;
+import io.crail.namenode.space.Allocator;
+import io.crail.namenode.space.DatanodeRegistry;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
@@ -59,7 +60,8 @@ public final class NameNode {
 
   private final NameNodeOptions options;
   private final long incarnation;
-  private final BlockStore store;
+  private final Allocator allocator;
+  private final DatanodeRegistry datanodes;
   private final Tree tree;
   private final LeaseTable<Node> leases;
   private final SmallValues smallValues;
@@ -75,11 +77,12 @@ public final class NameNode {
     HostNames hosts = new HostNames();
     this.options = options;
     this.incarnation = random.nextLong();
-    this.store = new BlockStore(options, clock, random, hosts);
+    this.allocator = new Allocator(options, clock, random);
+    this.datanodes = new DatanodeRegistry(options, clock, random, hosts, allocator);
     this.leases = new LeaseTable<>(clock, options.leaseNanos(), options.maxLeases());
     this.smallValues = new SmallValues(options.smallValue(), options.smallValues());
-    NodeStorage storage = new NodeStorage(store, smallValues);
-    this.writer = new NodeWriter(store, storage, leases, clock);
+    NodeStorage storage = new NodeStorage(allocator, smallValues);
+    this.writer = new NodeWriter(allocator, storage, leases, clock);
     this.users = new UserNames(options.user());
     this.tree = new Tree(options, clock, random, writer);
     this.maker = new NodeMaker(options, tree, hosts, new Outfitter(storage, leases));
@@ -93,8 +96,12 @@ public final class NameNode {
     return options;
   }
 
-  public BlockStore store() {
-    return store;
+  public DatanodeRegistry datanodes() {
+    return datanodes;
+  }
+
+  public Allocator allocator() {
+    return allocator;
   }
 
   public Tree tree() {
@@ -229,18 +236,18 @@ public final class NameNode {
   }
 
   Usage.Response usage() {
-    List<DatanodeSpace> datanodes = store.datanodes();
-    int online = (int) datanodes.stream().filter(store::isOnline).count();
+    List<DatanodeSpace> known = datanodes.datanodes();
+    int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(
-        tree.size(), datanodes.size(), online, smallValues.used(), store.usage());
+        tree.size(), known.size(), online, smallValues.used(), datanodes.usage());
   }
 
   /** Does what time brings: ends leases, frees space, takes removed subtrees apart. */
   public void tick() {
     leases.tick(writer::expire);
     remover.dismantle(DISMANTLED_PER_TICK);
-    store.reclaim();
-    store.tick();
+    allocator.reclaim();
+    datanodes.tick();
   }
 
   /**
@@ -248,7 +255,7 @@ public final class NameNode {
    * nothing to do. In nobody's monitor, for it takes those of many nodes.
    */
   boolean makeSpace() {
-    return store.reclaim() + remover.dismantle(DISMANTLED_FOR_SPACE) > 0;
+    return allocator.reclaim() + remover.dismantle(DISMANTLED_FOR_SPACE) > 0;
   }
 
   /**
@@ -274,7 +281,7 @@ public final class NameNode {
           }
           return true;
         });
-    store.verify(used, audit);
+    datanodes.verify(used, audit);
     if (small[0] != smallValues.used()) {
       throw new AssertionError(
           "small values of " + small[0] + " bytes, counted as " + smallValues.used());

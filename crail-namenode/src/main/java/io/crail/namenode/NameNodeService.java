@@ -4,7 +4,7 @@ package io.crail.namenode;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
-import io.crail.namenode.space.BlockStore;
+import io.crail.namenode.space.DatanodeRegistry;
 import io.crail.namenode.tree.ExtentFinder;
 import io.crail.namenode.tree.LookupBatch;
 import io.crail.namenode.tree.NewNode;
@@ -40,7 +40,7 @@ final class NameNodeService {
    * @param transportFigures what the server that it is given to counts
    */
   static OperationServer create(NameNode namenode, Supplier<Map<String, Long>> transportFigures) {
-    BlockStore store = namenode.store();
+    DatanodeRegistry datanodes = namenode.datanodes();
     ExtentFinder extents = new ExtentFinder(namenode.tree());
     NameNodeDump dump = new NameNodeDump(namenode, transportFigures);
     // The dump shows the server's own counters, so it gets the server once there is one.
@@ -116,28 +116,28 @@ final class NameNodeService {
                 (request, session) -> {
                   Admission.requireDatanode(attachment(session));
                   Admission.check(request);
-                  return new RegisterDatanode.Response(store.register(request));
+                  return new RegisterDatanode.Response(datanodes.register(request));
                 })
             .handleLong(
                 NameNodeOperations.REGISTER_REGION,
                 (request, session) -> {
                   Admission.requireDatanode(attachment(session));
-                  return new RegisterRegion.Response(store.register(request));
+                  return new RegisterRegion.Response(datanodes.register(request));
                 })
             .handle(
                 NameNodeOperations.KEEP_ALIVE,
                 (request, session) -> {
                   Admission.requireDatanode(attachment(session));
-                  store.haveCutOff(request.datanode(), request.cutOff());
-                  return store.keepAlive(request.datanode());
+                  datanodes.haveCutOff(request.datanode(), request.cutOff());
+                  return datanodes.keepAlive(request.datanode());
                 })
-            .handle(NameNodeOperations.REMOVE_DATANODE, (request, session) -> store.remove(request))
+            .handle(NameNodeOperations.REMOVE_DATANODE, (request, session) -> datanodes.remove(request))
             .handleLong(
-                NameNodeOperations.DESCRIBE_DATANODE, (request, session) -> store.describe(request))
+                NameNodeOperations.DESCRIBE_DATANODE, (request, session) -> datanodes.describe(request))
             .handleLong(
                 NameNodeOperations.LIST_DATANODES,
                 (request, session) ->
-                    new ListDatanodes.Response(store.list(request.after(), ListDatanodes.MAX_IDS)))
+                    new ListDatanodes.Response(datanodes.list(request.after(), ListDatanodes.MAX_IDS)))
             .handleLong(NameNodeOperations.USAGE, (request, session) -> namenode.usage())
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))

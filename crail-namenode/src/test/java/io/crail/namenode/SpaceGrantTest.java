@@ -339,7 +339,7 @@ class SpaceGrantTest {
     store.pass(60_000);
     store.namenode.verify();
     assertEquals(
-        0, store.namenode.store().usage().stream().mapToLong(ClassUsage::waitingBytes).sum());
+        0, store.namenode.datanodes().usage().stream().mapToLong(ClassUsage::waitingBytes).sum());
   }
 
   @Test

@@ -244,15 +244,15 @@ public final class TestStore {
   public void passAlive(long millis, int... datanodes) throws CrailException {
     for (long passed = 0; passed < millis; passed += 100) {
       for (int datanode : datanodes) {
-        KeepAlive.Response answer = namenode.store().keepAlive(datanode);
-        namenode.store().haveCutOff(datanode, answer.cutOff());
+        KeepAlive.Response answer = namenode.datanodes().keepAlive(datanode);
+        namenode.datanodes().haveCutOff(datanode, answer.cutOff());
       }
       pass(Math.min(100, millis - passed));
     }
   }
 
   public io.crail.protocol.part.ClassUsage usage(int storageClass) {
-    return namenode.store().usage().stream()
+    return namenode.datanodes().usage().stream()
         .filter(usage -> usage.storageClass() == storageClass)
         .findFirst()
         .orElseThrow();

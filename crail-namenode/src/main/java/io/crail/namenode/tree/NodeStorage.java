@@ -6,7 +6,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.lease.ClientLeases;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.Allocation;
-import io.crail.namenode.space.BlockStore;
+import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.SmallValues;
@@ -21,14 +21,14 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * class, host and length ask for, and gives both back. Knows nothing of who may write. Thread-safe.
  */
 public final class NodeStorage {
-  private final BlockStore store;
+  private final Allocator allocator;
   private final SmallValues values;
 
   /** For taking all space that is needed: beside others, or alone. */
   private final ReadWriteLock allOrNothing = new ReentrantReadWriteLock();
 
-  public NodeStorage(BlockStore store, SmallValues values) {
-    this.store = store;
+  public NodeStorage(Allocator allocator, SmallValues values) {
+    this.allocator = allocator;
     this.values = values;
   }
 
@@ -37,8 +37,8 @@ public final class NodeStorage {
     return values;
   }
 
-  static BlockStore.Purpose purpose(Node node, ClientLeases<Node> client) {
-    return new BlockStore.Purpose(node.storageClass(), node.isStrict(), node.host(), client);
+  static Allocator.Purpose purpose(Node node, ClientLeases<Node> client) {
+    return new Allocator.Purpose(node.storageClass(), node.isStrict(), node.host(), client);
   }
 
   static byte[] small(NodeSpace space) {
@@ -74,14 +74,14 @@ public final class NodeStorage {
    */
   Allocation allocate(
       Node node, NodeSpace space, ClientLeases<Node> client, long end, long needed) {
-    int block = store.blockSize();
+    int block = allocator.blockSize();
     int grown =
         space == null || space.count() == 0
             ? Extent.MIN_LENGTH
             : (int) Math.min(block, 2L * space.at(space.count() - 1).allocatedLength());
     int fitting = needed >= block ? block : Math.max(Extent.lengthFor((int) needed, block), grown);
     int length = Math.min(fitting, block);
-    return store.allocate(purpose(node, client), end, length);
+    return allocator.allocate(purpose(node, client), end, length);
   }
 
   /**
@@ -134,13 +134,13 @@ public final class NodeStorage {
   }
 
   /** Other space for all bytes of an extent; null when there is too little. */
-  NodeSpace allocateInPlace(BlockStore.Purpose purpose, Allocation extent) {
+  NodeSpace allocateInPlace(Allocator.Purpose purpose, Allocation extent) {
     NodeSpace space = null;
     long end = extent.fileOffset();
     while (end < extent.fileEnd()) {
       int length = Integer.highestOneBit((int) (extent.fileEnd() - end));
       boolean fits = space == null || space.count() < Extend.MAX_EXTENTS;
-      Allocation next = fits ? store.allocate(purpose, end, length) : null;
+      Allocation next = fits ? allocator.allocate(purpose, end, length) : null;
       if (next == null) {
         giveBack(space);
         return null;
@@ -156,13 +156,13 @@ public final class NodeStorage {
         what
             + (node.isStrict() ? ": strictly from storage class " : ": from storage class ")
             + node.storageClass()
-            + store.prospect(node.storageClass(), node.isStrict()));
+            + allocator.prospect(node.storageClass(), node.isStrict()));
   }
 
   /** Gives back extents that nobody was told of, or that nobody writes to any more. */
   void giveBack(NodeSpace space) {
     for (int i = space == null ? -1 : space.count() - 1; i >= 0; i--) {
-      store.giveBack(space.at(i));
+      allocator.giveBack(space.at(i));
     }
   }
 
@@ -175,7 +175,7 @@ public final class NodeStorage {
     Quarantine.Writer writer = lease == null ? null : writer(lease);
     long leaseEndNanos = lease == null ? 0 : lease.endNanos();
     for (int i = space.count() - 1; i >= 0; i--) {
-      store.release(space.at(i), leaseEndNanos, writer, maySay);
+      allocator.release(space.at(i), leaseEndNanos, writer, maySay);
     }
   }
 
@@ -193,25 +193,25 @@ public final class NodeStorage {
    */
   Extent grant(
       Node node, long id, long token, long clientId, ClientLeases<Node> client, int bytes) {
-    if (bytes > store.blockSize()) {
+    if (bytes > allocator.blockSize()) {
       return null;
     }
     Allocation extent =
-        store.grant(
+        allocator.grant(
             new Quarantine.Grant(
                 id, token, clientId, node.storageClass(), node.isStrict(), node.host()),
             client,
-            Extent.lengthFor(bytes, store.blockSize()));
+            Extent.lengthFor(bytes, allocator.blockSize()));
     return extent == null ? null : extent.extent();
   }
 
   /** Takes the extent that was given for the bytes of a new node; null when that is gone. */
   Allocation takeGranted(Node node, long grant, long token, long bytes) {
-    return store.takeGranted(grant, token, purpose(node, null), bytes);
+    return allocator.takeGranted(grant, token, purpose(node, null), bytes);
   }
 
   /** Gives such an extent back, which its writer may be writing to. */
   void releaseGranted(Allocation extent, Quarantine.Writer writer) {
-    store.releaseGranted(extent, writer);
+    allocator.releaseGranted(extent, writer);
   }
 }

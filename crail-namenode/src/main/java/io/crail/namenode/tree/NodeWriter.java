@@ -8,7 +8,7 @@ import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.AllocationList;
-import io.crail.namenode.space.BlockStore;
+import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.MovingBytes;
 import io.crail.namenode.space.NodeSpace;
@@ -31,13 +31,13 @@ import java.util.function.Consumer;
  * Thread-safe.
  */
 public final class NodeWriter {
-  private final BlockStore store;
+  private final Allocator allocator;
   private final NodeStorage storage;
   private final LeaseTable<Node> leases;
   private final Clock clock;
 
-  public NodeWriter(BlockStore store, NodeStorage storage, LeaseTable<Node> leases, Clock clock) {
-    this.store = store;
+  public NodeWriter(Allocator allocator, NodeStorage storage, LeaseTable<Node> leases, Clock clock) {
+    this.allocator = allocator;
     this.storage = storage;
     this.leases = leases;
     this.clock = clock;
@@ -192,10 +192,10 @@ public final class NodeWriter {
     }
     WriteLease<Node> lease = node.lease();
     lease.spaceInUse();
-    BlockStore.Purpose purpose = NodeStorage.purpose(node, lease.client());
+    Allocator.Purpose purpose = NodeStorage.purpose(node, lease.client());
     if (reason != ReplaceExtent.PINNED) {
       DatanodeSpace unreachable = present.region().datanode();
-      store.outOfReach(unreachable, lease.client());
+      allocator.outOfReach(unreachable, lease.client());
       // Who is only slow is better than who is not there.
       purpose = purpose.except(unreachable, reason == ReplaceExtent.UNREACHABLE);
     }
@@ -208,7 +208,7 @@ public final class NodeWriter {
     } else {
       node.space(AllocationList.replacing(space, index, others));
     }
-    store.release(present, lease.endNanos(), NodeStorage.writer(lease), false);
+    allocator.release(present, lease.endNanos(), NodeStorage.writer(lease), false);
     return true;
   }
 
@@ -249,7 +249,7 @@ public final class NodeWriter {
         node.lease(null);
         node.markEnded(request.token());
         node.abandonPut();
-        cutOff(node, store::giveBack);
+        cutOff(node, allocator::giveBack);
       } else if (request.close() == SetSize.EXPIRE) {
         leases.endLater(lease);
       }
@@ -305,7 +305,7 @@ public final class NodeWriter {
         }
       }
     }
-    store.letGo(request.id(), request.token());
+    allocator.letGo(request.id(), request.token());
   }
 
   /**
@@ -334,14 +334,14 @@ public final class NodeWriter {
       node.abandonPut();
       long now = clock.nanoTime();
       Quarantine.Writer writer = NodeStorage.writer(lease);
-      cutOff(node, extent -> store.release(extent, now, writer, false));
+      cutOff(node, extent -> allocator.release(extent, now, writer, false));
       NodeSpace space = node.space();
       if (space != null && space.small() == null && node.size() < space.end()) {
         // The old writer's late writes may still hit this extent, whenever they come: the next
         // writer goes on in space of another generation, and these bytes lie where nobody looks.
         Allocation last = space.at(space.count() - 1);
         node.space(AllocationList.withLast(space, last.sealedAt(node.size())));
-        store.cutOff(last, writer.client());
+        allocator.cutOff(last, writer.client());
       }
       node.lease(null);
     }

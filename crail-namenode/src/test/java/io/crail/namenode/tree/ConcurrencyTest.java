@@ -298,7 +298,7 @@ class ConcurrencyTest {
     for (String file : files) {
       remove(store.wire, file, false);
     }
-    store.passAlive(20_000, store.namenode.store().list(-1, 1).get(0));
+    store.passAlive(20_000, store.namenode.datanodes().list(-1, 1).get(0));
     store.namenode.verify();
     assertEquals(256L << 20, store.usage(0).freeBytes());
   }
@@ -336,7 +336,7 @@ class ConcurrencyTest {
     int datanode = store.datanode(files * 4096L);
     Worker refill =
         (wire, random) -> {
-          store.namenode.store().keepAlive(datanode);
+          store.namenode.datanodes().keepAlive(datanode);
           create(wire, NodeType.DIRECTORY, "/d");
           for (int i = 0; i < files; i++) {
             long id = create(wire, NodeType.DATAFILE, "/d/" + i).id();
@@ -504,7 +504,7 @@ class ConcurrencyTest {
     for (String name : store.list(store.lookup("/").node().id(), 100)) {
       store.remove("/" + name, true);
     }
-    store.passAlive(20_000, store.namenode.store().list(-1, 1).get(0));
+    store.passAlive(20_000, store.namenode.datanodes().list(-1, 1).get(0));
     store.namenode.verify();
     assertEquals(256L << 20, store.usage(0).freeBytes());
     assertEquals(1, store.namenode.tree().ids().size());

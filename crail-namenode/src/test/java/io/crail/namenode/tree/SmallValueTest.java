@@ -15,7 +15,7 @@ import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.space.Allocation;
-import io.crail.namenode.space.BlockStore;
+import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.MovingBytes;
 import io.crail.namenode.space.NodeSpace;
@@ -238,7 +238,7 @@ class SmallValueTest {
   void theMemoryOfAnOldValueCountsAsFreeOnce() throws Exception {
     long capacity = SmallBytes.footprint(64);
     SmallValues values = new SmallValues(MOST, capacity);
-    BlockStore blocks = store.namenode.store();
+    Allocator blocks = store.namenode.allocator();
     LeaseTable<Node> leases = store.namenode.leases();
     NodeStorage storage = new NodeStorage(blocks, values);
     NodeWriter writer = new NodeWriter(blocks, storage, leases, store.clock);
@@ -254,7 +254,7 @@ class SmallValueTest {
         };
     assertTrue(values.take(64, null));
     Allocation extent =
-        blocks.allocate(new BlockStore.Purpose(0, false, HostNames.ANY, null, null, true), 0, 8192);
+        blocks.allocate(new Allocator.Purpose(0, false, HostNames.ANY, null, null, true), 0, 8192);
     synchronized (old) {
       old.space(new MovingBytes(bytes(64, 1), extent));
       old.lease(leases.grant(old, TestStore.CLIENT, TOKEN));
