@@ -214,7 +214,7 @@ class DatanodeTest {
     assertTrue(keepAlive(store, id).stop());
     store.remove("/f", false);
     store.pass(200);
-    assertEquals(List.of(), store.namenode.store().usage());
+    assertEquals(List.of(), store.namenode.datanodes().usage());
     refused(ErrorCode.UNKNOWN_DATANODE, () -> describe(store, id));
   }
 

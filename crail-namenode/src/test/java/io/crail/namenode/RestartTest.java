@@ -140,7 +140,7 @@ class RestartTest {
     Extent extent = take("/f", 1).get(0);
     long fence = extent.generation() + Generation.GAP;
     refused(ErrorCode.UNKNOWN_DATANODE, () -> store.region(datanode, 0, BYTES, fence));
-    refused(ErrorCode.UNKNOWN_DATANODE, () -> store.namenode.store().keepAlive(datanode));
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> store.namenode.datanodes().keepAlive(datanode));
     int again = usedDatanode(true);
     assertNotEquals(datanode, again);
     assertThrows(NoSpaceException.class, () -> take("/g", 1));
@@ -156,12 +156,12 @@ class RestartTest {
     store.call(
         NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1001, Utf8.of("host")));
     store.passAlive(MARGIN_MILLIS, datanode);
-    assertTrue(store.namenode.store().keepAlive(datanode).stop());
+    assertTrue(store.namenode.datanodes().keepAlive(datanode).stop());
     // Behind another fence, and with another key.
     store.call(
         NameNodeOperations.REGISTER_REGION,
         new RegisterRegion.Request(datanode, 0, BYTES, 0, 7, USED + Generation.GAP));
-    assertTrue(store.namenode.store().keepAlive(datanode).stop());
+    assertTrue(store.namenode.datanodes().keepAlive(datanode).stop());
   }
 
   @Test

@@ -38,11 +38,11 @@ class FullKeyValueTest extends KeyValueContract {
   @Test
   void aPutThatIsNotKeptHasItsSpaceWithTheSameRequest() throws Exception {
     CrailTable table = table("/full");
-    long before = cluster().operations(NameNodeOperations.CREATE);
+    long before = cluster().operations(NameNodeOperations.PUT);
     for (int i = 0; i < 20; i++) {
       table.put("k", Bytes.buffer(value(100, i))).get();
     }
-    assertEquals(20, cluster().operations(NameNodeOperations.CREATE) - before);
+    assertEquals(20, cluster().operations(NameNodeOperations.PUT) - before);
     store().delete("/full", true).get();
   }
 

@@ -66,7 +66,7 @@ public final class Quarantine {
       return host;
     }
 
-    private boolean isFor(BlockStore.Purpose purpose) {
+    private boolean isFor(Allocator.Purpose purpose) {
       return storageClass == purpose.storageClass()
           && strict == purpose.strict()
           && host == purpose.host();
@@ -196,7 +196,7 @@ public final class Quarantine {
   synchronized Allocation take(
       long grant,
       long token,
-      BlockStore.Purpose purpose,
+      Allocator.Purpose purpose,
       long bytes,
       long nowNanos,
       long offlineNanos) {

@@ -15,6 +15,7 @@ import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodeType;
@@ -299,6 +300,8 @@ final class NameNodeTarget implements Target {
         play.hostile.remember(answer);
         if (answer instanceof Create.Response node) {
           play.created.add(node.node().id());
+        } else if (answer instanceof Put.Response value) {
+          play.created.add(value.node().id());
         }
       } else {
         Require.that(
