@@ -2,6 +2,8 @@
 package io.crail.client;
 
 import io.crail.CrailBuffer;
+import io.crail.client.loop.CountedCallback;
+import io.crail.client.loop.IoWait;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.io.IOException;

@@ -4,6 +4,7 @@ package io.crail.client;
 import io.crail.CrailFile;
 import io.crail.CrailKeyValue;
 import io.crail.CrailNodeType;
+import io.crail.client.lease.CreateCall;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;

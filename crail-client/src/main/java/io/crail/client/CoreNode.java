@@ -12,6 +12,7 @@ import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailStore;
 import io.crail.CrailTable;
+import io.crail.client.lease.CreateCall;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.SmallValue;

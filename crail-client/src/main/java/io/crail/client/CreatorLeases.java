@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
+import io.crail.client.lease.LeaseReturn;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

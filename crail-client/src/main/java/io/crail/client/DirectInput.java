@@ -5,6 +5,7 @@ import io.crail.CrailBuffer;
 import io.crail.CrailInputStream;
 import io.crail.CrailNode;
 import io.crail.CrailResult;
+import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;

@@ -2,6 +2,10 @@
 package io.crail.client;
 
 import io.crail.CrailBuffer;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.space.LocatedExtent;
+import io.crail.client.statistics.StreamCounters;
 import io.crail.common.error.CrailException;
 import io.crail.storage.StorageEndpoint;
 import java.nio.ByteBuffer;

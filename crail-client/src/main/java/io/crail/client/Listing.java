@@ -2,6 +2,7 @@
 package io.crail.client;
 
 import io.crail.CrailNode;
+import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.IncompleteException;
 import io.crail.common.error.MissingNamenode;

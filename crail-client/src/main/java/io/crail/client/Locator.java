@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
+import io.crail.client.space.LocatedExtent;
 import io.crail.protocol.part.Extent;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,6 +2,8 @@
 package io.crail.client;
 
 import io.crail.CrailNode;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;

@@ -2,6 +2,10 @@
 package io.crail.client;
 
 import io.crail.CrailNode;
+import io.crail.client.lease.CreateCall;
+import io.crail.client.lease.LeaseReturn;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;

@@ -2,6 +2,13 @@
 package io.crail.client;
 
 import io.crail.CrailKeyValue;
+import io.crail.client.datanode.Endpoints;
+import io.crail.client.lease.AcquireCall;
+import io.crail.client.lease.CreateCall;
+import io.crail.client.lease.LeaseReturn;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.space.SpaceAhead;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.SmallValue;

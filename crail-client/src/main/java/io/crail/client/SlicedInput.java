@@ -2,6 +2,10 @@
 package io.crail.client;
 
 import io.crail.CrailBufferedInputStream;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.CountedCallback;
+import io.crail.client.loop.IoWait;
+import io.crail.client.statistics.StreamCounters;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.LimitExceededException;

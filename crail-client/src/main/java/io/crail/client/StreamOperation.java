@@ -2,6 +2,10 @@
 package io.crail.client;
 
 import io.crail.CrailResult;
+import io.crail.client.datanode.Endpoints;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.space.LocatedExtent;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
+import io.crail.client.loop.Awaitable;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;

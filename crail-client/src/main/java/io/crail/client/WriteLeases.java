@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
+import io.crail.client.lease.DoubtfulCreates;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.space.SpaceAhead;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;

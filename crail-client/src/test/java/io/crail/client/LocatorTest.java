@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import io.crail.client.space.LocatedExtent;
 import io.crail.protocol.part.Extent;
 import java.util.ArrayList;
 import java.util.List;

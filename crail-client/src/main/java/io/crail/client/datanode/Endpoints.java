@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.datanode;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
@@ -37,12 +37,12 @@ import java.util.function.Function;
  * its datanode is forgotten, so that the memory of a datanode that has ended goes back to the host,
  * and one that comes back is described anew.
  */
-final class Endpoints implements ClientLoop.Sweepable {
+public final class Endpoints implements ClientLoop.Sweepable {
   private static final int MAX_ENDPOINTS = 16_384;
   private static final long LOOK_INTERVAL_NANOS = 500_000_000;
 
   /** Somebody who needs an endpoint. Called in the loop. */
-  interface Waiter {
+  public interface Waiter {
     /** The endpoint is known now. */
     void endpointReady();
 
@@ -74,7 +74,7 @@ final class Endpoints implements ClientLoop.Sweepable {
    * @param warnings those of the store
    * @param clientId identity of the store, as told to namenodes
    */
-  Endpoints(
+  public Endpoints(
       Configuration configuration,
       Transport transport,
       ClientLoop loop,
@@ -93,7 +93,7 @@ final class Endpoints implements ClientLoop.Sweepable {
   }
 
   /** A datanode and the way to it, or null when it has not been made yet. */
-  Known find(int datanode) {
+  public Known find(int datanode) {
     Known known = ready.get(datanode);
     if (known == null) {
       return null;
@@ -106,17 +106,17 @@ final class Endpoints implements ClientLoop.Sweepable {
   }
 
   /** All datanodes that are known now. */
-  List<DatanodeDescription> known() {
+  public List<DatanodeDescription> known() {
     return ready.values().stream().map(Known::description).toList();
   }
 
   /** The number of endpoints. */
-  int size() {
+  public int size() {
     return ready.size();
   }
 
   /** Makes an endpoint. In the loop. */
-  void resolve(int datanode, Waiter waiter) {
+  public void resolve(int datanode, Waiter waiter) {
     if (closed) {
       waiter.endpointFailed(ErrorCode.CLOSED.exception("store"));
     } else if (find(datanode) != null) {
@@ -161,7 +161,8 @@ final class Endpoints implements ClientLoop.Sweepable {
    *
    * @param heardNanos when it has answered last
    */
-  record Known(DatanodeDescription description, StorageEndpoint endpoint, AtomicLong heardNanos) {}
+  public record Known(
+      DatanodeDescription description, StorageEndpoint endpoint, AtomicLong heardNanos) {}
 
   /** The conversation in which a namenode describes a datanode, a page of regions at a time. */
   private final class Description {
@@ -296,7 +297,7 @@ final class Endpoints implements ClientLoop.Sweepable {
   }
 
   /** Fails outstanding transfers and closes all endpoints. */
-  void close() {
+  public void close() {
     loop.submit(
         () -> {
           closed = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.datanode;
 
 import io.crail.common.Addresses;
 import io.crail.storage.DatanodeDescription;
@@ -12,14 +12,14 @@ import org.slf4j.Logger;
  * Tells, once for each datanode, that its memory is on this host and can not be mapped, which costs
  * speed and nothing else. One for all loops of a store. Thread-safe.
  */
-final class MappingWarnings {
+public final class MappingWarnings {
   /** So many datanodes are told of; who has not looked by then will not. */
   static final int MAX_TOLD = 1024;
 
   private final Logger log;
   private final Set<UUID> told = ConcurrentHashMap.newKeySet();
 
-  MappingWarnings(Logger log) {
+  public MappingWarnings(Logger log) {
     this.log = log;
   }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.call;
 
 import io.crail.CrailNode;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCall;
@@ -15,13 +17,13 @@ import java.util.function.Function;
  * @param <Q> the request
  * @param <R> the response
  */
-class NodeCall<Q, R> extends OperationCall<Q, R> implements Awaitable<CrailNode> {
+public class NodeCall<Q, R> extends OperationCall<Q, R> implements Awaitable<CrailNode> {
   private final LoopContext context;
   private final String path;
   private final Function<R, CrailNode> toNode;
   private volatile CrailNode node;
 
-  NodeCall(
+  public NodeCall(
       LoopContext context, Operation<Q, R> operation, String path, Function<R, CrailNode> toNode) {
     super(operation);
     this.context = context;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.loop;
 
+import io.crail.client.datanode.Endpoints;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeClient;
@@ -14,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  * What belongs to one loop of a store: its connections to namenodes and datanodes. Threads that
  * share a loop share this. Thread-safe.
  */
-final class LoopContext {
+public final class LoopContext {
   private static final int USUAL_BLOCK_BYTES = 1 << 20;
   private static final long THROTTLE_PAUSE_NANOS = 20_000;
 
@@ -34,7 +35,7 @@ final class LoopContext {
   /** By namenode, until when it is taken to have no memory for small values; 0 if it has some. */
   private final AtomicLongArray fullUntilNanos;
 
-  LoopContext(
+  public LoopContext(
       ClientLoop loop,
       NameNodeClient namenodes,
       Endpoints endpoints,
@@ -50,32 +51,32 @@ final class LoopContext {
     this.fullUntilNanos = new AtomicLongArray(namenodes.count());
   }
 
-  ClientLoop loop() {
+  public ClientLoop loop() {
     return loop;
   }
 
-  NameNodeClient namenodes() {
+  public NameNodeClient namenodes() {
     return namenodes;
   }
 
-  Endpoints endpoints() {
+  public Endpoints endpoints() {
     return endpoints;
   }
 
-  long nanoTime() {
+  public long nanoTime() {
     return loop.clock().nanoTime();
   }
 
-  long roughNanos() {
+  public long roughNanos() {
     return loop.roughNanos();
   }
 
-  long rpcTimeoutNanos() {
+  public long rpcTimeoutNanos() {
     return rpcTimeoutNanos;
   }
 
   /** How long a datanode may answer nothing before its share of a write goes elsewhere. */
-  long silenceNanos(int length) {
+  public long silenceNanos(int length) {
     return silenceNanos + length * SLOWEST_NANOS_PER_BYTE;
   }
 
@@ -84,7 +85,7 @@ final class LoopContext {
    *
    * @param id a node of a namenode that has answered on this loop
    */
-  long leaseNanos(long id) {
+  public long leaseNanos(long id) {
     // None yet on this loop: the answer came over another one. Ask again rather than guess.
     return leaseNanosAt(owner(id));
   }
@@ -95,18 +96,18 @@ final class LoopContext {
    *
    * @param id a node of a namenode that has answered on this loop
    */
-  long incarnation(long id) {
+  public long incarnation(long id) {
     return namenodes.hello(owner(id)).incarnation();
   }
 
   /** As {@link #leaseNanos}, for a namenode by its index. */
-  long leaseNanosAt(int namenode) {
+  public long leaseNanosAt(int namenode) {
     Hello.Response hello = namenodes.hello(namenode);
     return hello == null ? 0 : hello.leaseMillis() * 1_000_000L;
   }
 
   /** Bytes of a block at a namenode that has answered on this loop; else 0. */
-  int blockBytesAt(int namenode) {
+  public int blockBytesAt(int namenode) {
     Hello.Response hello = namenodes.hello(namenode);
     return hello == null ? 0 : hello.blockSize();
   }
@@ -118,7 +119,7 @@ final class LoopContext {
   }
 
   /** Bytes of a block at the namenode of a node. */
-  int blockBytes(long id) {
+  public int blockBytes(long id) {
     Hello.Response hello = namenodes.hello(owner(id));
     return hello == null ? USUAL_BLOCK_BYTES : hello.blockSize();
   }
@@ -127,12 +128,12 @@ final class LoopContext {
    * Most bytes of a value that the namenode of a node holds itself; 0 when it is not known, or has
    * no memory.
    */
-  int smallValue(long id) {
+  public int smallValue(long id) {
     return smallValueAt((int) Long.remainderUnsigned(id, namenodes.count()));
   }
 
   /** As {@link #smallValue}, for a namenode by its index. */
-  int smallValueAt(int namenode) {
+  public int smallValueAt(int namenode) {
     Hello.Response hello = namenodes.hello(namenode);
     long full = fullUntilNanos.get(namenode);
     return hello == null || (full != 0 && full - nanoTime() > 0) ? 0 : hello.smallValue();
@@ -142,13 +143,13 @@ final class LoopContext {
    * Most bytes of a value that go with its create. Before the namenode has said what it holds, all
    * that may be: it tells with the answer whether it has kept them.
    */
-  int mostWithCreateAt(int namenode) {
+  public int mostWithCreateAt(int namenode) {
     Hello.Response hello = namenodes.hello(namenode);
     return hello == null ? SmallValue.MAX_LENGTH : hello.smallValue();
   }
 
   /** The namenode of a node has no memory for more small values. */
-  void smallValuesFull(long id) {
+  public void smallValuesFull(long id) {
     int namenode = (int) Long.remainderUnsigned(id, namenodes.count());
     fullUntilNanos.set(namenode, nanoTime() + FULL_NANOS | 1);
   }
@@ -159,7 +160,7 @@ final class LoopContext {
    * @throws CrailException with LIMIT_EXCEEDED when none ends for longer than the deadline of a
    *     metadata operation
    */
-  void throttle() throws CrailException, InterruptedException {
+  public void throttle() throws CrailException, InterruptedException {
     if (loop.outstandingOrQueued() >= maxOutstanding && !loop.isDriver()) {
       throttleSlowly();
     }
@@ -190,7 +191,7 @@ final class LoopContext {
   }
 
   /** Fails what is outstanding, closes all connections, and the loop. */
-  void close() {
+  public void close() {
     endpoints.close();
     namenodes.close();
     loop.close();

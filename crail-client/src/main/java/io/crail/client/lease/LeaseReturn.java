@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.lease;
 
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
@@ -16,7 +18,7 @@ import java.util.function.Consumer;
  * may be another try after it, until one has been answered. A namenode that has no memory for the
  * value that comes with a lease keeps the lease: the next try goes without the value. Thread-safe.
  */
-final class LeaseReturn {
+public final class LeaseReturn {
   private final LoopContext context;
   private final String path;
   private final RpcCall source;
@@ -46,7 +48,7 @@ final class LeaseReturn {
    * @param value what is written, of a small value that goes with the lease
    * @param whenGone runs once the lease is known to be gone
    */
-  LeaseReturn(
+  public LeaseReturn(
       LoopContext context,
       String path,
       RpcCall source,
@@ -68,7 +70,7 @@ final class LeaseReturn {
   }
 
   /** True when an error leaves open whether its call has taken place. */
-  static boolean isDoubtful(CrailException failure) {
+  public static boolean isDoubtful(CrailException failure) {
     ErrorCode code = failure.code();
     return code == ErrorCode.UNAVAILABLE
         || code == ErrorCode.TIMED_OUT
@@ -76,7 +78,7 @@ final class LeaseReturn {
   }
 
   /** The try under way or the one that was answered; a new one when there is none such. */
-  Try tried() {
+  public Try tried() {
     Try made;
     synchronized (this) {
       if (latest != null && !(latest.isComplete() && latest.isDoubtful())) {
@@ -91,19 +93,19 @@ final class LeaseReturn {
   }
 
   /** Makes the first try. */
-  void begin() {
+  public void begin() {
     if (!isBegun()) {
       tried();
     }
   }
 
   /** Why the namenode did not take the value; null when it did, or may. */
-  synchronized CrailException refusal() {
+  public synchronized CrailException refusal() {
     return refusal == null && latest != null && latest.isRefused() ? latest.failure() : refusal;
   }
 
   /** Gives the lease back without the value if that is refused: nobody writes it anywhere else. */
-  void giveUpValue() {
+  public void giveUpValue() {
     boolean again;
     synchronized (this) {
       valueGivenUp = true;
@@ -119,7 +121,7 @@ final class LeaseReturn {
    *
    * @param then runs when nothing of it is under way any more
    */
-  void giveUpValue(Runnable then) {
+  public void giveUpValue(Runnable then) {
     Try first = tried();
     giveUpValue();
     first.whenComplete(() -> (first.isRefused() ? tried() : first).whenComplete(then));
@@ -134,12 +136,12 @@ final class LeaseReturn {
   }
 
   /** True once the lease is known to be gone. */
-  synchronized boolean isGone() {
+  public synchronized boolean isGone() {
     return latest != null && latest.isComplete() && !latest.isDoubtful();
   }
 
   /** One try to give the lease back; fails as the namenode has answered, or not. */
-  final class Try extends OperationCall<SetSize.Request, SetSize.Response> {
+  public final class Try extends OperationCall<SetSize.Request, SetSize.Response> {
     private final SmallValue carried;
     private final long waitUntilNanos;
 
@@ -205,7 +207,7 @@ final class LeaseReturn {
      *
      * @throws CrailException when the lease may still be there
      */
-    void awaitGone() throws CrailException, InterruptedException {
+    public void awaitGone() throws CrailException, InterruptedException {
       awaitEnd();
       if (isRefused()) {
         tried().awaitGone();
@@ -215,7 +217,7 @@ final class LeaseReturn {
     }
 
     /** Waits for the end of this try; false when it does not come in time. */
-    boolean awaitEnd(long deadlineNanos) throws InterruptedException {
+    public boolean awaitEnd(long deadlineNanos) throws InterruptedException {
       return context.loop().await(this, deadlineNanos);
     }
 
@@ -224,7 +226,7 @@ final class LeaseReturn {
      *
      * @throws CrailException when it does not come
      */
-    void awaitEnd() throws CrailException, InterruptedException {
+    public void awaitEnd() throws CrailException, InterruptedException {
       if (!awaitEnd(waitUntilNanos)) {
         throw ErrorCode.TIMED_OUT.exception("giving back the write lease of " + path);
       }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.space;
 
+import io.crail.client.loop.LoopContext;
 import io.crail.common.Utf8;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.SetSize;
@@ -23,7 +24,7 @@ import java.util.List;
  * generations, this store would be cut off from one before others may have that space. What
  * somebody may be writing to the namenode has again a lease later. Thread-safe.
  */
-final class SpaceAhead {
+public final class SpaceAhead {
   /** Most bytes that are given ahead, or asked for, at a time. */
   static final long MOST_BYTES = 64L << 20;
 
@@ -43,7 +44,7 @@ final class SpaceAhead {
    * @param host the one asked for
    * @param length bytes of their extent
    */
-  record Kind(
+  public record Kind(
       int namenode, String table, int storageClass, boolean strict, Utf8 host, int length) {}
 
   /**
@@ -54,7 +55,7 @@ final class SpaceAhead {
    * @param validUntilNanos when the last write to it has to be over
    * @param incarnation which start of the namenode has given it
    */
-  record Grant(long id, long token, Extent extent, long validUntilNanos, long incarnation) {}
+  public record Grant(long id, long token, Extent extent, long validUntilNanos, long incarnation) {}
 
   /**
    * How to put a value.
@@ -62,7 +63,7 @@ final class SpaceAhead {
    * @param grant where to write it; null when it goes the long way
    * @param asks whether to ask for the space of the next one
    */
-  record Plan(Grant grant, boolean asks) {}
+  public record Plan(Grant grant, boolean asks) {}
 
   /** A value of which nothing is known. */
   static final Plan NONE = new Plan(null, false);
@@ -94,7 +95,7 @@ final class SpaceAhead {
    * @param leaseNanos of the namenode
    * @param incarnation of the namenode, as it was heard of last
    */
-  synchronized Plan plan(Kind kind, long nowNanos, long leaseNanos, long incarnation) {
+  public synchronized Plan plan(Kind kind, long nowNanos, long leaseNanos, long incarnation) {
     forgetEnded(unused, nowNanos);
     forgetEnded(untouched, nowNanos);
     Sequence sequence = sequences.get(kind);
@@ -154,7 +155,7 @@ final class SpaceAhead {
    *
    * @param grant what has come, or null
    */
-  synchronized void answered(Kind kind, Grant grant) {
+  public synchronized void answered(Kind kind, Grant grant) {
     bytes -= kind.length;
     if (grant == null) {
       return;
@@ -170,7 +171,7 @@ final class SpaceAhead {
   }
 
   /** What was planned to be written to waits for the next value. */
-  synchronized void notYet(Kind kind, Grant grant) {
+  public synchronized void notYet(Kind kind, Grant grant) {
     any = true;
     bytes += grant.extent.length();
     Sequence sequence = sequences.get(kind);
@@ -182,18 +183,18 @@ final class SpaceAhead {
   }
 
   /** What was planned to be written to will not be used, or nobody knows. */
-  synchronized void unused(Grant grant) {
+  public synchronized void unused(Grant grant) {
     bytes += grant.extent.length();
     unused.add(grant);
   }
 
   /** True while there may be something to give back. */
-  boolean hasSome() {
+  public boolean hasSome() {
     return any;
   }
 
   /** Gives back what is too old to be used, and was not; called now and then. */
-  void tick(LoopContext context, long nowNanos) {
+  public void tick(LoopContext context, long nowNanos) {
     if (!any) {
       return;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.lease;
 
+import io.crail.client.loop.LoopContext;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeOperations;
@@ -19,7 +20,7 @@ import java.util.ArrayDeque;
  * out. A node that is somebody else's refuses that. Who is not found under its path any more keeps
  * its lease until this client falls silent. Thread-safe.
  */
-final class DoubtfulCreates {
+public final class DoubtfulCreates {
   /** Above it the namenode ends what it has granted when this client falls silent. */
   private static final int MAX_WAITING = 1 << 16;
 
@@ -43,7 +44,7 @@ final class DoubtfulCreates {
    * @param id the node; 0 when nobody knows it
    * @param close how its lease is to end, as in {@link SetSize}
    */
-  void add(LoopContext context, String path, long id, long token, int close) {
+  public void add(LoopContext context, String path, long id, long token, int close) {
     long dueNanos = context.nanoTime() + context.rpcTimeoutNanos();
     synchronized (this) {
       if (waiting.size() < MAX_WAITING) {
@@ -54,7 +55,7 @@ final class DoubtfulCreates {
   }
 
   /** Looks into those whose time has come; called now and then. */
-  void tick(long nowNanos) {
+  public void tick(long nowNanos) {
     if (!any) {
       return;
     }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.loop;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Runs something when it has been run itself a number of times. Thread-safe. */
-final class CountedCallback implements Runnable {
+public final class CountedCallback implements Runnable {
   private final AtomicInteger left;
   private final Runnable then;
 
-  CountedCallback(int count, Runnable then) {
+  public CountedCallback(int count, Runnable then) {
     this.left = new AtomicInteger(count);
     this.then = then;
   }

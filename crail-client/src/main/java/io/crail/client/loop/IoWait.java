@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.loop;
 
 import io.crail.common.error.CrailException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 
 /** Waits inside methods that may only throw {@link IOException}. */
-final class IoWait {
+public final class IoWait {
   private IoWait() {}
 
   /** Something that may be interrupted. */
-  interface Step<T> {
+  public interface Step<T> {
     T run() throws CrailException, InterruptedException;
   }
 
   /** Runs a step; an interrupt stays set and becomes an exception. */
-  static <T> T of(Step<T> step) throws IOException {
+  public static <T> T of(Step<T> step) throws IOException {
     try {
       return step.run();
     } catch (InterruptedException e) {

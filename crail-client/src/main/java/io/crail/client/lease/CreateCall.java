@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.lease;
 
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
@@ -10,7 +12,7 @@ import io.crail.rpc.RpcPeer;
 import java.nio.ByteBuffer;
 
 /** A create; its handle may exist from the beginning and waits for the answer where it needs it. */
-abstract class CreateCall extends RpcCall {
+public abstract class CreateCall extends RpcCall {
   private final LoopContext context;
   private final long sentNanos;
   private final long token;
@@ -23,7 +25,7 @@ abstract class CreateCall extends RpcCall {
    * @param peer the namenode of the path
    * @param token the write lease that the creator gets; 0 for none
    */
-  CreateCall(LoopContext context, RpcPeer peer, long token) {
+  public CreateCall(LoopContext context, RpcPeer peer, long token) {
     this.context = context;
     // Never later than it is: the lease is taken to end too early rather than too late.
     this.sentNanos = context.roughNanos();
@@ -31,22 +33,22 @@ abstract class CreateCall extends RpcCall {
     prepare(peer, sentNanos + context.rpcTimeoutNanos());
   }
 
-  final LoopContext context() {
+  public final LoopContext context() {
     return context;
   }
 
   /** Whether the creator gets the write lease. */
-  final boolean asksForLease() {
+  public final boolean asksForLease() {
     return token != 0;
   }
 
   /** When the request was sent, at the earliest; the write lease lasts from then on. */
-  final long sentNanos() {
+  public final long sentNanos() {
     return sentNanos;
   }
 
   /** Which start of the namenode has granted the lease; once this has succeeded. */
-  final long incarnation() {
+  public final long incarnation() {
     return incarnation;
   }
 
@@ -55,7 +57,7 @@ abstract class CreateCall extends RpcCall {
    *
    * @throws CrailException with the stack of the calling thread
    */
-  final void join() throws CrailException, InterruptedException {
+  public final void join() throws CrailException, InterruptedException {
     if (!context.loop().await(this, deadlineNanos() + Awaitable.GRACE_NANOS)) {
       throw ErrorCode.TIMED_OUT.exception(toString());
     }
@@ -66,7 +68,7 @@ abstract class CreateCall extends RpcCall {
   }
 
   /** The answer, once this has succeeded. */
-  final Create.Response response() {
+  public final Create.Response response() {
     return response;
   }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.space;
 
+import io.crail.client.datanode.Endpoints;
+import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.part.Extent;
 import io.crail.storage.StorageEndpoint;
@@ -10,14 +12,14 @@ import io.crail.storage.StorageEndpoint;
  * become of it: bytes in it are acknowledged, or it is given up before any is, and other space
  * takes its place. Once one of these holds, it holds for ever.
  */
-final class LocatedExtent {
+public final class LocatedExtent {
   private final Extent extent;
   private final long validUntilNanos;
 
   /** Found once and kept; two threads that race find the same. */
   private volatile Endpoints.Known datanode;
 
-  LocatedExtent(Extent extent, long validUntilNanos) {
+  public LocatedExtent(Extent extent, long validUntilNanos) {
     this.extent = extent;
     this.validUntilNanos = validUntilNanos;
   }
@@ -30,7 +32,7 @@ final class LocatedExtent {
   private volatile long writesEndNanos = Long.MAX_VALUE;
 
   /** Notes that bytes in it are acknowledged; false when it was given up before. */
-  boolean acknowledge() {
+  public boolean acknowledge() {
     return acknowledged || !isGivenUp() && tryAcknowledge();
   }
 
@@ -46,7 +48,7 @@ final class LocatedExtent {
    * @param nanos when the last write to it has to be over, as the namenode expects
    * @return false when bytes in it are acknowledged, so that nothing can take its place
    */
-  synchronized boolean giveUp(CrailException cause, long nanos) {
+  public synchronized boolean giveUp(CrailException cause, long nanos) {
     if (!acknowledged && givenUp == null) {
       writesEndNanos = nanos;
       givenUp = cause;
@@ -55,17 +57,17 @@ final class LocatedExtent {
   }
 
   /** True when other space takes its place. */
-  boolean isGivenUp() {
+  public boolean isGivenUp() {
     return givenUp != null;
   }
 
   /** What a write to it has failed with, so that it was given up; else null. */
-  CrailException whyGivenUp() {
+  public CrailException whyGivenUp() {
     return givenUp;
   }
 
   /** When a write to it has to be over, if that is before a deadline. */
-  long writesEndNanos(long deadlineNanos) {
+  public long writesEndNanos(long deadlineNanos) {
     return isGivenUp() && writesEndNanos - deadlineNanos < 0 ? writesEndNanos : deadlineNanos;
   }
 
@@ -77,7 +79,7 @@ final class LocatedExtent {
    * @param begunNanos when it was begun
    * @param silenceNanos how long its datanode may answer nothing, from then on
    */
-  long writesEndNanos(long deadlineNanos, long begunNanos, long silenceNanos) {
+  public long writesEndNanos(long deadlineNanos, long begunNanos, long silenceNanos) {
     if (acknowledged) {
       return deadlineNanos;
     }
@@ -87,26 +89,26 @@ final class LocatedExtent {
   }
 
   /** Notes that the datanode, whose endpoint has been found, has answered. */
-  void answered(LoopContext context) {
+  public void answered(LoopContext context) {
     if (!datanode.endpoint().isLocal()) {
       datanode.heardNanos().lazySet(context.nanoTime());
     }
   }
 
-  Extent extent() {
+  public Extent extent() {
     return extent;
   }
 
-  long validUntilNanos() {
+  public long validUntilNanos() {
     return validUntilNanos;
   }
 
-  boolean isValid(long nowNanos) {
+  public boolean isValid(long nowNanos) {
     return validUntilNanos - nowNanos > 0;
   }
 
   /** The endpoint of the extent's datanode, or null when it has not been made yet. */
-  StorageEndpoint endpoint(Endpoints endpoints) {
+  public StorageEndpoint endpoint(Endpoints endpoints) {
     Endpoints.Known known = datanode;
     if (known == null) {
       known = endpoints.find(extent.datanode());
@@ -119,7 +121,7 @@ final class LocatedExtent {
    * Whether the datanode, whose endpoint has been found, refuses to read what has become another
    * node's. Else what was read is good only while this is valid.
    */
-  boolean isChecked() {
+  public boolean isChecked() {
     return datanode.description().checksGeneration();
   }
 }

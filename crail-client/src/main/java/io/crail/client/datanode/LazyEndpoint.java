@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.datanode;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;

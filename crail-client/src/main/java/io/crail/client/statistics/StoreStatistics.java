@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.statistics;
 
 import io.crail.CrailStatistics;
 import io.crail.CrailStatistics.StatisticsProvider;
@@ -7,7 +7,7 @@ import io.crail.memory.BufferPool;
 import java.util.function.LongSupplier;
 
 /** What a store counts, under Apache Crail's provider names. Thread-safe. */
-final class StoreStatistics {
+public final class StoreStatistics {
   private static final int TOTAL = 0;
   private static final int NON_BLOCKING = 1;
   private static final int BLOCKING = 2;
@@ -26,7 +26,7 @@ final class StoreStatistics {
   private final CounterGroup bufferedInput = operations("buffered/in");
   private final CounterGroup bufferedOutput = operations("buffered/out");
 
-  StoreStatistics(boolean enabled, BufferPool pool, LongSupplier endpoints) {
+  public StoreStatistics(boolean enabled, BufferPool pool, LongSupplier endpoints) {
     this.enabled = enabled;
     if (enabled) {
       statistics.addProvider(input);
@@ -58,41 +58,41 @@ final class StoreStatistics {
   }
 
   /** The statistics as the user sees them. */
-  CrailStatistics statistics() {
+  public CrailStatistics statistics() {
     return statistics;
   }
 
-  void inputOpened() {
+  public void inputOpened() {
     if (enabled) {
       streams.input.opened();
     }
   }
 
-  void outputOpened() {
+  public void outputOpened() {
     if (enabled) {
       streams.output.opened();
     }
   }
 
-  void inputClosed(StreamCounters counters) {
+  public void inputClosed(StreamCounters counters) {
     if (enabled) {
       streams.input.closed();
       addPieces(input, counters);
     }
   }
 
-  void outputClosed(StreamCounters counters) {
+  public void outputClosed(StreamCounters counters) {
     if (enabled) {
       streams.output.closed();
       addPieces(output, counters);
     }
   }
 
-  void bufferedInputClosed(StreamCounters counters) {
+  public void bufferedInputClosed(StreamCounters counters) {
     add(bufferedInput, counters);
   }
 
-  void bufferedOutputClosed(StreamCounters counters) {
+  public void bufferedOutputClosed(StreamCounters counters) {
     add(bufferedOutput, counters);
   }
 

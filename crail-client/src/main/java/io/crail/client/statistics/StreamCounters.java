@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.statistics;
 
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * The operations of one stream, added up at its close. Operations are counted by the thread that
  * uses the stream, and their pieces by whichever thread issues them.
  */
-final class StreamCounters {
+public final class StreamCounters {
   private final AtomicLong localPieces = new AtomicLong();
   private final AtomicLong remotePieces = new AtomicLong();
   private final AtomicLong unlocated = new AtomicLong();
@@ -20,7 +20,7 @@ final class StreamCounters {
    *
    * @param endedAtOnce whether it had ended when its issue returned, as copies within a host do
    */
-  void operation(int length, boolean endedAtOnce) {
+  public void operation(int length, boolean endedAtOnce) {
     operations++;
     bytes += length;
     if (endedAtOnce) {
@@ -29,17 +29,17 @@ final class StreamCounters {
   }
 
   /** Counts the part of an operation that goes to one extent. */
-  void piece(boolean local) {
+  public void piece(boolean local) {
     (local ? localPieces : remotePieces).getAndIncrement();
   }
 
   /** Counts a piece that has to wait for its location. */
-  void unlocated() {
+  public void unlocated() {
     unlocated.getAndIncrement();
   }
 
   /** Adds what another stream has counted, which has ended. */
-  void add(StreamCounters other) {
+  public void add(StreamCounters other) {
     operations += other.operations;
     atOnce += other.atOnce;
     bytes += other.bytes;

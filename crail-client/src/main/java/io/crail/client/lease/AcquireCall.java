@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.lease;
 
+import io.crail.client.loop.LoopContext;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.node.AcquireLease;
 
 /** Asks for a write lease, and keeps in mind who has granted it. */
-final class AcquireCall extends OperationCall<AcquireLease.Request, AcquireLease.Response> {
+public final class AcquireCall extends OperationCall<AcquireLease.Request, AcquireLease.Response> {
   private final LoopContext context;
   private final long id;
   private volatile long incarnation;
 
-  AcquireCall(LoopContext context, long id, long token) {
+  public AcquireCall(LoopContext context, long id, long token) {
     super(NameNodeOperations.ACQUIRE_LEASE);
     this.context = context;
     this.id = id;
@@ -23,7 +24,7 @@ final class AcquireCall extends OperationCall<AcquireLease.Request, AcquireLease
   }
 
   /** Which start of the namenode has granted the lease; once this has succeeded. */
-  long incarnation() {
+  public long incarnation() {
     return incarnation;
   }
 

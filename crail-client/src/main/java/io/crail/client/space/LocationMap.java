@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.space;
 
 import java.util.HashMap;
 import java.util.Map;
 
 /** Other names for hosts, as {@code crail.locationmap} gives them. Immutable. */
-final class LocationMap {
+public final class LocationMap {
   private final Map<String, String> names;
 
   private LocationMap(Map<String, String> names) {
@@ -13,7 +13,7 @@ final class LocationMap {
   }
 
   /** True when {@link #parse} takes the text. */
-  static boolean isWellFormed(String text) {
+  public static boolean isWellFormed(String text) {
     if (text.isEmpty()) {
       return true;
     }
@@ -27,7 +27,7 @@ final class LocationMap {
   }
 
   /** Parses well-formed text. */
-  static LocationMap parse(String text) {
+  public static LocationMap parse(String text) {
     Map<String, String> names = new HashMap<>();
     if (!text.isEmpty()) {
       for (String pair : text.split("/", -1)) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.space;
 
 import io.crail.CrailBlockLocation;
 import io.crail.CrailLocationClass;
+import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
@@ -19,11 +20,11 @@ import java.util.Map;
 import java.util.Set;
 
 /** Tells schedulers where the bytes of a file lie. Thread-safe. */
-final class BlockLocations {
+public final class BlockLocations {
   private final LocationMap names;
   private final int replicas;
 
-  BlockLocations(LocationMap names, int replicas) {
+  public BlockLocations(LocationMap names, int replicas) {
     this.names = names;
     this.replicas = replicas;
   }
@@ -39,7 +40,7 @@ final class BlockLocations {
   private record Run(long offset, long length, int datanode) {}
 
   /** The locations of a range, in ascending order. */
-  CrailBlockLocation[] find(LoopContext context, NodeInfo info, long start, long length)
+  public CrailBlockLocation[] find(LoopContext context, NodeInfo info, long start, long length)
       throws CrailException, InterruptedException {
     if (start < 0 || length < 0) {
       throw new IllegalArgumentException("range " + start + ", " + length);

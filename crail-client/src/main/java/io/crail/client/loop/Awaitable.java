@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.loop;
 
 import io.crail.Upcoming;
 import io.crail.common.error.CrailException;
@@ -19,7 +19,7 @@ import java.util.concurrent.TimeoutException;
  *
  * @param <T> the result
  */
-interface Awaitable<T> extends Upcoming<T> {
+public interface Awaitable<T> extends Upcoming<T> {
   /**
    * How long a waiter waits past the deadline. The sweep of the loop ends the operation at the
    * deadline; this is for a loop that was closed meanwhile.

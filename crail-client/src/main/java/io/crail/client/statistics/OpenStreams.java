@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.statistics;
 
 import io.crail.CrailStatistics.StatisticsProvider;
 

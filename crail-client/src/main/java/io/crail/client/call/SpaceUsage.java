@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client;
+package io.crail.client.call;
 
 import io.crail.CrailSpace;
 import io.crail.common.error.CrailException;
@@ -10,11 +10,12 @@ import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.ClassUsage;
 
 /** Adds up what the namenodes tell of their space. */
-final class SpaceUsage {
+public final class SpaceUsage {
   private SpaceUsage() {}
 
   /** Asks all namenodes at the same time. */
-  static CrailSpace ask(NameNodeClient namenodes) throws CrailException, InterruptedException {
+  public static CrailSpace ask(NameNodeClient namenodes)
+      throws CrailException, InterruptedException {
     Answers<Usage.Response> answers =
         Answers.of(namenodes, NameNodeOperations.USAGE, new Usage.Request());
     long capacity = 0;
