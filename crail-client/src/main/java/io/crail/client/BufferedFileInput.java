@@ -29,18 +29,13 @@ final class BufferedFileInput extends SlicedInput {
   private boolean jumped;
 
   BufferedFileInput(DirectInput input) {
-    this(input, sliceCount(input.file().store()));
+    this(input, input.streams().sliceCount());
   }
 
   private BufferedFileInput(DirectInput input, int slices) {
-    super(input.file().store(), slices);
+    super(input.streams(), slices);
     this.input = input;
     this.slices = slices;
-  }
-
-  /** Slices of a buffered stream: those of a buffer, and at least two. */
-  static int sliceCount(CoreStore store) {
-    return Math.max(2, store.pool().bufferBytes() / store.sliceBytes());
   }
 
   @Override
@@ -67,7 +62,7 @@ final class BufferedFileInput extends SlicedInput {
 
   @Override
   protected int leastStraight() {
-    return store().sliceBytes();
+    return streams().sliceBytes();
   }
 
   @Override
@@ -108,9 +103,9 @@ final class BufferedFileInput extends SlicedInput {
     long end = Math.min(begin + target.remaining(), input.file().size());
     int inSlices = (int) (nextRead - begin);
     // So that the slices after them begin at multiples of their size in the file, if there are any.
-    long behind = jumped ? 0 : end % store().sliceBytes();
+    long behind = jumped ? 0 : end % streams().sliceBytes();
     int length = (int) (end - behind - nextRead);
-    if (length < store().sliceBytes() || !input.takesAnyMemory(nextRead)) {
+    if (length < streams().sliceBytes() || !input.takesAnyMemory(nextRead)) {
       return 0;
     }
     StreamOperation straight =
@@ -250,7 +245,7 @@ final class BufferedFileInput extends SlicedInput {
    */
   private void readThroughBuffer(long position, ByteBuffer target)
       throws CrailException, InterruptedException {
-    CrailBuffer buffer = store().pool().allocateBuffer();
+    CrailBuffer buffer = streams().pool().allocateBuffer();
     ByteBuffer memory = buffer.getByteBuffer();
     ByteBuffer root = DirectStream.rootOf(buffer);
     int half = memory.capacity() / 2;
@@ -274,7 +269,7 @@ final class BufferedFileInput extends SlicedInput {
         target.position(target.position() + count);
       } while (newer.getLen() > 0);
     } finally {
-      CountedCallback left = new CountedCallback(2, () -> store().pool().freeBuffer(buffer));
+      CountedCallback left = new CountedCallback(2, () -> streams().pool().freeBuffer(buffer));
       older.whenComplete(left);
       newer.whenComplete(left);
     }

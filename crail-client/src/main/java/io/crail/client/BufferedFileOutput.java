@@ -18,7 +18,7 @@ import java.util.concurrent.Future;
 /** A buffered stream that appends to a file. */
 final class BufferedFileOutput extends CrailBufferedOutputStream {
   private final DirectOutput output;
-  private final CoreStore store;
+  private final StreamContext streams;
   private final SliceMemory memory;
   private final StreamCounters counters = new StreamCounters();
 
@@ -37,9 +37,9 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
 
   BufferedFileOutput(DirectOutput output) {
     this.output = output;
-    this.store = output.file().store();
+    this.streams = output.streams();
     this.memory =
-        new SliceMemory(store.pool(), store.sliceBytes(), BufferedFileInput.sliceCount(store));
+        new SliceMemory(streams.pool(), streams.sliceBytes(), streams.sliceCount());
   }
 
   @Override
@@ -51,9 +51,9 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
     if (current == null) {
       checkOpen();
       current = IoWait.of(this::freeSlice);
-      int fileOffset = (int) (output.position() % store.sliceBytes());
+      int fileOffset = (int) (output.position() % streams.sliceBytes());
       // So that the next slices begin at multiples of their size in the file.
-      current.limit(store.sliceBytes() - fileOffset);
+      current.limit(streams.sliceBytes() - fileOffset);
     }
     return current;
   }
@@ -67,7 +67,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
 
   @Override
   protected int leastStraight() {
-    return store.sliceBytes();
+    return streams.sliceBytes();
   }
 
   @Override
@@ -102,8 +102,8 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
     long begin = output.position();
     // So that the next slice begins at a multiple of its size in the file.
     long last = begin + source.remaining() - 1;
-    int length = (int) (last - last % store.sliceBytes() - begin);
-    if (length < store.sliceBytes()
+    int length = (int) (last - last % streams.sliceBytes() - begin);
+    if (length < streams.sliceBytes()
         || straight != null
         || !source.isDirect()
         || !output.takesAnyMemory(begin)) {
@@ -274,7 +274,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
     } catch (IOException e) {
       first = first == null ? e : first;
     } catch (InterruptedException e) {
-      first = first == null ? CoreNode.interrupted(e).getCause() : first;
+      first = first == null ? IoWait.interrupted(e) : first;
     } catch (Exception e) {
       first = first == null ? new IOException(e) : first;
     } finally {
@@ -284,7 +284,7 @@ final class BufferedFileOutput extends CrailBufferedOutputStream {
         slice.operation.whenComplete(left);
       }
       left.run();
-      store.statistics().bufferedOutputClosed(counters);
+      streams.statistics().bufferedOutputClosed(counters);
     }
     if (first != null) {
       throw first;

@@ -9,6 +9,7 @@ import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailTable;
 import io.crail.client.lease.CreateCall;
+import io.crail.client.loop.IoWait;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
@@ -21,13 +22,13 @@ import java.util.Iterator;
 /** A handle of a node with children. Thread-safe. */
 abstract class CoreContainer extends CoreNode implements CrailContainer {
   private CoreContainer(
-      CoreStore store, String path, CrailNodeType type, CreateCall create, NodeInfo info) {
+      StoreContext store, String path, CrailNodeType type, CreateCall create, NodeInfo info) {
     super(store, path, type, create, info);
   }
 
   /** A directory. */
   static final class Directory extends CoreContainer implements CrailDirectory {
-    Directory(CoreStore store, String path, CreateCall create, NodeInfo info) {
+    Directory(StoreContext store, String path, CreateCall create, NodeInfo info) {
       super(store, path, CrailNodeType.DIRECTORY, create, info);
     }
 
@@ -39,7 +40,7 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
 
   /** A multi-file. */
   static final class MultiFile extends CoreContainer implements CrailMultiFile {
-    MultiFile(CoreStore store, String path, CreateCall create, NodeInfo info) {
+    MultiFile(StoreContext store, String path, CreateCall create, NodeInfo info) {
       super(store, path, CrailNodeType.MULTIFILE, create, info);
     }
 
@@ -53,13 +54,26 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
       if (outstanding < 1) {
         throw new IllegalArgumentException("outstanding must be at least 1, not " + outstanding);
       }
-      return new MultiFileInput(this, list(store().randomizesListings()), outstanding);
+      Listing children = list(store().randomizesListings());
+      return new MultiFileInput(
+          store().streams(), getPath(), () -> openNext(children), outstanding);
     }
+  }
+
+  /** Opens the next file of a listing that has bytes; null when there is none. */
+  private static DirectInput openNext(Listing children)
+      throws CrailException, InterruptedException {
+    while (children.fetch()) {
+      if (children.next() instanceof CoreFile file && file.size() > 0) {
+        return file.openInput(file.size());
+      }
+    }
+    return null;
   }
 
   /** A table. */
   static final class Table extends CoreContainer implements CrailTable {
-    Table(CoreStore store, String path, CreateCall create, NodeInfo info) {
+    Table(StoreContext store, String path, CreateCall create, NodeInfo info) {
       super(store, path, CrailNodeType.TABLE, create, info);
     }
 
@@ -85,7 +99,7 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
     } catch (CrailException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
-      throw interrupted(e);
+      throw new UncheckedIOException(IoWait.interrupted(e));
     }
   }
 
@@ -107,7 +121,7 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
       present =
           store().context().namenodes().call(NameNodeOperations.LOOKUP, request).join().node();
     } catch (CrailException e) {
-      if (LookupCall.isAbsence(e.code())) {
+      if (isAbsence(e.code())) {
         throw ErrorCode.STALE_NODE.exception(getPath());
       }
       throw e;

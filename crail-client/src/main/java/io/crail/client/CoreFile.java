@@ -28,7 +28,7 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /** A handle of a node with bytes. Thread-safe. */
-class CoreFile extends CoreNode implements CrailFile {
+class CoreFile extends CoreNode implements CrailFile, StreamFile {
   private static final VarHandle SIZE;
 
   static {
@@ -53,7 +53,7 @@ class CoreFile extends CoreNode implements CrailFile {
 
   /** A handle of a node that is there. */
   CoreFile(
-      CoreStore store,
+      StoreContext store,
       String path,
       NodeInfo info,
       List<Extent> firstExtents,
@@ -70,7 +70,7 @@ class CoreFile extends CoreNode implements CrailFile {
   }
 
   private CoreFile(
-      CoreStore store,
+      StoreContext store,
       String path,
       CrailNodeType type,
       NodeInfo info,
@@ -84,33 +84,27 @@ class CoreFile extends CoreNode implements CrailFile {
   }
 
   /** A handle of a node that is being created, with the write lease {@code token}. */
-  CoreFile(CoreStore store, String path, CrailNodeType type, CreateCall create, long token) {
+  CoreFile(StoreContext store, String path, CrailNodeType type, CreateCall create, long token) {
     super(store, path, type, create, null);
     this.firstExtents = List.of();
     this.extentsValidUntilNanos = 0;
     this.size = -1;
-    this.lease = new HandleLease(this, create, token);
+    this.lease = new HandleLease(store.leases().unused(), path, create, token);
   }
 
-  /** By the path, so that whoever repeats a run meets handles in the same order. */
   @Override
-  public final int hashCode() {
-    return getPath().hashCode();
-  }
-
-  /** Bytes that can be read. */
-  final long size() {
+  public final long size() {
     long known = size;
     return known >= 0 ? known : infoUnchecked().size();
   }
 
-  /** The node's id. */
-  final long id() {
+  @Override
+  public final long id() {
     return infoUnchecked().id();
   }
 
-  /** Tells that the bytes up to {@code newSize} are written. */
-  final void grownTo(long newSize) {
+  @Override
+  public final void grownTo(long newSize) {
     long known = size;
     while (newSize > known && !SIZE.compareAndSet(this, known, newSize)) {
       known = size;
@@ -183,7 +177,7 @@ class CoreFile extends CoreNode implements CrailFile {
       throws CrailException, InterruptedException {
     NodeInfo known = info();
     return DirectInput.open(
-        this, context, known.id(), firstExtents, extentsValidUntilNanos, readHint, revalidates);
+        this, store().streams(), context, known.id(), firstExtents, extentsValidUntilNanos, readHint, revalidates);
   }
 
   @Override
@@ -198,9 +192,7 @@ class CoreFile extends CoreNode implements CrailFile {
     lease().beginUse();
     try {
       DirectOutput output = openOutput(known, writeHint);
-      writer = output;
-      store().register(output);
-      return output;
+      return opened(output);
     } catch (CrailException | InterruptedException | RuntimeException e) {
       lease.endUse();
       throw e;
@@ -237,7 +229,7 @@ class CoreFile extends CoreNode implements CrailFile {
       LoopContext context, AcquireCall acquired, long sentNanos, long writeHint)
       throws CrailException {
     if (acquired.isFailed()) {
-      notAcquired(context, acquired, id(), lease.token(), acquired.failure());
+      notAcquired(context, acquired, lease.token(), acquired.failure());
       lease.endUse();
       throw acquired.failure();
     }
@@ -255,10 +247,15 @@ class CoreFile extends CoreNode implements CrailFile {
   }
 
   /** Notes a stream that holds no bytes back. */
-  private DirectOutput begun(DirectOutput output) throws CrailException {
+  private DirectOutput begun(DirectOutput output) {
     output.holdNothing();
+    return opened(output);
+  }
+
+  private DirectOutput opened(DirectOutput output) {
     writer = output;
-    store().register(output);
+    store().streams().opened(output);
+    store().leases().wake();
     return output;
   }
 
@@ -276,9 +273,10 @@ class CoreFile extends CoreNode implements CrailFile {
     WriteLeases.Held term =
         store()
             .leases()
+            .inUse()
             .opened(known.id(), held, create.sentNanos(), leaseNanos, create.incarnation());
-    return new DirectOutput(
-        this, context, known, create.response().extents(), SmallValue.NONE, held, writeHint, term);
+    return newOutput(
+        context, known, create.response().extents(), SmallValue.NONE, held, writeHint, term);
   }
 
   private DirectOutput openOutput(NodeInfo known, long writeHint)
@@ -288,13 +286,13 @@ class CoreFile extends CoreNode implements CrailFile {
     long held = lease.token();
     long sentNanos = context.nanoTime();
     if (create != null && !create.asksForLease()) {
-      store().creatorLeases().missed();
+      store().leases().unused().missed();
     }
     DirectOutput created = openWithLeaseOfCreate(context, known, writeHint);
     if (created != null) {
       return created;
     }
-    long wanted = held != 0 ? held : store().newToken();
+    long wanted = held != 0 ? held : store().leases().newToken();
     AcquireCall acquired = acquire(context, known.id(), wanted);
     return openWithAcquired(context, acquired, wanted, sentNanos, writeHint);
   }
@@ -310,14 +308,27 @@ class CoreFile extends CoreNode implements CrailFile {
     WriteLeases.Held term =
         store()
             .leases()
+            .inUse()
             .opened(present.id(), wanted, sentNanos, leaseNanos, acquired.incarnation());
+    return newOutput(
+        context, present, response.extents(), response.value(), wanted, writeHint, term);
+  }
+
+  private DirectOutput newOutput(
+      LoopContext context,
+      NodeInfo known,
+      List<Extent> extents,
+      SmallValue value,
+      long token,
+      long writeHint,
+      WriteLeases.Held term) {
     return new DirectOutput(
-        this, context, present, response.extents(), response.value(), wanted, writeHint, term);
+        this, store().streams(), context, known, extents, value, token, writeHint, lease, term);
   }
 
   private AcquireCall acquire(LoopContext context, long id, long wanted)
       throws CrailException, InterruptedException {
-    CreatorLeases leases = store().creatorLeases();
+    CreatorLeases leases = store().leases().unused();
     long returned = leases.returned();
     try {
       return tryAcquire(context, id, wanted);
@@ -341,18 +352,18 @@ class CoreFile extends CoreNode implements CrailFile {
       call.join();
       return call;
     } catch (CrailException e) {
-      notAcquired(context, call, id, wanted, e);
+      notAcquired(context, call, wanted, e);
       throw e;
     } catch (InterruptedException e) {
-      lease.inDoubt(context, call, id, wanted);
+      lease.inDoubt(context, call, wanted);
       throw e;
     }
   }
 
   private void notAcquired(
-      LoopContext context, AcquireCall call, long id, long wanted, CrailException failure) {
+      LoopContext context, AcquireCall call, long wanted, CrailException failure) {
     if (LeaseReturn.isDoubtful(failure)) {
-      lease.inDoubt(context, call, id, wanted);
+      lease.inDoubt(context, call, wanted);
     } else {
       lease.refused();
     }
@@ -366,33 +377,25 @@ class CoreFile extends CoreNode implements CrailFile {
 
   private synchronized HandleLease makeLease() {
     if (lease == null) {
-      lease = new HandleLease(this, create(), 0);
+      lease = new HandleLease(store().leases().unused(), getPath(), id());
     }
     return lease;
   }
 
-  /** True when the create of this node was sent before a time. */
-  final boolean createdBefore(long nanos) {
-    return create().sentNanos() - nanos < 0;
-  }
-
-  /** Where the open output stream of this handle has put a position, or null. */
-  final LocatedExtent locatedByWriter(long position, long nowNanos) {
+  @Override
+  public final LocatedExtent locatedByWriter(long position, long nowNanos) {
     DirectOutput output = writer;
     return output == null || position >= size ? null : output.locate(position, nowNanos);
   }
 
-  /** What the open output stream of this handle holds back, or null. */
-  final byte[] heldByWriter() {
+  @Override
+  public final byte[] heldByWriter() {
     DirectOutput output = writer;
     return output == null ? null : output.held();
   }
 
-  /**
-   * All bytes of a small value, as far as they may be read without asking anybody; else null.
-   * Asking for them may be what uses them up.
-   */
-  byte[] knownValue(long nowNanos) {
+  @Override
+  public byte[] knownValue(long nowNanos) {
     return null;
   }
 
@@ -401,11 +404,9 @@ class CoreFile extends CoreNode implements CrailFile {
     return extentsValidUntilNanos - nowNanos > 0;
   }
 
-  /** Tells that the stream has ended, and how its lease is given back. */
-  final void writerClosed(DirectOutput output, LeaseReturn farewell) {
-    store().unregister(output);
+  @Override
+  public final void writerClosed() {
     writer = null;
-    lease.endUse(farewell);
   }
 
   @Override

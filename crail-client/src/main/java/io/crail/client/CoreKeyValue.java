@@ -30,7 +30,7 @@ final class CoreKeyValue extends CoreFile implements CrailKeyValue {
   private volatile byte[] lookedUp;
 
   CoreKeyValue(
-      CoreStore store,
+      StoreContext store,
       String path,
       NodeInfo info,
       List<Extent> firstExtents,
@@ -40,7 +40,7 @@ final class CoreKeyValue extends CoreFile implements CrailKeyValue {
     this.lookedUp = value.length() == 0 ? null : value.bytes();
   }
 
-  CoreKeyValue(CoreStore store, String path, CreateCall create, long token) {
+  CoreKeyValue(StoreContext store, String path, CreateCall create, long token) {
     super(store, path, CrailNodeType.KEYVALUE, create, token);
   }
 
@@ -55,7 +55,7 @@ final class CoreKeyValue extends CoreFile implements CrailKeyValue {
   }
 
   @Override
-  byte[] knownValue(long nowNanos) {
+  public byte[] knownValue(long nowNanos) {
     if (lookedUp == null) {
       return null;
     }

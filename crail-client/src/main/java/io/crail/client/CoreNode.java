@@ -13,6 +13,7 @@ import io.crail.CrailNodeType;
 import io.crail.CrailStore;
 import io.crail.CrailTable;
 import io.crail.client.lease.CreateCall;
+import io.crail.client.loop.IoWait;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.SmallValue;
@@ -37,7 +38,7 @@ abstract class CoreNode implements CrailNode {
     }
   }
 
-  private final CoreStore store;
+  private final StoreContext store;
   private final String path;
   private final CrailNodeType type;
   private final CreateCall create;
@@ -49,7 +50,7 @@ abstract class CoreNode implements CrailNode {
    * @param create the call that creates the node, if the handle exists before its answer
    * @param info what is known; null before the answer
    */
-  CoreNode(CoreStore store, String path, CrailNodeType type, CreateCall create, NodeInfo info) {
+  CoreNode(StoreContext store, String path, CrailNodeType type, CreateCall create, NodeInfo info) {
     this.store = store;
     this.path = path;
     this.type = type;
@@ -60,13 +61,13 @@ abstract class CoreNode implements CrailNode {
 
   /** The handle of a node that the namenode has described. */
   static CoreNode of(
-      CoreStore store, String path, NodeInfo info, List<Extent> extents, long validUntilNanos) {
+      StoreContext store, String path, NodeInfo info, List<Extent> extents, long validUntilNanos) {
     return of(store, path, info, extents, SmallValue.NONE, validUntilNanos);
   }
 
   /** As the other one, with all bytes of a small value. */
   static CoreNode of(
-      CoreStore store,
+      StoreContext store,
       String path,
       NodeInfo info,
       List<Extent> extents,
@@ -84,7 +85,7 @@ abstract class CoreNode implements CrailNode {
 
   /** The handle of a node that is being created. */
   static CoreNode creating(
-      CoreStore store, String path, NodeType type, CreateCall create, long token) {
+      StoreContext store, String path, NodeType type, CreateCall create, long token) {
     switch (type) {
       case DATAFILE:
         return new CoreFile(store, path, CrailNodeType.DATAFILE, create, token);
@@ -96,7 +97,7 @@ abstract class CoreNode implements CrailNode {
   }
 
   private static CoreNode container(
-      CoreStore store, String path, NodeType type, CreateCall create, NodeInfo info) {
+      StoreContext store, String path, NodeType type, CreateCall create, NodeInfo info) {
     switch (type) {
       case DIRECTORY:
         return new CoreContainer.Directory(store, path, create, info);
@@ -109,7 +110,7 @@ abstract class CoreNode implements CrailNode {
     }
   }
 
-  final CoreStore store() {
+  final StoreContext store() {
     return store;
   }
 
@@ -139,21 +140,20 @@ abstract class CoreNode implements CrailNode {
     } catch (CrailException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
-      throw interrupted(e);
+      throw new UncheckedIOException(IoWait.interrupted(e));
     }
   }
 
-  /** As {@link #info()}, without waiting; null when it is not known or the create has failed. */
-  final NodeInfo knownInfo() {
-    NodeInfo known = info;
-    return known == null && create.isComplete() && !create.isFailed()
-        ? create.response().node()
-        : known;
+  /** Replaces what is known. */
+  public final void info(NodeInfo newInfo) {
+    this.info = newInfo;
   }
 
-  /** Replaces what is known. */
-  final void info(NodeInfo newInfo) {
-    this.info = newInfo;
+  /** True for the answers that say: there is no node of this path. */
+  static boolean isAbsence(ErrorCode code) {
+    return code == ErrorCode.NODE_NOT_FOUND
+        || code == ErrorCode.PARENT_NOT_FOUND
+        || code == ErrorCode.NOT_A_CONTAINER;
   }
 
   /** The call that creates the node; null for a handle that came from elsewhere. */
@@ -161,17 +161,9 @@ abstract class CoreNode implements CrailNode {
     return create;
   }
 
-  /** Keeps the interrupt for the caller. */
-  static UncheckedIOException interrupted(InterruptedException e) {
-    Thread.currentThread().interrupt();
-    InterruptedIOException cause = new InterruptedIOException("interrupted");
-    cause.initCause(e);
-    return new UncheckedIOException(cause);
-  }
-
   @Override
   public final CrailStore getFileSystem() {
-    return store;
+    return store.facade();
   }
 
   @Override
@@ -194,8 +186,8 @@ abstract class CoreNode implements CrailNode {
   public final CrailAttributes getAttributes() throws Exception {
     NodeInfo known = info();
     return new CrailAttributes(
-        store.userNames().name(known.id(), known.owner()),
-        store.userNames().name(known.id(), known.group()),
+        store.names().name(known.id(), known.owner()),
+        store.names().name(known.id(), known.group()),
         known.permissions(),
         known.modifiedMillis(),
         known.accessedMillis());

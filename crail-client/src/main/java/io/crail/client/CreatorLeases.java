@@ -16,18 +16,18 @@ import java.util.concurrent.atomic.AtomicLong;
  * asking for them until a handle is written again. {@link HandleLease} says what becomes of each.
  * Thread-safe.
  */
-final class CreatorLeases {
+public final class CreatorLeases {
   private static final int MAX_IDLE = 256;
 
   /** Above it the namenode ends what does not come back, when this client falls silent. */
   private static final int MAX_LEAVING = 1 << 16;
 
-  private final CoreFile[] idle = new CoreFile[MAX_IDLE];
+  private final HandleLease[] idle = new HandleLease[MAX_IDLE];
   private int next;
   private boolean asks = true;
 
-  /** Handles whose lease is being given back. */
-  private final Set<CoreFile> leaving = ConcurrentHashMap.newKeySet();
+  /** Those that are being given back. */
+  private final Set<HandleLease> leaving = ConcurrentHashMap.newKeySet();
 
   private final AtomicLong returned = new AtomicLong();
 
@@ -36,19 +36,19 @@ final class CreatorLeases {
     return asks;
   }
 
-  /** Notes a handle that is created with a lease. */
-  void created(CoreFile file) {
-    CoreFile old;
+  /** Notes the lease of a node that is being created. */
+  void created(HandleLease lease) {
+    HandleLease old;
     synchronized (this) {
       old = idle[next];
       if (old != null) {
         // So that it is found all the time.
         leaving(old);
       }
-      idle[next] = file;
+      idle[next] = lease;
       next = (next + 1) % MAX_IDLE;
     }
-    if (old != null && old.lease().giveBack() != null) {
+    if (old != null && old.giveBack() != null) {
       synchronized (this) {
         asks = false;
       }
@@ -60,22 +60,22 @@ final class CreatorLeases {
     asks = true;
   }
 
-  /** Notes a handle whose lease is being given back. */
-  void leaving(CoreFile file) {
+  /** Notes a lease that is being given back. */
+  void leaving(HandleLease lease) {
     if (leaving.size() < MAX_LEAVING) {
-      leaving.add(file);
+      leaving.add(lease);
     }
   }
 
-  /** Notes that a handle has nothing to give back. */
-  void left(CoreFile file) {
-    leaving.remove(file);
+  /** Notes that there is nothing to give back. */
+  void left(HandleLease lease) {
+    leaving.remove(lease);
   }
 
-  /** Notes that a handle has given its lease back. */
-  void returned(CoreFile file) {
+  /** Notes that a lease has come back. */
+  void returned(HandleLease lease) {
     returned.incrementAndGet();
-    leaving.remove(file);
+    leaving.remove(lease);
   }
 
   /** How many leases have come back so far. */
@@ -90,14 +90,14 @@ final class CreatorLeases {
    */
   LeaseReturn.Try release(long id, String path) {
     // In this order, for handles go from the first to the second.
-    for (CoreFile file : snapshot()) {
-      LeaseReturn.Try back = file == null ? null : file.lease().giveBackFor(id, path);
+    for (HandleLease lease : snapshot()) {
+      LeaseReturn.Try back = lease == null ? null : lease.giveBackFor(id, path);
       if (back != null) {
         return back;
       }
     }
-    for (CoreFile file : leaving) {
-      LeaseReturn.Try back = file.lease().giveBackFor(id, path);
+    for (HandleLease lease : leaving) {
+      LeaseReturn.Try back = lease.giveBackFor(id, path);
       if (back != null) {
         return back;
       }
@@ -107,13 +107,13 @@ final class CreatorLeases {
 
   /** Gives back what was created before a time, and again what has not come back. */
   void releaseOlderThan(long nanos) {
-    for (CoreFile file : snapshot()) {
-      if (file != null && file.createdBefore(nanos)) {
-        file.lease().giveBack();
+    for (HandleLease lease : snapshot()) {
+      if (lease != null && lease.createdBefore(nanos)) {
+        lease.giveBack();
       }
     }
-    for (CoreFile file : leaving) {
-      file.lease().giveBack();
+    for (HandleLease lease : leaving) {
+      lease.giveBack();
     }
   }
 
@@ -123,15 +123,15 @@ final class CreatorLeases {
    * @return the tries
    */
   List<LeaseReturn.Try> releaseAll() {
-    Set<CoreFile> files = new HashSet<>(leaving);
-    for (CoreFile file : snapshot()) {
-      if (file != null) {
-        files.add(file);
+    Set<HandleLease> all = new HashSet<>(leaving);
+    for (HandleLease lease : snapshot()) {
+      if (lease != null) {
+        all.add(lease);
       }
     }
     List<LeaseReturn.Try> tries = new ArrayList<>();
-    for (CoreFile file : files) {
-      LeaseReturn.Try back = file.knownInfo() == null ? null : file.lease().giveBack();
+    for (HandleLease lease : all) {
+      LeaseReturn.Try back = lease.isNodeKnown() ? lease.giveBack() : null;
       if (back != null) {
         tries.add(back);
       }
@@ -139,7 +139,7 @@ final class CreatorLeases {
     return tries;
   }
 
-  private synchronized CoreFile[] snapshot() {
+  private synchronized HandleLease[] snapshot() {
     return idle.clone();
   }
 }

@@ -32,7 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class DeleteCall extends Completion implements Awaitable<CrailNode> {
   private static final int CHECKS_AT_ONCE = 16;
 
-  private final CoreStore store;
+  private final StoreContext store;
   private final LoopContext context;
   private final String path;
   private final OperationCall<Remove.Request, Remove.Response> remove;
@@ -44,7 +44,7 @@ final class DeleteCall extends Completion implements Awaitable<CrailNode> {
   /** Streams to ask about. Guarded by "this". */
   private Iterator<DirectOutput> unchecked;
 
-  DeleteCall(CoreStore store, LoopContext context, Utf8 path, boolean recursive) {
+  DeleteCall(StoreContext store, LoopContext context, Utf8 path, boolean recursive) {
     this.store = store;
     this.context = context;
     this.path = path.toString();
@@ -69,7 +69,7 @@ final class DeleteCall extends Completion implements Awaitable<CrailNode> {
     }
     NodeInfo removed = remove.response().node();
     node = CoreNode.of(store, path, removed, List.of(), 0);
-    for (DirectOutput output : store.outputs()) {
+    for (DirectOutput output : store.streams().outputs()) {
       if (output.id() == removed.id()) {
         end(output);
       }
@@ -100,7 +100,7 @@ final class DeleteCall extends Completion implements Awaitable<CrailNode> {
     long owner = Long.remainderUnsigned(removedId, namenodes);
     synchronized (this) {
       unchecked =
-          store.outputs().stream()
+          store.streams().outputs().stream()
               .filter(output -> Long.remainderUnsigned(output.id(), namenodes) == owner)
               .filter(output -> !output.isEnded())
               .iterator();
@@ -164,7 +164,7 @@ final class DeleteCall extends Completion implements Awaitable<CrailNode> {
 
   @Override
   public long deadlineNanos() {
-    long endNanos = store.outputs().isEmpty() ? 0 : store.dataTimeoutNanos();
+    long endNanos = store.streams().outputs().isEmpty() ? 0 : store.streams().timeoutNanos(0);
     return remove.deadlineNanos() + 2 * context.rpcTimeoutNanos() + endNanos;
   }
 

@@ -27,8 +27,13 @@ final class DirectInput extends DirectStream implements CrailInputStream {
   private boolean closed;
 
   private DirectInput(
-      CoreFile file, LoopContext context, ReadLocator locator, long hint, boolean revalidates) {
-    super(file, context, locator);
+      StreamFile file,
+      StreamContext streams,
+      LoopContext context,
+      ReadLocator locator,
+      long hint,
+      boolean revalidates) {
+    super(file, streams, context, locator);
     this.readLocator = locator;
     this.hint = hint;
     this.revalidates = revalidates;
@@ -42,7 +47,8 @@ final class DirectInput extends DirectStream implements CrailInputStream {
    *     can still be had
    */
   static DirectInput open(
-      CoreFile file,
+      StreamFile file,
+      StreamContext streams,
       LoopContext context,
       long id,
       List<Extent> first,
@@ -50,8 +56,8 @@ final class DirectInput extends DirectStream implements CrailInputStream {
       long hint,
       boolean revalidates) {
     ReadLocator locator = new ReadLocator(file, context, id, first, validUntilNanos, hint);
-    file.store().statistics().inputOpened();
-    return new DirectInput(file, context, locator, hint, revalidates);
+    streams.statistics().inputOpened();
+    return new DirectInput(file, streams, context, locator, hint, revalidates);
   }
 
   @Override
@@ -170,7 +176,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
     if (closed) {
       throw ErrorCode.CLOSED.exception("input stream of " + file().getPath());
     }
-    file().store().checkOpen();
+    streams().checkOpen();
   }
 
   @Override
@@ -207,7 +213,7 @@ final class DirectInput extends DirectStream implements CrailInputStream {
   void release() {
     if (!closed) {
       closed = true;
-      file().store().statistics().inputClosed(counters());
+      streams().statistics().inputClosed(counters());
     }
   }
 }

@@ -41,6 +41,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
   private final long id;
   private final long token;
   private final long writeHint;
+  private final HandleLease handle;
   private final WriteLeases.Held lease;
 
   /** Most bytes that are held back. */
@@ -78,35 +79,41 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
    * @param size where it begins
    * @param last the extent that holds the end, if there is one
    * @param value what is there, of a small value
+   * @param handle where the lease goes back to
+   * @param lease the lease as long as this is open
    */
   DirectOutput(
-      CoreFile file,
+      StreamFile file,
+      StreamContext streams,
       LoopContext context,
       NodeInfo info,
       List<Extent> last,
       SmallValue value,
       long token,
       long writeHint,
+      HandleLease handle,
       WriteLeases.Held lease) {
     super(
         file,
+        streams,
         context,
         new WriteLocator(context, info.id(), token, file.getPath(), info.size(), last, writeHint));
     this.id = info.id();
     this.token = token;
     this.writeHint = writeHint;
+    this.handle = handle;
     this.lease = lease;
     this.position = info.size();
     this.written = info.size();
     this.visible = info.size();
     this.mostHeld =
         file.getType() == CrailNodeType.KEYVALUE
-            ? Math.min(context.smallValue(id), file.store().pool().bufferBytes())
+            ? Math.min(context.smallValue(id), streams.pool().bufferBytes())
             : 0;
     this.holding =
         value.length() > 0 || (info.size() == 0 && mostHeld > 0 && writeHint <= mostHeld);
     this.held = holding ? value.bytes() : null;
-    file.store().statistics().outputOpened();
+    streams.statistics().outputOpened();
     if (!holding) {
       locator().issuedUpTo(position, context.nanoTime());
     }
@@ -199,7 +206,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       holdNothing();
       return;
     }
-    CrailBuffer buffer = bufferFor(all.length);
+    CrailBuffer buffer = streams().bufferFor(all.length, file().getPath());
     ByteBuffer memory = buffer.getByteBuffer();
     memory.put(0, all);
     CrailException end;
@@ -215,10 +222,10 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
       }
     }
     if (end != null) {
-      free(buffer);
+      streams().free(buffer);
       throw end.rethrown();
     }
-    issue(0, memory, rootOf(buffer), 0, all.length, nowNanos).whenComplete(() -> free(buffer));
+    issue(0, memory, rootOf(buffer), 0, all.length, nowNanos).whenComplete(() -> streams().free(buffer));
   }
 
   /** Writes what was held back and nobody else knows of; nothing once writes fail. */
@@ -226,30 +233,6 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     long now = context().nanoTime();
     if (holdsMore() && writeFailure() == null && lossAt(now) == null) {
       writeHeld(now);
-    }
-  }
-
-  /** A buffer of the pool, or one of its own where the program has taken them all. */
-  private CrailBuffer bufferFor(int length) throws CrailException {
-    BufferPool pool = file().store().pool();
-    if (length <= pool.bufferBytes()) {
-      try {
-        return pool.allocateBuffer();
-      } catch (LimitExceededException e) {
-        // It would not be needed if nothing had been held back, and it is small.
-      }
-    }
-    try {
-      return OffHeapBuffer.wrap(ByteBuffer.allocateDirect(length));
-    } catch (OutOfMemoryError e) {
-      throw ErrorCode.LIMIT_EXCEEDED.exception(
-          "no direct memory to write " + file().getPath() + "; see -XX:MaxDirectMemorySize");
-    }
-  }
-
-  private void free(CrailBuffer buffer) {
-    if (file().store().pool().lends(buffer)) {
-      file().store().pool().freeBuffer(buffer);
     }
   }
 
@@ -304,7 +287,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     if (closed) {
       throw ErrorCode.CLOSED.exception("output stream of " + file().getPath());
     }
-    file().store().checkOpen();
+    streams().checkOpen();
     CrailException before = writeFailure();
     if (before != null) {
       throw before.rethrown();
@@ -443,7 +426,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
               written,
               transferFailed || unfinished ? SetSize.EXPIRE : SetSize.END,
               value,
-              file().lease()::returned);
+              handle::returned);
     }
     return farewell;
   }
@@ -479,7 +462,7 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
     if (closed) {
       throw ErrorCode.CLOSED.exception("output stream of " + file().getPath());
     }
-    file().store().checkOpen();
+    streams().checkOpen();
     sendHeld();
     Sync sync = new Sync(position);
     sync.begin();
@@ -616,11 +599,13 @@ final class DirectOutput extends DirectStream implements CrailOutputStream {
 
   private void ended(LeaseReturn last) {
     lease.close();
-    file().writerClosed(this, last);
+    streams().closed(this);
+    file().writerClosed();
+    handle.endUse(last);
     if (file().getType() == CrailNodeType.KEYVALUE) {
-      file().store().valueWritten(position);
+      streams().valueWritten(position);
     }
-    file().store().statistics().outputClosed(counters());
+    streams().statistics().outputClosed(counters());
   }
 
   /** True for the error of a namenode that does not take what is held back. */

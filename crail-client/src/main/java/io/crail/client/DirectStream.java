@@ -13,26 +13,28 @@ import java.util.ArrayDeque;
 
 /** What direct streams of both directions have in common: the operations in flight. */
 abstract class DirectStream {
-  private static final int DEADLINE_UNIT_SHIFT = 26;
-
-  private final CoreFile file;
+  private final StreamFile file;
+  private final StreamContext streams;
   private final LoopContext context;
   private final Locator locator;
-  private final long timeoutNanos;
   private final StreamCounters counters = new StreamCounters();
 
   /** Issued and perhaps not ended, oldest first. Only for the thread that uses the stream. */
   private final ArrayDeque<StreamOperation> recent = new ArrayDeque<>();
 
-  DirectStream(CoreFile file, LoopContext context, Locator locator) {
+  DirectStream(StreamFile file, StreamContext streams, LoopContext context, Locator locator) {
     this.file = file;
+    this.streams = streams;
     this.context = context;
     this.locator = locator;
-    this.timeoutNanos = file.store().dataTimeoutNanos();
   }
 
-  final CoreFile file() {
+  final StreamFile file() {
     return file;
+  }
+
+  final StreamContext streams() {
+    return streams;
   }
 
   final LoopContext context() {
@@ -124,14 +126,9 @@ abstract class DirectStream {
             offset,
             start,
             length,
-            nowNanos + Math.min(timeoutNanos(timeoutNanos, length), mostNanos));
+            nowNanos + Math.min(streams.timeoutNanos(length), mostNanos));
     recent.addLast(operation);
     return operation;
-  }
-
-  /** How long an operation on so many bytes may take. */
-  static long timeoutNanos(long timeoutNanos, int length) {
-    return (1 + ((long) length >>> DEADLINE_UNIT_SHIFT)) * timeoutNanos;
   }
 
   /** Operations that may not have ended. */

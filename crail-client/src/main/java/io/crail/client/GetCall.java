@@ -34,7 +34,7 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
   /** Lookups of a value that is being put, one after the other, before a pause. */
   private static final int LOOKS_AT_ONCE = 8;
 
-  private final CoreStore store;
+  private final StoreContext store;
   private final LoopContext context;
   private final Utf8 path;
   private final ByteBuffer memory;
@@ -58,7 +58,7 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
    * @param root what the memory was cut from
    */
   GetCall(
-      CoreStore store,
+      StoreContext store,
       LoopContext context,
       Utf8 path,
       ByteBuffer memory,
@@ -75,7 +75,7 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
     this.deadlineNanos =
         context.nanoTime()
             + context.rpcTimeoutNanos()
-            + DirectStream.timeoutNanos(store.dataTimeoutNanos(), room);
+            + store.streams().timeoutNanos(room);
   }
 
   /** Sends the lookup. */
@@ -283,7 +283,7 @@ final class GetCall extends Completion implements Awaitable<CrailResult>, CrailR
     if (failure == null) {
       return this;
     }
-    if (LookupCall.isAbsence(failure.code())) {
+    if (CoreNode.isAbsence(failure.code())) {
       return null;
     }
     throw failure;

@@ -3,6 +3,7 @@ package io.crail.client;
 
 import io.crail.client.loop.LoopContext;
 import io.crail.client.space.LocatedExtent;
+import io.crail.client.space.LocationWaiter;
 import io.crail.client.space.SpaceAhead;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -26,8 +27,9 @@ final class GrantedOutput extends DirectStream {
    *
    * @param file a handle for the name in messages; nobody else has it
    */
-  GrantedOutput(CoreFile file, LoopContext context, SpaceAhead.Grant grant) {
-    super(file, context, new GrantLocator(grant));
+  GrantedOutput(
+      StreamFile file, StreamContext streams, LoopContext context, SpaceAhead.Grant grant) {
+    super(file, streams, context, new GrantLocator(grant));
     this.grant = grant;
   }
 
@@ -38,7 +40,7 @@ final class GrantedOutput extends DirectStream {
     }
 
     @Override
-    void locate(StreamOperation operation, long position) {
+    void locate(LocationWaiter operation, long position) {
       operation.locationFailed(ErrorCode.STALE_EXTENT.exception("space given ahead"));
     }
 
@@ -65,8 +67,8 @@ final class GrantedOutput extends DirectStream {
 
   /** Adds what has been written to what the store has counted, as a stream of its own. */
   void count() {
-    file().store().statistics().outputOpened();
-    file().store().statistics().outputClosed(counters());
+    streams().statistics().outputOpened();
+    streams().statistics().outputClosed(counters());
   }
 
   /** The space is that of a node, so its lease says how long the write may go on. */

@@ -34,9 +34,10 @@ import io.crail.rpc.RpcCall;
  * </ul>
  */
 final class HandleLease {
-  private final CoreFile file;
-  private final CreateCall create;
   private final CreatorLeases leases;
+  private final String path;
+  private final long id;
+  private final CreateCall create;
 
   /** The lease that is kept or used; 0 for none. */
   private volatile long token;
@@ -47,17 +48,51 @@ final class HandleLease {
   /** The lease before, until it is known to be gone. */
   private LeaseReturn back;
 
+  /** That of a handle of a node that is there; it keeps none. */
+  HandleLease(CreatorLeases leases, String path, long id) {
+    this(leases, path, id, null, 0);
+  }
+
   /**
-   * The lease of a new handle.
+   * That of a handle whose node is being created.
    *
-   * @param create the call that creates the node; null for a handle that came from elsewhere
    * @param token what the create asks for; 0 for nothing
    */
-  HandleLease(CoreFile file, CreateCall create, long token) {
-    this.file = file;
+  HandleLease(CreatorLeases leases, String path, CreateCall create, long token) {
+    this(leases, path, 0, create, token);
+  }
+
+  private HandleLease(
+      CreatorLeases leases, String path, long id, CreateCall create, long token) {
+    this.leases = leases;
+    this.path = path;
+    this.id = id;
     this.create = create;
-    this.leases = file.store().creatorLeases();
     this.token = token;
+  }
+
+  /** By the path, so that whoever repeats a run meets leases in the same order. */
+  @Override
+  public int hashCode() {
+    return path.hashCode();
+  }
+
+  /** The node; 0 as long as its create has no answer, and when that has failed. */
+  private long knownId() {
+    if (create == null) {
+      return id;
+    }
+    return create.isComplete() && !create.isFailed() ? create.response().node().id() : 0;
+  }
+
+  /** Whether the node is known to be there. */
+  boolean isNodeKnown() {
+    return knownId() != 0;
+  }
+
+  /** True when the create of the node was sent before a time. */
+  boolean createdBefore(long nanos) {
+    return create.sentNanos() - nanos < 0;
   }
 
   /** The lease that a stream can use at once or uses; 0 for none. */
@@ -81,7 +116,7 @@ final class HandleLease {
     synchronized (this) {
       if (used) {
         throw ErrorCode.WRITE_LEASE_HELD.exception(
-            file.getPath() + ": this handle has an output stream open");
+            path + ": this handle has an output stream open");
       }
       used = true;
       before = back;
@@ -112,13 +147,13 @@ final class HandleLease {
   }
 
   /** Nobody knows whether the stream that is being opened has a lease: gives it back. */
-  void inDoubt(LoopContext context, RpcCall acquire, long id, long wanted) {
+  void inDoubt(LoopContext context, RpcCall acquire, long wanted) {
     LeaseReturn doubtful =
         new LeaseReturn(
             context,
-            file.getPath(),
+            path,
             acquire,
-            id,
+            knownId(),
             wanted,
             0,
             SetSize.END,
@@ -158,7 +193,7 @@ final class HandleLease {
   private void giveBack(LeaseReturn lease) {
     token = 0;
     back = lease;
-    leases.leaving(file);
+    leases.leaving(this);
   }
 
   /** A lease is known to be gone. */
@@ -166,7 +201,7 @@ final class HandleLease {
     synchronized (this) {
       if (back == lease) {
         back = null;
-        leases.returned(file);
+        leases.returned(this);
       }
     }
   }
@@ -183,26 +218,26 @@ final class HandleLease {
   }
 
   /** As {@link #giveBack()}, for another handle of the node. */
-  LeaseReturn.Try giveBackFor(long id, String path) {
-    boolean idKnown = file.knownInfo() != null;
-    boolean same = idKnown ? file.id() == id : file.getPath().equals(path);
-    return same ? giveBack(create != null && create.isFailed() ? id : 0, true) : null;
+  LeaseReturn.Try giveBackFor(long wantedId, String wantedPath) {
+    long known = knownId();
+    boolean same = known != 0 ? known == wantedId : path.equals(wantedPath);
+    return same ? giveBack(create != null && create.isFailed() ? wantedId : 0, true) : null;
   }
 
-  private LeaseReturn.Try giveBack(long id, boolean mayBegin) {
+  private LeaseReturn.Try giveBack(long toldId, boolean mayBegin) {
     LeaseReturn giving;
     synchronized (this) {
       if (back == null) {
         if (used || token == 0 || !mayBegin) {
-          leases.left(file);
+          leases.left(this);
           return null;
         }
         giveBack(
             new LeaseReturn(
                 create.context(),
-                file.getPath(),
+                path,
                 create,
-                id,
+                toldId,
                 token,
                 0,
                 SetSize.END,

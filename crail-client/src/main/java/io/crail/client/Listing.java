@@ -2,6 +2,7 @@
 package io.crail.client;
 
 import io.crail.CrailNode;
+import io.crail.client.loop.IoWait;
 import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.IncompleteException;
@@ -29,7 +30,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * others have. Used by one thread at a time.
  */
 final class Listing implements Iterator<CrailNode> {
-  private final CoreStore store;
+  private final StoreContext store;
   private final LoopContext context;
   private final String path;
   private final boolean isSpread;
@@ -43,7 +44,7 @@ final class Listing implements Iterator<CrailNode> {
   private int index;
 
   Listing(
-      CoreStore store,
+      StoreContext store,
       LoopContext context,
       CoreContainer container,
       long containerId,
@@ -87,7 +88,7 @@ final class Listing implements Iterator<CrailNode> {
     } catch (CrailException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
-      throw CoreNode.interrupted(e);
+      throw new UncheckedIOException(IoWait.interrupted(e));
     }
   }
 

@@ -2,6 +2,7 @@
 package io.crail.client;
 
 import io.crail.client.space.LocatedExtent;
+import io.crail.client.space.LocationWaiter;
 import io.crail.protocol.part.Extent;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,7 +100,7 @@ abstract class Locator {
    * Asks for the location of a position that an operation needs; the operation goes on, or fails,
    * with the answer. In the loop.
    */
-  abstract void locate(StreamOperation operation, long position);
+  abstract void locate(LocationWaiter operation, long position);
 
   /** True when there can be other space in the place of what cannot be written to. */
   boolean canReplace() {
@@ -110,7 +111,7 @@ abstract class Locator {
    * Asks for other space in the place of what was given up; the operation goes on, or fails, with
    * the answer. In the loop.
    */
-  void replace(LocatedExtent givenUp, StreamOperation operation) {
+  void replace(LocatedExtent givenUp, LocationWaiter operation) {
     throw new AssertionError(this + " replaces nothing");
   }
 

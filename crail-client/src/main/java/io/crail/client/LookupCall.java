@@ -25,7 +25,7 @@ final class LookupCall extends LeanLookup implements Awaitable<CrailNode> {
    */
   private static final long VALUE_AGE_NANOS = 1_000_000_000L;
 
-  private final CoreStore store;
+  private final StoreContext store;
   private final LoopContext context;
   private final String name;
 
@@ -38,7 +38,7 @@ final class LookupCall extends LeanLookup implements Awaitable<CrailNode> {
    * @param name the path as the handle tells it
    * @param path the same as it travels
    */
-  LookupCall(CoreStore store, LoopContext context, RpcPeer peer, String name, Utf8 path) {
+  LookupCall(StoreContext store, LoopContext context, RpcPeer peer, String name, Utf8 path) {
     this.store = store;
     this.context = context;
     this.name = name;
@@ -58,19 +58,12 @@ final class LookupCall extends LeanLookup implements Awaitable<CrailNode> {
   @Override
   public CrailNode outcome(CrailException failure) throws CrailException {
     if (failure != null) {
-      if (isAbsence(failure.code())) {
+      if (CoreNode.isAbsence(failure.code())) {
         return null;
       }
       throw failure;
     }
     return node;
-  }
-
-  /** True for the answers that say: there is no node of this path. */
-  static boolean isAbsence(ErrorCode code) {
-    return code == ErrorCode.NODE_NOT_FOUND
-        || code == ErrorCode.PARENT_NOT_FOUND
-        || code == ErrorCode.NOT_A_CONTAINER;
   }
 
   @Override

@@ -14,8 +14,8 @@ import java.util.Set;
  * lookup; the listing tells size and id of each.
  */
 final class MultiFileInput extends SlicedInput {
-  private final CoreContainer container;
-  private final Listing children;
+  private final String path;
+  private final Files files;
   private final int outstanding;
 
   /** Streams with a slice ahead, or that more will be read from. */
@@ -26,10 +26,22 @@ final class MultiFileInput extends SlicedInput {
   private long consumed;
   private CrailException failure;
 
-  MultiFileInput(CoreContainer container, Listing children, int outstanding) {
-    super(container.store(), outstanding);
-    this.container = container;
-    this.children = children;
+  /** The files of a multi-file, one after the other. */
+  interface Files {
+    /** Opens the next one that has bytes; null when there is none. */
+    DirectInput next() throws CrailException, InterruptedException;
+  }
+
+  /**
+   * Opens a stream.
+   *
+   * @param path that of the multi-file
+   * @param outstanding most reads under way
+   */
+  MultiFileInput(StreamContext streams, String path, Files files, int outstanding) {
+    super(streams, outstanding);
+    this.path = path;
+    this.files = files;
     this.outstanding = outstanding;
   }
 
@@ -44,29 +56,17 @@ final class MultiFileInput extends SlicedInput {
       throw failure.rethrown();
     }
     while (input == null || nextRead >= input.file().size()) {
-      if (!openNext()) {
+      input = files.next();
+      if (input == null) {
         return null;
       }
+      open.add(input);
+      nextRead = 0;
     }
     StreamOperation operation =
         input.readAt(nextRead, free, memory().rootOf(free), 0, free.capacity());
     nextRead += operation.getLen();
     return new Slice(free, input, operation);
-  }
-
-  /** Opens the next file that has bytes; false when there is none. */
-  private boolean openNext() throws CrailException, InterruptedException {
-    input = null;
-    while (children.fetch()) {
-      CoreNode child = children.next();
-      if (child instanceof CoreFile file && file.size() > 0) {
-        input = file.openInput(file.size());
-        open.add(input);
-        nextRead = 0;
-        return true;
-      }
-    }
-    return false;
   }
 
   @Override
@@ -126,7 +126,7 @@ final class MultiFileInput extends SlicedInput {
   }
 
   private CrailException noPositions() {
-    return ErrorCode.UNSUPPORTED.exception("positions in the stream over " + container.getPath());
+    return ErrorCode.UNSUPPORTED.exception("positions in the stream over " + path);
   }
 
   @Override

@@ -18,17 +18,18 @@ import java.nio.ByteBuffer;
 final class NodeCreation extends CreateCall implements Awaitable<CrailNode> {
   private final String path;
   private final Create.Request request;
-  private CoreNode node;
+  private final CoreNode node;
 
-  NodeCreation(LoopContext context, String path, Create.Request request) {
+  /** Creates a call, with the handle of its node. */
+  NodeCreation(StoreContext store, LoopContext context, Create.Request request) {
     super(context, context.namenodes().route(NameNodeOperations.CREATE, request), request.token());
-    this.path = path;
+    this.path = request.path().toString();
     this.request = request;
-  }
-
-  /** Names the handle; before the call is submitted. */
-  void node(CoreNode newNode) {
-    this.node = newNode;
+    this.node = CoreNode.creating(store, path, request.type(), this, request.token());
+    if (asksForLease()) {
+      // Before the node can be met.
+      store.leases().unused().created(((CoreFile) node).lease());
+    }
   }
 
   @Override
@@ -44,7 +45,7 @@ final class NodeCreation extends CreateCall implements Awaitable<CrailNode> {
   @Override
   protected void completed() {
     if (asksForLease() && isFailed() && LeaseReturn.isDoubtful(failure())) {
-      node.store().doubtfulCreates().add(context(), path, 0, request.token(), SetSize.END);
+      node.store().leases().doubtful().add(context(), path, 0, request.token(), SetSize.END);
     }
   }
 

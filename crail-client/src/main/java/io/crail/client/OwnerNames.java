@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
+import io.crail.client.loop.Loops;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeClient;
@@ -20,11 +21,11 @@ final class OwnerNames {
   /** What a namenode has told since one of its starts. */
   private record Known(long incarnation, List<String> names) {}
 
-  private final CoreStore store;
+  private final Loops loops;
   private final AtomicReferenceArray<Known> known;
 
-  OwnerNames(CoreStore store, int namenodes) {
-    this.store = store;
+  OwnerNames(Loops loops, int namenodes) {
+    this.loops = loops;
     this.known = new AtomicReferenceArray<>(namenodes);
   }
 
@@ -36,7 +37,7 @@ final class OwnerNames {
    *     since it told the number, which is another name's then
    */
   String name(long id, int number) throws CrailException, InterruptedException {
-    NameNodeClient namenodes = store.context().namenodes();
+    NameNodeClient namenodes = loops.context().namenodes();
     int namenode = (int) Long.remainderUnsigned(id, known.length());
     Hello.Response hello = namenodes.hello(namenode);
     Known present = known.get(namenode);

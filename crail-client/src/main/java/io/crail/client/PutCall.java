@@ -44,7 +44,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   /** Create, perhaps the lease once more, space after the first extent, and the end. */
   private static final int MOST_REQUESTS = 4;
 
-  private final CoreStore store;
+  private final StoreContext store;
   private final LoopContext context;
   private final String path;
   private final ByteBuffer root;
@@ -114,7 +114,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
    * @param kind by which it may get space ahead; null when it may not
    */
   PutCall(
-      CoreStore store,
+      StoreContext store,
       LoopContext context,
       RpcPeer namenode,
       String path,
@@ -130,18 +130,18 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     this.deadlineNanos =
         creation.sentNanos()
             + MOST_REQUESTS * context.rpcTimeoutNanos()
-            + DirectStream.timeoutNanos(store.dataTimeoutNanos(), request.length());
+            + store.streams().timeoutNanos(request.length());
     this.ahead = kind == null ? null : new Ahead(kind, plan(store, context, kind));
   }
 
-  private static SpaceAhead.Plan plan(CoreStore store, LoopContext context, SpaceAhead.Kind kind) {
+  private static SpaceAhead.Plan plan(StoreContext store, LoopContext context, SpaceAhead.Kind kind) {
     return store
         .spaceAhead()
         .plan(
             kind,
             context.nanoTime(),
             context.leaseNanosAt(kind.namenode()),
-            store.leases().incarnation(kind.namenode()));
+            store.leases().inUse().incarnation(kind.namenode()));
   }
 
   /**
@@ -173,7 +173,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   /** Copies the bytes to space that was given ahead; elsewhere notes that they are to go there. */
   private void writeAhead(SpaceAhead.Grant grant) {
     CoreKeyValue unborn = new CoreKeyValue(store, path, (CreateCall) null, 0);
-    GrantedOutput output = new GrantedOutput(unborn, context, grant);
+    GrantedOutput output = new GrantedOutput(unborn, store.streams(), context, grant);
     StorageEndpoint endpoint = output.endpoint();
     if (endpoint == null) {
       // The next one may have it.
@@ -282,7 +282,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
         SpaceAhead.Grant given = isFailed() ? null : given();
         store.spaceAhead().answered(ahead.kind, given);
         if (given != null) {
-          store.leasesHeld();
+          store.leases().wake();
         }
       }
       if (!isWrittenBeside() || ahead.awaited.decrementAndGet() == 0) {
@@ -350,10 +350,13 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   private void doubt(boolean unfinished) {
     if (!unfinished) {
       // Whoever of this store meets the node before it is looked for gives them back.
-      store.creatorLeases().created(new CoreKeyValue(store, path, creation, request.token()));
+      store
+          .leases()
+          .unused()
+          .created(new HandleLease(store.leases().unused(), path, creation, request.token()));
     }
     int close = unfinished ? SetSize.EXPIRE : SetSize.END;
-    store.doubtfulCreates().add(context, path, 0, request.token(), close);
+    store.leases().doubtful().add(context, path, 0, request.token(), close);
   }
 
   private void created(Create.Response response) {
@@ -361,7 +364,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     if (request.token() == 0 || node.size() > 0) {
       value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
       if (ahead != null) {
-        store.valueWritten(request.length());
+        store.streams().valueWritten(request.length());
       }
       ended(null);
       return;
@@ -393,8 +396,9 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     ahead.output.goesOnUnder(
         store
             .leases()
+            .inUse()
             .opened(id, request.token(), creation.sentNanos(), leaseNanos, creation.incarnation()));
-    store.leasesHeld();
+    store.leases().wake();
   }
 
   /** The write beside the create has ended. */
@@ -437,7 +441,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     back.whenComplete(
         () -> {
           if (back.isFailed() && LeaseReturn.isDoubtful(back.failure())) {
-            store.doubtfulCreates().add(context, path, id, request.token(), SetSize.EXPIRE);
+            store.leases().doubtful().add(context, path, id, request.token(), SetSize.EXPIRE);
           }
         });
   }
@@ -496,7 +500,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       }
       return;
     }
-    long writeNanos = DirectStream.timeoutNanos(store.dataTimeoutNanos(), request.length());
+    long writeNanos = store.streams().timeoutNanos(request.length());
     if (deadlineNanos - context.nanoTime() < writeNanos) {
       // Whoever waits may give up before all is written, and the memory is the caller's then.
       output.closeBehind(later -> ended(ErrorCode.TIMED_OUT.exception(toString())));

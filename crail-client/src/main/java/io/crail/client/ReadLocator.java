@@ -3,6 +3,7 @@ package io.crail.client;
 
 import io.crail.client.loop.LoopContext;
 import io.crail.client.space.LocatedExtent;
+import io.crail.client.space.LocationWaiter;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
@@ -15,10 +16,22 @@ import java.util.List;
 
 /** Locations for a reader: good for the lease, from when they were asked for. */
 final class ReadLocator extends Locator {
+  /** The file that is read. */
+  interface Source {
+    /** Its path, for messages. */
+    String getPath();
+
+    /** Bytes that can be read. */
+    long size();
+
+    /** Where the open output stream of the same handle has put a position, or null. */
+    LocatedExtent locatedByWriter(long position, long nowNanos);
+  }
+
   /** How far after its position an answer is expected to reach. */
   private static final long EXPECTED_REACH = 4L << 20;
 
-  private final CoreFile file;
+  private final Source file;
   private final LoopContext context;
   private final long id;
   private volatile long hint;
@@ -33,7 +46,7 @@ final class ReadLocator extends Locator {
   private final List<Request> pending = new ArrayList<>();
 
   ReadLocator(
-      CoreFile file,
+      Source file,
       LoopContext context,
       long id,
       List<Extent> first,
@@ -60,7 +73,7 @@ final class ReadLocator extends Locator {
   }
 
   @Override
-  void locate(StreamOperation operation, long position) {
+  void locate(LocationWaiter operation, long position) {
     LocatedExtent own = file.locatedByWriter(position, context.nanoTime());
     if (own != null) {
       // Written through this handle and not yet visible to others; the namenode would not tell.
@@ -106,7 +119,7 @@ final class ReadLocator extends Locator {
   }
 
   /** Asks for a position; {@code operation} is null when nobody waits for it yet. */
-  private void ask(long position, StreamOperation operation) {
+  private void ask(long position, LocationWaiter operation) {
     FindExtents.Request body = new FindExtents.Request(id, position, FindExtents.MAX_EXTENTS);
     Request request = new Request(position, operation == null);
     if (operation != null) {
@@ -124,7 +137,7 @@ final class ReadLocator extends Locator {
     private final long position;
     private final boolean isAhead;
     private final long sentNanos = context.nanoTime();
-    private final List<StreamOperation> waiters = new ArrayList<>(2);
+    private final List<LocationWaiter> waiters = new ArrayList<>(2);
 
     Request(long position, boolean isAhead) {
       super(NameNodeOperations.FIND_EXTENTS);
@@ -152,7 +165,7 @@ final class ReadLocator extends Locator {
         // Only now, for the reader may be looking what there is to ask for.
         asksAhead = false;
       }
-      for (StreamOperation waiter : waiters) {
+      for (LocationWaiter waiter : waiters) {
         if (waiter.isIssuingEnded()) {
           continue;
         }

@@ -28,7 +28,7 @@ final class RootLookup extends Completion implements Awaitable<CrailNode> {
   }
 
   /** Asks all namenodes. */
-  static RootLookup submit(CoreStore store, LoopContext context) {
+  static RootLookup submit(StoreContext store, LoopContext context) {
     RootLookup lookup = new RootLookup(context);
     NameNodeClient namenodes = context.namenodes();
     String name = NodePath.ROOT.toString();

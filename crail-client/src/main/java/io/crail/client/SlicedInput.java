@@ -18,7 +18,7 @@ import java.util.List;
 
 /** A buffered stream as a queue of slices that are being filled in the order they are consumed. */
 abstract class SlicedInput extends CrailBufferedInputStream {
-  private final CoreStore store;
+  private final StreamContext streams;
   private final SliceMemory memory;
   private final StreamCounters counters = new StreamCounters();
 
@@ -59,9 +59,9 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     }
   }
 
-  SlicedInput(CoreStore store, int slices) {
-    this.store = store;
-    this.memory = new SliceMemory(store.pool(), store.sliceBytes(), slices);
+  SlicedInput(StreamContext streams, int slices) {
+    this.streams = streams;
+    this.memory = new SliceMemory(streams.pool(), streams.sliceBytes(), slices);
   }
 
   /**
@@ -84,8 +84,8 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   /** Closes what is below. */
   abstract void closeInputs() throws Exception;
 
-  final CoreStore store() {
-    return store;
+  final StreamContext streams() {
+    return streams;
   }
 
   final SliceMemory memory() {
@@ -290,7 +290,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     } catch (IOException | RuntimeException e) {
       throw e;
     } catch (InterruptedException e) {
-      throw CoreNode.interrupted(e).getCause();
+      throw IoWait.interrupted(e);
     } catch (Exception e) {
       throw new IOException(e);
     } finally {
@@ -301,7 +301,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
         slice.operation.whenComplete(left);
       }
       left.run();
-      store.statistics().bufferedInputClosed(counters);
+      streams.statistics().bufferedInputClosed(counters);
     }
   }
 }

@@ -6,6 +6,7 @@ import io.crail.client.datanode.Endpoints;
 import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.space.LocatedExtent;
+import io.crail.client.space.LocationWaiter;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
@@ -37,7 +38,8 @@ final class StreamOperation extends Completion
         CrailResult,
         ClientLoop.Task,
         ClientLoop.Sweepable,
-        Endpoints.Waiter {
+        Endpoints.Waiter,
+        LocationWaiter {
   /** How often a piece is tried again: its location was stale, or its datanode out of reach. */
   private static final int MAX_RETRIES = 3;
 
@@ -152,13 +154,13 @@ final class StreamOperation extends Completion
     return start;
   }
 
-  /** The position after the last byte. */
-  long end() {
+  @Override
+  public long end() {
     return start + length;
   }
 
-  /** The position of the first byte that has not been issued. */
-  long next() {
+  @Override
+  public long next() {
     return start + issued;
   }
 
@@ -167,8 +169,8 @@ final class StreamOperation extends Completion
     return transferFailed;
   }
 
-  /** Issues all pieces whose location is known. */
-  void advance() {
+  @Override
+  public void advance() {
     advance(stream.context().nanoTime());
   }
 
@@ -237,8 +239,8 @@ final class StreamOperation extends Completion
     }
   }
 
-  /** True when this needs no location any more, as when its deadline has passed. In the loop. */
-  boolean isIssuingEnded() {
+  @Override
+  public boolean isIssuingEnded() {
     return issuingEnded;
   }
 
@@ -298,12 +300,8 @@ final class StreamOperation extends Completion
     }
   }
 
-  /**
-   * Takes what is left to be read from the bytes of a small value; in the place of issuing it.
-   *
-   * @param value all bytes of the file
-   */
-  void supply(byte[] value) {
+  @Override
+  public void supply(byte[] value) {
     CrailException refusal = refusal(stream.context().nanoTime());
     if (refusal != null) {
       // Whoever waited for this has the memory back.
@@ -321,14 +319,14 @@ final class StreamOperation extends Completion
     endIssuing(null);
   }
 
-  /** There is no other space for what is left, and it may still arrive where it was given up. */
-  void notReplaced(CrailException cause) {
+  @Override
+  public void notReplaced(CrailException cause) {
     transferFailed = true;
     locationFailed(cause);
   }
 
-  /** Gives up issuing. */
-  void locationFailed(CrailException cause) {
+  @Override
+  public void locationFailed(CrailException cause) {
     endIssuing(lossOr(cause));
   }
 

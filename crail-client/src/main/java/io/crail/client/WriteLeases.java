@@ -37,7 +37,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * in its handshake: whatever lease another incarnation has granted is lost, and no renewal is taken
  * for it.
  */
-final class WriteLeases implements ClientLoop.Sweepable {
+public final class WriteLeases implements ClientLoop.Sweepable {
   /**
    * Renewals in the time of a lease. Each is given up when the next is due, so that one may be lost
    * with the connection that it was sent on.
@@ -73,7 +73,7 @@ final class WriteLeases implements ClientLoop.Sweepable {
     }
   }
 
-  WriteLeases(
+  public WriteLeases(
       LoopContext context,
       long clientId,
       CreatorLeases creatorLeases,

@@ -3,6 +3,7 @@ package io.crail.client;
 
 import io.crail.client.loop.LoopContext;
 import io.crail.client.space.LocatedExtent;
+import io.crail.client.space.LocationWaiter;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
@@ -53,7 +54,7 @@ final class WriteLocator extends Locator {
   private volatile long allocatedEnd;
 
   // In the loop.
-  private List<StreamOperation> waiters = new ArrayList<>();
+  private List<LocationWaiter> waiters = new ArrayList<>();
 
   /** The end of all space that was ever known. */
   private long givenEnd;
@@ -96,7 +97,7 @@ final class WriteLocator extends Locator {
   }
 
   @Override
-  void locate(StreamOperation operation, long position) {
+  void locate(LocationWaiter operation, long position) {
     waiters.add(operation);
     askNext();
   }
@@ -107,7 +108,7 @@ final class WriteLocator extends Locator {
   }
 
   @Override
-  void replace(LocatedExtent givenUp, StreamOperation operation) {
+  void replace(LocatedExtent givenUp, LocationWaiter operation) {
     Replacement replacement = replacementOf(givenUp.extent());
     if (replacement == null) {
       forget(givenUp.extent());
@@ -133,7 +134,7 @@ final class WriteLocator extends Locator {
       pending = true;
       replacements.peek().begin();
     } else if (!pending) {
-      waiters.removeIf(StreamOperation::isIssuingEnded);
+      waiters.removeIf(LocationWaiter::isIssuingEnded);
       if (!waiters.isEmpty()) {
         ask();
       }
@@ -163,8 +164,8 @@ final class WriteLocator extends Locator {
     allocatedEnd = Math.max(allocatedEnd, givenEnd);
   }
 
-  private List<StreamOperation> takeWaiters() {
-    List<StreamOperation> waiting = waiters;
+  private List<LocationWaiter> takeWaiters() {
+    List<LocationWaiter> waiting = waiters;
     waiters = new ArrayList<>();
     return waiting;
   }
@@ -220,7 +221,7 @@ final class WriteLocator extends Locator {
   private void ask() {
     long position = Long.MAX_VALUE;
     long end = 0;
-    for (StreamOperation waiter : waiters) {
+    for (LocationWaiter waiter : waiters) {
       position = Math.min(position, waiter.next());
       end = Math.max(end, waiter.end());
     }
@@ -275,7 +276,7 @@ final class WriteLocator extends Locator {
       if (failure == null) {
         added(response().extents(), false);
       }
-      for (StreamOperation waiter : takeWaiters()) {
+      for (LocationWaiter waiter : takeWaiters()) {
         if (failure != null) {
           waiter.locationFailed(failure);
         } else if (waiter.next() >= position && !answered) {
@@ -301,7 +302,7 @@ final class WriteLocator extends Locator {
   /** Asks for other space in the place of an extent that was given up. */
   private final class Replacement extends OperationCall<ReplaceExtent.Request, Extend.Response> {
     private final LocatedExtent givenUp;
-    private final List<StreamOperation> waiters = new ArrayList<>(2);
+    private final List<LocationWaiter> waiters = new ArrayList<>(2);
 
     Replacement(LocatedExtent givenUp) {
       super(NameNodeOperations.REPLACE_EXTENT);
@@ -330,7 +331,7 @@ final class WriteLocator extends Locator {
         same.acknowledge();
         add(List.of(same));
       }
-      for (StreamOperation waiter : waiters) {
+      for (LocationWaiter waiter : waiters) {
         if (failure == null) {
           waiter.advance();
         } else {
@@ -338,7 +339,7 @@ final class WriteLocator extends Locator {
         }
       }
       // They may have waited for the same bytes.
-      takeWaiters().forEach(StreamOperation::advance);
+      takeWaiters().forEach(LocationWaiter::advance);
       askNext();
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.crail.client.space.LocatedExtent;
+import io.crail.client.space.LocationWaiter;
 import io.crail.protocol.part.Extent;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,7 @@ class LocatorTest {
     }
 
     @Override
-    void locate(StreamOperation operation, long position) {}
+    void locate(LocationWaiter operation, long position) {}
 
     @Override
     void issuedUpTo(long position, long nowNanos) {}

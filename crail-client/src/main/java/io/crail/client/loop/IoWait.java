@@ -19,10 +19,15 @@ public final class IoWait {
     try {
       return step.run();
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      InterruptedIOException interrupted = new InterruptedIOException("interrupted");
-      interrupted.initCause(e);
-      throw interrupted;
+      throw interrupted(e);
     }
+  }
+
+  /** The exception of an interrupt, which stays set for the caller. */
+  public static InterruptedIOException interrupted(InterruptedException e) {
+    Thread.currentThread().interrupt();
+    InterruptedIOException interrupted = new InterruptedIOException("interrupted");
+    interrupted.initCause(e);
+    return interrupted;
   }
 }

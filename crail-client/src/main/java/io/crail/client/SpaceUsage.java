@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.client.call;
+package io.crail.client;
 
 import io.crail.CrailSpace;
 import io.crail.common.error.CrailException;
