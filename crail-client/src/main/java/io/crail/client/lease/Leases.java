@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client.lease;
 
-import io.crail.client.CreatorLeases;
-import io.crail.client.LeaseTimer;
-import io.crail.client.WriteLeases;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.space.SpaceAhead;
 import io.crail.common.Clock;

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.stream;
+
+import io.crail.CrailResult;
+import io.crail.client.datanode.Endpoints;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.space.LocatedExtent;
+import io.crail.client.space.LocationWaiter;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.part.Extent;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import io.crail.storage.StorageEndpoint;
+import io.crail.storage.Transfer;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+
+/**
+ * One read or write of a stream. It is split into a piece per extent; a piece whose location is
+ * known starts at once, in the calling thread; at the first unknown location the rest goes on in
+ * the loop, with the answer of the namenode. The operation ends when all its pieces have ended, for
+ * until then they use the caller's memory; the first error is its error.
+ *
+ * <p>No piece of a write begins when the write lease may have run out, nor is it under way then:
+ * its deadline is the end of the lease, as it stands whenever somebody looks.
+ *
+ * <p>Whoever is asked where the bytes lie has a deadline of its own, and may serve other operations
+ * that have more time. So this looks at its deadline itself as long as it waits for a location;
+ * what is answered after that is not for it.
+ *
+ * <p>One thread at a time issues pieces: first the caller, then the loop.
+ */
+public final class StreamOperation extends Completion
+    implements Awaitable<CrailResult>,
+        CrailResult,
+        ClientLoop.Task,
+        ClientLoop.Sweepable,
+        Endpoints.Waiter,
+        LocationWaiter {
+  /** How often a piece is tried again: its location was stale, or its datanode out of reach. */
+  private static final int MAX_RETRIES = 3;
+
+  private static final VarHandle LEFT;
+  private static final VarHandle FIRST_FAILURE;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      LEFT = lookup.findVarHandle(StreamOperation.class, "left", int.class);
+      FIRST_FAILURE =
+          lookup.findVarHandle(StreamOperation.class, "firstFailure", CrailException.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final DirectStream stream;
+  private final StreamOperation parent;
+  private final int retries;
+
+  /** Whether what this repeats may still arrive where it went first. */
+  private final boolean mayArriveTwice;
+
+  private final int memoryOffset;
+  private final long start;
+  private final int length;
+  private final long deadlineNanos;
+
+  /** Null once this has ended: whoever keeps an operation does not keep the caller's memory. */
+  private ByteBuffer memory;
+
+  private ByteBuffer root;
+
+  /** Bytes that have been given to pieces. */
+  private int issued;
+
+  /** Parts that have not ended; issuing counts as one. */
+  private volatile int left = 1;
+
+  /** Datanodes of which nobody knew how to reach them. In the loop. */
+  private int unresolved;
+
+  /** Whether this is swept, for it waits for something that has another deadline. In the loop. */
+  private boolean watched;
+
+  /** Set when no more pieces are issued; answers that come after that are of no use. */
+  private boolean issuingEnded;
+
+  private volatile CrailException firstFailure;
+
+  /** Set when a transfer failed, of which nobody knows whether its bytes still arrive. */
+  private volatile boolean transferFailed;
+
+  /**
+   * Creates an operation; {@link #advance} starts it.
+   *
+   * @param memory direct memory; that of the heap too, where it is copied within this host
+   * @param root what it was cut from, the same object each time
+   * @param memoryOffset its first byte
+   * @param start position in the file
+   * @param length bytes
+   */
+  StreamOperation(
+      DirectStream stream,
+      ByteBuffer memory,
+      ByteBuffer root,
+      int memoryOffset,
+      long start,
+      int length,
+      long deadlineNanos) {
+    this(stream, null, 0, false, memory, root, memoryOffset, start, length, deadlineNanos);
+  }
+
+  private StreamOperation(
+      DirectStream stream,
+      StreamOperation parent,
+      int retries,
+      boolean mayArriveTwice,
+      ByteBuffer memory,
+      ByteBuffer root,
+      int memoryOffset,
+      long start,
+      int length,
+      long deadlineNanos) {
+    this.stream = stream;
+    this.parent = parent;
+    this.retries = retries;
+    this.mayArriveTwice = mayArriveTwice;
+    this.memory = memory;
+    this.root = root;
+    this.memoryOffset = memoryOffset;
+    this.start = start;
+    this.length = length;
+    this.deadlineNanos = deadlineNanos;
+  }
+
+  /** An operation of no bytes that has ended. */
+  static StreamOperation ended(DirectStream stream, long position) {
+    return ended(stream, position, 0);
+  }
+
+  /** An operation that has ended, without anything under way. */
+  static StreamOperation ended(DirectStream stream, long position, int length) {
+    StreamOperation operation = new StreamOperation(stream, null, null, 0, position, length, 0);
+    operation.succeed();
+    return operation;
+  }
+
+  /** The position of the first byte. */
+  long start() {
+    return start;
+  }
+
+  @Override
+  public long end() {
+    return start + length;
+  }
+
+  @Override
+  public long next() {
+    return start + issued;
+  }
+
+  /** True when bytes of this may still arrive at a datanode though it has ended. */
+  public boolean transferFailed() {
+    return transferFailed;
+  }
+
+  @Override
+  public void advance() {
+    advance(stream.context().nanoTime());
+  }
+
+  /** As {@link #advance()}, for a caller that has just looked at the clock. */
+  void advance(long nowNanos) {
+    LoopContext context = stream.context();
+    long now = nowNanos;
+    while (issued < length) {
+      CrailException refusal = refusal(now);
+      if (refusal != null) {
+        locationFailed(refusal);
+        return;
+      }
+      LocatedExtent located = stream.locator().find(next(), now);
+      StorageEndpoint endpoint =
+          located == null || located.isGivenUp() ? null : located.endpoint(context.endpoints());
+      if (endpoint == null) {
+        context.loop().submit(this);
+        return;
+      }
+      issue(located, endpoint, now);
+      if (issued < length) {
+        // A piece may have been copied here and now, and that takes time.
+        now = context.nanoTime();
+      }
+    }
+    endIssuing(null);
+  }
+
+  /** Why the next piece may not begin; null when it may. */
+  private CrailException refusal(long now) {
+    CrailException loss = stream.lossAt(now);
+    return loss == null && now - deadlineNanos >= 0 ? timedOut() : loss;
+  }
+
+  private CrailException timedOut() {
+    return ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath());
+  }
+
+  /** Looks for what is missing to go on. In the loop. */
+  @Override
+  public void runInLoop() {
+    if (issuingEnded) {
+      return;
+    }
+    LoopContext context = stream.context();
+    if (!watched) {
+      watched = true;
+      context.loop().register(this);
+    }
+    LocatedExtent located = stream.locator().find(next(), context.nanoTime());
+    if (located == null) {
+      stream.counters().unlocated();
+      stream.locator().locate(this, next());
+    } else if (located.isGivenUp()) {
+      stream.locator().replace(located, this);
+    } else {
+      context.endpoints().resolve(located.extent().datanode(), this);
+    }
+  }
+
+  @Override
+  public void sweep(long nowNanos) {
+    if (nowNanos - deadlineNanos >= 0) {
+      locationFailed(timedOut());
+    }
+  }
+
+  @Override
+  public boolean isIssuingEnded() {
+    return issuingEnded;
+  }
+
+  @Override
+  public void rejected() {
+    locationFailed(ErrorCode.CLOSED.exception("store"));
+  }
+
+  @Override
+  public void endpointReady() {
+    if (!issuingEnded) {
+      advance();
+    }
+  }
+
+  @Override
+  public void endpointFailed(CrailException cause) {
+    if (issuingEnded) {
+      return;
+    }
+    LocatedExtent located = stream.locator().find(next(), stream.context().nanoTime());
+    if (located != null && unresolved++ < MAX_RETRIES && goesElsewhere(located, cause)) {
+      runInLoop();
+    } else {
+      locationFailed(cause);
+    }
+  }
+
+  /** True when nothing can be tried elsewhere, so that there is nothing to be impatient for. */
+  private boolean isLastTry() {
+    return retries == MAX_RETRIES || !stream.isImpatient();
+  }
+
+  /** Whether what cannot be written to an extent is written to other space, given up for that. */
+  private boolean goesElsewhere(LocatedExtent located, CrailException cause) {
+    if (!stream.locator().canReplace()) {
+      return false;
+    }
+    return isOutOfReach(cause)
+        ? located.giveUp(cause, stream.pieceDeadlineNanos(deadlineNanos))
+        : located.isGivenUp();
+  }
+
+  /** Whether a write has failed with what says that its datanode, or its space, is of no use. */
+  public boolean isOutOfReach(CrailException cause) {
+    switch (cause.code()) {
+      case UNAVAILABLE:
+      case UNKNOWN_DATANODE:
+      case DATA_LOST:
+      case SPACE_PINNED:
+        return true;
+      case TIMED_OUT:
+        // Before its time was over, so the datanode is silent.
+        return stream.pieceDeadlineNanos(deadlineNanos) - stream.context().nanoTime() > 0;
+      default:
+        return false;
+    }
+  }
+
+  @Override
+  public void supply(byte[] value) {
+    CrailException refusal = refusal(stream.context().nanoTime());
+    if (refusal != null) {
+      // Whoever waited for this has the memory back.
+      locationFailed(refusal);
+      return;
+    }
+    if (end() > value.length) {
+      locationFailed(
+          ErrorCode.OUT_OF_RANGE.exception(
+              stream.file().getPath() + " has no bytes at " + value.length));
+      return;
+    }
+    memory.put(memoryOffset + issued, value, (int) next(), length - issued);
+    issued = length;
+    endIssuing(null);
+  }
+
+  @Override
+  public void notReplaced(CrailException cause) {
+    transferFailed = true;
+    locationFailed(cause);
+  }
+
+  @Override
+  public void locationFailed(CrailException cause) {
+    endIssuing(lossOr(cause));
+  }
+
+  /** Ends issuing, unless that has been done. */
+  private void endIssuing(CrailException failure) {
+    if (issuingEnded) {
+      return;
+    }
+    issuingEnded = true;
+    if (watched) {
+      watched = false;
+      stream.context().loop().unregister(this);
+    }
+    partEnded(failure);
+  }
+
+  private void issue(LocatedExtent located, StorageEndpoint endpoint, long nowNanos) {
+    Extent extent = located.extent();
+    int extentOffset = (int) (next() - extent.fileOffset());
+    int pieceLength = Math.min(length - issued, extent.length() - extentOffset);
+    Piece piece = new Piece(this, located, nowNanos);
+    piece.prepare(memory, memoryOffset + issued, pieceLength, extent, extentOffset, deadlineNanos);
+    piece.cutFrom(root);
+    issued += pieceLength;
+    partBegun();
+    stream.counters().piece(endpoint.isLocal());
+    if (stream.isWriter()) {
+      endpoint.write(piece);
+    } else {
+      endpoint.read(piece);
+    }
+  }
+
+  /** The bytes that go to one extent. */
+  private static final class Piece extends Transfer {
+    private final StreamOperation operation;
+    private final LocatedExtent located;
+    private final long begunNanos;
+
+    Piece(StreamOperation operation, LocatedExtent located, long begunNanos) {
+      this.operation = operation;
+      this.located = located;
+      this.begunNanos = begunNanos;
+    }
+
+    /** True when this may have read what others have written in the place meanwhile. */
+    boolean isStale() {
+      return !operation.stream.isWriter()
+          && !located.isChecked()
+          && !located.isValid(operation.stream.context().nanoTime());
+    }
+
+    /** True when this has written to space that is given up. */
+    boolean isInVain() {
+      return operation.stream.isWriter() && !located.acknowledge();
+    }
+
+    @Override
+    public long deadlineNanos() {
+      long end = operation.stream.pieceDeadlineNanos(super.deadlineNanos());
+      if (!operation.stream.isWriter()) {
+        return end;
+      }
+      // Also the last try may be to space that somebody else gives up.
+      return operation.isLastTry()
+          ? located.writesEndNanos(end)
+          : located.writesEndNanos(
+              end, begunNanos, operation.stream.context().silenceNanos(length()));
+    }
+
+    @Override
+    protected void completed() {
+      operation.pieceEnded(this);
+    }
+  }
+
+  private void pieceEnded(Piece piece) {
+    CrailException failure = piece.failure();
+    if (failure == null && piece.isStale()) {
+      failure = ErrorCode.STALE_EXTENT.exception("took longer than its location was good for");
+    }
+    if (failure == null) {
+      piece.located.answered(stream.context());
+      if (piece.isInVain()) {
+        stream.context().loop().submit(new Retry(piece, true));
+      } else {
+        partEnded(null);
+      }
+      return;
+    }
+    boolean isStale = failure.code() == ErrorCode.STALE_EXTENT;
+    if (retries < MAX_RETRIES && (isStale || goesElsewhere(piece.located, failure))) {
+      stream.context().loop().submit(new Retry(piece, !isStale));
+    } else {
+      // One failure is enough: a later piece that is only stale takes nothing of it back.
+      if (!isStale) {
+        transferFailed = true;
+      }
+      partEnded(lossOr(failure));
+    }
+  }
+
+  /** A timeout is told by its reason, where that is the end of the write lease. */
+  private CrailException lossOr(CrailException failure) {
+    CrailException loss =
+        failure.code() == ErrorCode.TIMED_OUT ? stream.lossAt(stream.context().nanoTime()) : null;
+    return loss == null ? failure : loss;
+  }
+
+  /** Asks where the bytes of a piece are now, or are to be, and moves them there. */
+  private final class Retry implements ClientLoop.Task {
+    private final Piece piece;
+    private final boolean mayArriveTwice;
+
+    Retry(Piece piece, boolean mayArriveTwice) {
+      this.piece = piece;
+      this.mayArriveTwice = mayArriveTwice;
+    }
+
+    @Override
+    public void runInLoop() {
+      if (!piece.located.isGivenUp()) {
+        stream.locator().forget(piece.extent());
+      }
+      StreamOperation again =
+          new StreamOperation(
+              stream,
+              StreamOperation.this,
+              retries + 1,
+              mayArriveTwice,
+              memory,
+              root,
+              piece.bufferOffset(),
+              piece.extent().fileOffset() + piece.extentOffset(),
+              piece.length(),
+              deadlineNanos);
+      again.advance();
+    }
+
+    @Override
+    public void rejected() {
+      if (mayArriveTwice) {
+        transferFailed = true;
+      }
+      partEnded(ErrorCode.CLOSED.exception("store"));
+    }
+  }
+
+  /** Counts one more part. */
+  void partBegun() {
+    LEFT.getAndAdd(this, 1);
+  }
+
+  /** Counts the end of a part, with its error or null. */
+  void partEnded(CrailException failure) {
+    if (failure != null) {
+      FIRST_FAILURE.compareAndSet(this, null, failure);
+    }
+    if ((int) LEFT.getAndAdd(this, -1) == 1) {
+      finish();
+    }
+  }
+
+  private void finish() {
+    memory = null;
+    root = null;
+    CrailException failure = firstFailure;
+    if (parent != null) {
+      if (transferFailed || (failure != null && mayArriveTwice)) {
+        parent.transferFailed = true;
+      }
+      parent.partEnded(failure);
+      return;
+    }
+    stream.operationEnded(this, failure);
+    if (failure == null) {
+      succeed();
+    } else {
+      fail(failure);
+    }
+  }
+
+  /**
+   * Waits for the end also when the thread is interrupted, which it is told of afterwards: until
+   * then the memory is in use, and its owner takes it back with the return.
+   */
+  void awaitEnd() throws CrailException {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          await();
+          return;
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  @Override
+  public Completion completion() {
+    return this;
+  }
+
+  @Override
+  public ClientLoop loop() {
+    return stream.context().loop();
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  @Override
+  public CrailResult outcome(CrailException failure) throws CrailException {
+    if (failure != null) {
+      throw failure;
+    }
+    return this;
+  }
+
+  @Override
+  public long getLen() {
+    return length;
+  }
+
+  @Override
+  public String toString() {
+    return (stream.isWriter() ? "write of " : "read of ")
+        + length
+        + " bytes at "
+        + start
+        + " of "
+        + stream.file().getPath();
+  }
+}
