@@ -26,7 +26,6 @@ import io.crail.client.call.SpaceUsage;
 import io.crail.client.lease.LeaseReturn;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.node.StoreContext;
-import io.crail.client.space.SpaceAhead;
 import io.crail.client.stream.DirectOutput;
 import io.crail.client.stream.DirectStream;
 import io.crail.common.Clock;
@@ -249,13 +248,7 @@ public final class CoreStore extends CrailStore {
     String name = plain != null ? path : wirePath.toString();
     PutCall call =
         new PutCall(
-            store,
-            context,
-            context.namenodes().peer(namenode),
-            name,
-            DirectStream.rootOf(value),
-            request,
-            carried || !asksForSpaceAhead ? null : kindOf(context, namenode, name, request));
+            store, context, namenode, name, DirectStream.rootOf(value), request, asksForSpaceAhead);
     value.position(value.limit());
     call.begin();
     return call;
@@ -280,22 +273,6 @@ public final class CoreStore extends CrailStore {
             target.remaining());
     call.begin();
     return call;
-  }
-
-  /** What a value has in common with others that are put; null when it is of no use to know. */
-  private static SpaceAhead.Kind kindOf(
-      LoopContext context, int namenode, String path, Create.Put request) {
-    int block = context.blockBytesAt(namenode);
-    if (request.length() > block) {
-      return null;
-    }
-    return new SpaceAhead.Kind(
-        namenode,
-        path.substring(0, path.lastIndexOf('/')),
-        request.storageClass(),
-        request.strict(),
-        request.host(),
-        Extent.lengthFor(request.length(), block));
   }
 
   /**
@@ -416,7 +393,10 @@ public final class CoreStore extends CrailStore {
 
   @Override
   public void close() throws Exception {
-    checkNoCallback();
+    if (store.loops().isDriver()) {
+      // It holds a loop, which cannot end then; the store stays open for another close.
+      throw new IllegalStateException("a callback must not close its store");
+    }
     if (!store.loops().end()) {
       return;
     }
@@ -425,18 +405,6 @@ public final class CoreStore extends CrailStore {
     } finally {
       parts.close();
     }
-  }
-
-  /** A callback holds a loop, which cannot end then; the store stays open for another close. */
-  private void checkNoCallback() {
-    store
-        .loops()
-        .forEach(
-            context -> {
-              if (context.loop().isDriver()) {
-                throw new IllegalStateException("a callback must not close its store");
-              }
-            });
   }
 
   /**

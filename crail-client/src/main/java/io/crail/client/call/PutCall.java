@@ -2,49 +2,48 @@
 package io.crail.client.call;
 
 import io.crail.CrailKeyValue;
-import io.crail.client.datanode.Endpoints;
 import io.crail.client.lease.AcquireCall;
 import io.crail.client.lease.CreateCall;
+import io.crail.client.lease.CreatorLeases;
 import io.crail.client.lease.HandleLease;
 import io.crail.client.lease.LeaseReturn;
 import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.node.CoreKeyValue;
 import io.crail.client.node.StoreContext;
-import io.crail.client.space.SpaceAhead;
 import io.crail.client.stream.DirectOutput;
-import io.crail.client.stream.GrantedOutput;
+import io.crail.client.stream.ExtentWrite;
 import io.crail.client.stream.StreamOperation;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.SetSize;
-import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import io.crail.rpc.RpcPeer;
-import io.crail.storage.StorageEndpoint;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Puts a whole value. The create says all there is to say: it brings the bytes of a small value,
- * and asks for a write lease and for the space of all bytes, should the namenode not keep them. So
- * the order of puts is that of their creates, whatever becomes of the bytes. If they were not kept,
- * they are written and the lease is given back; nobody waits in between.
+ * Puts a whole value: create, write, close. The methods stand in the order of time; each stage
+ * begins in the thread that learns of the end of the one before, and nobody waits in between.
  *
- * <p>Of values that are put one after the other each asks for the space of the next. Where that is
- * memory of this host, the next one is copied there first, and its create says where its bytes lie:
- * again one request, and readers see the old value or the new one. Where it is elsewhere, the bytes
- * leave right after the create, which says where they go: its answer and theirs are waited for at
- * the same time, and then the lease is given back. Nothing is begun before the create, so the order
- * of puts is the same. Where anything is in the way, it goes as above.
+ * <ol>
+ *   <li><em>Create.</em> It says all there is to say: it asks for the node, for a write lease and
+ *       for the space of all bytes. So the order of puts is that of their creates, whatever becomes
+ *       of the bytes. The {@link PutRoute} says what it does for the bytes already.
+ *   <li><em>Write.</em> What the create has not done is done now. Where a route turns out to be
+ *       closed, the bytes are written after the create.
+ *   <li><em>Close.</em> The lease goes back, with the length. Where the create has left no byte to
+ *       write there is no lease, and nothing to close.
+ * </ol>
  *
- * <p>While bytes are on their way to what may be the node's space, nothing says that the writer has
- * ended: the namenode would give that space to somebody else.
+ * <p>Of values that are put one after the other each asks for the space of the next. While bytes
+ * are on their way to what may be the node's space, nothing says that the writer has ended: the
+ * namenode would give that space to somebody else.
  */
 public final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   /** Create, perhaps the lease once more, space after the first extent, and the end. */
@@ -56,209 +55,65 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
   private final ByteBuffer root;
   private final Create.Put request;
   private final long deadlineNanos;
-  private final Creation creation;
+  private final Creation create;
 
   /** Null for a value that has nothing to do with space ahead. */
-  private final Ahead ahead;
+  private final PutAhead ahead;
+
+  private PutRoute route;
+
+  /** With a write beside the create: its issue, and the answer to the create; the later goes on. */
+  private AtomicInteger awaited;
 
   private volatile CoreKeyValue value;
-
-  /** What a larger value has to do with space ahead. */
-  private static final class Ahead {
-    private final SpaceAhead.Kind kind;
-    private final SpaceAhead.Plan plan;
-
-    /** The space that the create names; null if it names none. */
-    private SpaceAhead.Grant named;
-
-    /** Writes to that beside the create; null if the bytes lie there already. */
-    private GrantedOutput output;
-
-    /** That write, once it is issued; null if the create had failed before. */
-    private StreamOperation write;
-
-    /** Why nobody knows whether that write is issued; else null. */
-    private Throwable broken;
-
-    /** With that write: the answer to the create, and its issue; the later one goes on. */
-    private AtomicInteger awaited;
-
-    /** Whether all bytes were written beside the create, to what has become the node's space. */
-    private boolean written;
-
-    /** Why that space is of no use, so that the node needs other space in its place; else null. */
-    private CrailException outOfReach;
-
-    /** A write of which nothing comes, but that may still read the memory; else null. */
-    private StreamOperation straggler;
-
-    Ahead(SpaceAhead.Kind kind, SpaceAhead.Plan plan) {
-      this.kind = kind;
-      this.plan = plan;
-    }
-
-    /** Whether an extent is the space that the create names. */
-    boolean isNamed(Extent extent) {
-      return named.extent().equals(extent);
-    }
-
-    /** What goes with the create of a value of so many bytes. */
-    Create.Ahead asked(int length) {
-      int next = plan.asks() ? length : 0;
-      return named == null
-          ? new Create.Ahead(0, 0, false, next)
-          : new Create.Ahead(named.id(), named.token(), output == null, next);
-    }
-  }
 
   /**
    * Creates a call; {@link #begin} starts it.
    *
-   * @param namenode that of the path
+   * @param namenode the index of that of the path
+   * @param path as the handle tells it
    * @param root what the memory of the value was cut from
    * @param request without a token for a value of no bytes
-   * @param kind by which it may get space ahead; null when it may not
+   * @param mayUseAhead whether space may be asked for ahead
    */
   public PutCall(
       StoreContext store,
       LoopContext context,
-      RpcPeer namenode,
+      int namenode,
       String path,
       ByteBuffer root,
       Create.Put request,
-      SpaceAhead.Kind kind) {
+      boolean mayUseAhead) {
     this.store = store;
     this.context = context;
     this.path = path;
     this.root = root;
     this.request = request;
-    this.creation = new Creation(namenode);
+    this.create = new Creation(context.namenodes().peer(namenode));
     this.deadlineNanos =
-        creation.sentNanos()
+        create.sentNanos()
             + MOST_REQUESTS * context.rpcTimeoutNanos()
             + store.streams().timeoutNanos(request.length());
-    this.ahead = kind == null ? null : new Ahead(kind, plan(store, context, kind));
+    this.ahead =
+        request.carried() || !mayUseAhead
+            ? null
+            : PutAhead.of(store, context, namenode, path, root, request);
+    this.route = request.carried() ? PutRoute.CARRIED : PutRoute.AFTER_CREATE;
   }
 
-  private static SpaceAhead.Plan plan(
-      StoreContext store, LoopContext context, SpaceAhead.Kind kind) {
-    return store
-        .spaceAhead()
-        .plan(
-            kind,
-            context.nanoTime(),
-            context.leaseNanosAt(kind.namenode()),
-            store.leases().inUse().incarnation(kind.namenode()));
-  }
-
-  /**
-   * Sends the create; before it, copies the bytes to space that was given ahead on this host, or
-   * after it sends them to such space elsewhere.
-   */
+  /** Sends the create, and what can leave before it or beside it. */
   public void begin() {
-    if (ahead != null && ahead.plan.grant() != null) {
-      try {
-        writeAhead(ahead.plan.grant());
-      } catch (RuntimeException | Error e) {
-        if (ahead.plan.asks()) {
-          store.spaceAhead().answered(ahead.kind, null);
-        }
-        throw e;
+    if (ahead != null) {
+      route = ahead.prepare();
+    }
+    boolean isBeside = route == PutRoute.BESIDE_CREATE;
+    awaited = isBeside ? new AtomicInteger(2) : null;
+    create.submit();
+    if (isBeside) {
+      ahead.issueBeside(create.isFailed());
+      if (awaited.decrementAndGet() == 0) {
+        context.loop().submit(new Answered());
       }
-    }
-    creation.submit();
-    if (isWrittenBeside()) {
-      writeBeside();
-    }
-  }
-
-  /** Whether the bytes go to space that was given ahead while the create is under way. */
-  private boolean isWrittenBeside() {
-    return ahead != null && ahead.output != null;
-  }
-
-  /** Copies the bytes to space that was given ahead; elsewhere notes that they are to go there. */
-  private void writeAhead(SpaceAhead.Grant grant) {
-    CoreKeyValue unborn = new CoreKeyValue(store, path, (CreateCall) null, 0);
-    GrantedOutput output = new GrantedOutput(unborn, store.streams(), context, grant);
-    StorageEndpoint endpoint = output.endpoint();
-    if (endpoint == null) {
-      // The next one may have it.
-      store.spaceAhead().notYet(ahead.kind, grant);
-      context.loop().submit(new Acquaintance(context.endpoints(), grant.extent().datanode()));
-      return;
-    }
-    if (!endpoint.isLocal()) {
-      ahead.named = grant;
-      ahead.output = output;
-      ahead.awaited = new AtomicInteger(2);
-      return;
-    }
-    StreamOperation write = output.write(request.memory(), root, request.from(), request.length());
-    if (write.isComplete() && !write.isFailed()) {
-      ahead.named = grant;
-      output.count();
-      return;
-    }
-    // It could not be mapped after all. Nobody looks at what it writes.
-    leave(output, write);
-  }
-
-  /** Sends the bytes to space that was given ahead, after the create that names it. */
-  private void writeBeside() {
-    if (creation.isFailed()) {
-      store.spaceAhead().unused(ahead.named);
-    } else {
-      try {
-        ahead.write = ahead.output.write(request.memory(), root, request.from(), request.length());
-      } catch (RuntimeException | Error e) {
-        // The create is under way: whoever has called learns of it at the end.
-        ahead.broken = e;
-        store.spaceAhead().unused(ahead.named);
-      }
-    }
-    if (ahead.awaited.decrementAndGet() == 0) {
-      context.loop().submit(new Answered());
-    }
-  }
-
-  /** Goes on in the loop, where nothing waits. */
-  private final class Answered implements ClientLoop.Task {
-    @Override
-    public void runInLoop() {
-      answered();
-    }
-
-    @Override
-    public void rejected() {
-      // The loop has ended, and so does whatever is begun.
-      answered();
-    }
-  }
-
-  /** Goes on without a write, which is waited for as long as it reads the memory. */
-  private void leave(GrantedOutput output, StreamOperation write) {
-    ahead.straggler = write;
-    write.whenComplete(output::count);
-    store.spaceAhead().unused(output.grant());
-  }
-
-  /** Makes a datanode known to a loop. */
-  private record Acquaintance(Endpoints endpoints, int datanode)
-      implements ClientLoop.Task, Endpoints.Waiter {
-    @Override
-    public void runInLoop() {
-      endpoints.resolve(datanode, this);
-    }
-
-    @Override
-    public void endpointReady() {
-      // Whoever comes next finds it.
-    }
-
-    @Override
-    public void endpointFailed(CrailException cause) {
-      // Whoever needs it is told.
     }
   }
 
@@ -279,36 +134,17 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
 
     @Override
     protected void encode(ByteBuffer out, int offset) {
-      request.encode(
-          out, offset, ahead == null ? Create.Ahead.NONE : ahead.asked(request.length()));
+      request.encode(out, offset, ahead == null ? Create.Ahead.NONE : ahead.asked(route));
     }
 
     @Override
     protected void completed() {
-      if (ahead != null && ahead.plan.asks()) {
-        SpaceAhead.Grant given = isFailed() ? null : given();
-        store.spaceAhead().answered(ahead.kind, given);
-        if (given != null) {
-          store.leases().wake();
-        }
+      if (ahead != null) {
+        ahead.answered(this);
       }
-      if (!isWrittenBeside() || ahead.awaited.decrementAndGet() == 0) {
-        answered();
+      if (awaited == null || awaited.decrementAndGet() == 0) {
+        createEnded();
       }
-    }
-
-    /** The space of the next value, or null. */
-    private SpaceAhead.Grant given() {
-      if (response().given().isEmpty()) {
-        return null;
-      }
-      Create.Given given = response().given().get(0);
-      return new SpaceAhead.Grant(
-          given.grant(),
-          request.token(),
-          given.extent(),
-          sentNanos() + context.leaseNanosAt(ahead.kind.namenode()),
-          incarnation());
     }
 
     @Override
@@ -317,36 +153,58 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     }
   }
 
-  /** The create has ended, and the write beside it, if there is one, is issued. */
-  private void answered() {
-    if (ahead != null && ahead.broken != null) {
-      if (!creation.isFailed()) {
-        expire(creation.response().node().id());
-      } else if (LeaseReturn.isDoubtful(creation.failure())) {
-        doubt(true);
-      }
-      CrailException bug = ErrorCode.INTERNAL.exception(toString());
-      bug.initCause(ahead.broken);
-      ended(bug);
-    } else if (creation.isFailed()) {
-      refused();
-    } else {
-      created(creation.response());
+  /** Goes on in the loop, where nothing waits. */
+  private final class Answered implements ClientLoop.Task {
+    @Override
+    public void runInLoop() {
+      createEnded();
+    }
+
+    @Override
+    public void rejected() {
+      // The loop has ended, and so does whatever is begun.
+      createEnded();
     }
   }
 
+  /** The create has ended, and the write beside it, if there is one, is issued. */
+  private void createEnded() {
+    if (ahead != null && ahead.bug() != null) {
+      brokenBeside();
+    } else if (create.isFailed()) {
+      refused();
+    } else if (request.token() == 0 || create.response().node().size() > 0) {
+      kept(create.response().node());
+    } else if (route == PutRoute.BESIDE_CREATE) {
+      meetBeside(create.response());
+    } else {
+      open();
+    }
+  }
+
+  /** Nobody knows whether bytes are on their way. */
+  private void brokenBeside() {
+    if (!create.isFailed()) {
+      expire(create.response().node().id());
+    } else if (LeaseReturn.isDoubtful(create.failure())) {
+      doubt(true);
+    }
+    failed(ahead.bug());
+  }
+
   private void refused() {
-    boolean isDoubtful = request.token() != 0 && LeaseReturn.isDoubtful(creation.failure());
-    if (ahead != null && ahead.write != null) {
-      leave(ahead.output, ahead.write);
+    boolean isDoubtful = request.token() != 0 && LeaseReturn.isDoubtful(create.failure());
+    ExtentWrite beside = ahead == null ? null : ahead.beside();
+    if (beside != null) {
+      ahead.abandonBeside();
       if (isDoubtful) {
-        // Behind it, for what gives the lease back says that nothing is on its way.
-        ahead.write.whenComplete(() -> doubt(ahead.write.transferFailed()));
+        // After it, for what gives the lease back says that nothing is on its way.
+        beside.whenComplete(() -> doubt(beside.mayArrive()));
       }
     } else if (isDoubtful) {
       doubt(false);
     }
-    ended(creation.failure());
+    ended(create.failure());
   }
 
   /**
@@ -355,41 +213,33 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
    * @param unfinished whether bytes may still arrive there
    */
   private void doubt(boolean unfinished) {
+    CreatorLeases unused = store.leases().unused();
     if (!unfinished) {
       // Whoever of this store meets the node before it is looked for gives them back.
-      store
-          .leases()
-          .unused()
-          .created(new HandleLease(store.leases().unused(), path, creation, request.token()));
+      unused.created(new HandleLease(unused, path, create, request.token()));
     }
     int close = unfinished ? SetSize.EXPIRE : SetSize.END;
     store.leases().doubtful().add(context, path, 0, request.token(), close);
   }
 
-  private void created(Create.Response response) {
-    NodeInfo node = response.node();
-    if (request.token() == 0 || node.size() > 0) {
-      value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
-      if (ahead != null) {
-        store.streams().valueWritten(request.length());
-      }
-      ended(null);
-      return;
+  /** All bytes are where they belong, and the node is closed from the beginning. */
+  private void kept(NodeInfo node) {
+    value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
+    if (route == PutRoute.COPIED_AHEAD) {
+      store.streams().valueWritten(request.length());
     }
-    if (ahead == null || ahead.write == null) {
-      open();
-      return;
-    }
-    // Without any the node has gone already, and its space with it, whichever that was.
-    Extent first = response.extents().isEmpty() ? null : response.extents().get(0);
-    if (first == null || first.beginsAt(ahead.named.extent())) {
-      ahead.written = ahead.isNamed(first);
-      if (ahead.written && !ahead.write.isComplete()) {
-        holdLease(node.id());
+    ended(null);
+  }
+
+  /** Waits for the write beside the create, if that goes to the space of the node. */
+  private void meetBeside(Create.Response response) {
+    if (ahead.meets(response.extents())) {
+      if (ahead.isWritten() && !ahead.beside().isComplete()) {
+        holdLease(response.node().id());
       }
-      ahead.write.whenComplete(this::writtenBeside);
+      ahead.beside().whenComplete(this::besideEnded);
     } else {
-      leave(ahead.output, ahead.write);
+      ahead.abandonBeside();
       open();
     }
   }
@@ -397,66 +247,37 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
   /** Lets the write beside the create go on as long as the lease of the node can be renewed. */
   private void holdLease(long id) {
     long leaseNanos = context.leaseNanos(id);
-    if (context.nanoTime() - creation.sentNanos() >= leaseNanos) {
+    if (context.nanoTime() - create.sentNanos() >= leaseNanos) {
       return;
     }
-    ahead.output.goesOnUnder(
-        store
-            .leases()
-            .inUse()
-            .opened(id, request.token(), creation.sentNanos(), leaseNanos, creation.incarnation()));
+    ahead
+        .beside()
+        .goesOnUnder(
+            store
+                .leases()
+                .inUse()
+                .opened(id, request.token(), create.sentNanos(), leaseNanos, create.incarnation()));
     store.leases().wake();
   }
 
-  /** The write beside the create has ended. */
-  private void writtenBeside() {
-    StreamOperation write = ahead.write;
-    ahead.output.endLease();
-    if (write.transferFailed()) {
-      ahead.output.count();
-      if (!ahead.written || !write.isOutOfReach(write.failure())) {
-        expire(creation.response().node().id());
-        ended(write.failure());
-        return;
-      }
-      ahead.written = false;
-      ahead.outOfReach = write.failure();
+  private void besideEnded() {
+    if (ahead.besideEnded()) {
       open();
-      return;
+    } else {
+      expire(create.response().node().id());
+      ended(ahead.beside().failure());
     }
-    ahead.written &= !write.isFailed();
-    if (!ahead.written) {
-      ahead.output.count();
-    }
-    open();
   }
 
   /** Lets the lease of a node run out: bytes may still arrive, and its space is to rest as long. */
   private void expire(long id) {
-    LeaseReturn.Try back =
-        new LeaseReturn(
-                context,
-                path,
-                null,
-                id,
-                request.token(),
-                0,
-                SetSize.EXPIRE,
-                SmallValue.NONE,
-                gone -> {})
-            .tried();
-    back.whenComplete(
-        () -> {
-          if (back.isFailed() && LeaseReturn.isDoubtful(back.failure())) {
-            store.leases().doubtful().add(context, path, id, request.token(), SetSize.EXPIRE);
-          }
-        });
+    store.leases().doubtful().expire(context, path, id, request.token());
   }
 
   /** Takes the lease that the create has brought. */
   private void open() {
     // Known to nobody, so the lease is not given back for being idle.
-    CoreKeyValue made = new CoreKeyValue(store, path, creation, request.token());
+    CoreKeyValue made = new CoreKeyValue(store, path, create, request.token());
     made.lease().useAtOnce();
     DirectOutput output;
     try {
@@ -478,13 +299,9 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     AcquireCall call = new AcquireCall(context, made.id(), request.token());
     call.whenComplete(
         () -> {
-          if (ahead != null && ahead.written && !call.isFailed()) {
+          if (ahead != null && !call.isFailed()) {
             // The lease may have run out meanwhile, and the space with it.
-            List<Extent> now = call.response().extents();
-            ahead.written = !now.isEmpty() && ahead.isNamed(now.get(0));
-            if (!ahead.written) {
-              ahead.output.count();
-            }
+            ahead.meetsAgain(call.response().extents());
           }
           try {
             write(made, made.openAcquired(context, call, sentNanos, request.length()));
@@ -497,41 +314,44 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
 
   private void write(CoreKeyValue made, DirectOutput output) {
     value = made;
-    if (ahead != null && ahead.written) {
-      try {
-        output.begunBy(ahead.output, request.length());
-        output.closeBehind(this::ended);
-      } catch (CrailException e) {
-        ahead.output.count();
-        output.closeBehind(later -> ended(e));
-      }
-      return;
-    }
-    long writeNanos = store.streams().timeoutNanos(request.length());
-    if (deadlineNanos - context.nanoTime() < writeNanos) {
-      // Whoever waits may give up before all is written, and the memory is the caller's then.
-      output.closeBehind(later -> ended(ErrorCode.TIMED_OUT.exception(toString())));
-      return;
-    }
-    if (ahead != null && ahead.outOfReach != null) {
-      output.giveUp(ahead.named.extent(), ahead.outOfReach);
-    }
+    int length = request.length();
     try {
-      StreamOperation write =
-          output.write(request.memory(), root, request.from(), request.length());
+      if (ahead != null && ahead.isWritten()) {
+        ahead.hand(output);
+        output.closeBehind(this::ended);
+        return;
+      }
+      if (deadlineNanos - context.nanoTime() < store.streams().timeoutNanos(length)) {
+        // Whoever waits may give up before all is written, and the memory is the caller's then.
+        throw ErrorCode.TIMED_OUT.exception(toString());
+      }
+      if (ahead != null) {
+        ahead.replaceIn(output);
+      }
+      StreamOperation write = output.write(request.memory(), root, request.from(), length);
       write.whenComplete(() -> output.closeBehind(this::ended));
-    } catch (CrailException e) {
-      output.closeBehind(later -> ended(e));
-    } catch (InterruptedException | RuntimeException e) {
+    } catch (CrailException | InterruptedException | RuntimeException e) {
       output.closeBehind(later -> failed(e));
+    }
+  }
+
+  private void failed(Throwable cause) {
+    if (cause instanceof CrailException failure) {
+      ended(failure);
+    } else if (cause instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
+      ended(ErrorCode.CLOSED.exception("interrupted"));
+    } else {
+      CrailException bug = ErrorCode.INTERNAL.exception(toString());
+      bug.initCause(cause);
+      ended(bug);
     }
   }
 
   /** Ends this with an error or null, once nothing reads the memory any more. */
   private void ended(CrailException failure) {
-    StreamOperation straggler = ahead == null ? null : ahead.straggler;
-    if (straggler != null) {
-      straggler.whenComplete(() -> end(failure));
+    if (ahead != null) {
+      ahead.whenQuiet(() -> end(failure));
     } else {
       end(failure);
     }
@@ -542,19 +362,6 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
       succeed();
     } else {
       fail(failure);
-    }
-  }
-
-  private void failed(Exception cause) {
-    if (cause instanceof CrailException failure) {
-      ended(failure);
-    } else if (cause instanceof InterruptedException) {
-      Thread.currentThread().interrupt();
-      ended(ErrorCode.CLOSED.exception("interrupted"));
-    } else {
-      CrailException bug = ErrorCode.INTERNAL.exception(toString());
-      bug.initCause(cause);
-      ended(bug);
     }
   }
 

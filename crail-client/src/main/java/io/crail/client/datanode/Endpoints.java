@@ -50,6 +50,17 @@ public final class Endpoints implements ClientLoop.Sweepable {
     void endpointFailed(CrailException cause);
   }
 
+  private static final Waiter NOBODY =
+      new Waiter() {
+        @Override
+        public void endpointReady() {}
+
+        @Override
+        public void endpointFailed(CrailException cause) {
+          // Whoever needs it is told.
+        }
+      };
+
   private final Configuration configuration;
   private final Transport transport;
   private final ClientLoop loop;
@@ -135,6 +146,11 @@ public final class Endpoints implements ClientLoop.Sweepable {
         description.waiters.add(waiter);
       }
     }
+  }
+
+  /** Makes an endpoint that nobody waits for: whoever comes next finds it. By any thread. */
+  public void prepare(int datanode) {
+    loop.submit((ClientLoop.Task) () -> resolve(datanode, NOBODY));
   }
 
   private boolean isFull() {

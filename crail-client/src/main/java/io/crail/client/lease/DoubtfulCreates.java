@@ -54,6 +54,13 @@ public final class DoubtfulCreates {
     }
   }
 
+  /** Lets the lease of a node run out now, since bytes may still be on their way to its space. */
+  public void expire(LoopContext context, String path, long id, long token) {
+    Doubt doubt = new Doubt(context, path, id, token, SetSize.EXPIRE, 0);
+    LeaseReturn.Try back = tried(doubt, id);
+    back.whenComplete(() -> addAgain(doubt, back.failure()));
+  }
+
   /** Looks into those whose time has come; called now and then. */
   public void tick(long nowNanos) {
     if (!any) {
@@ -98,25 +105,32 @@ public final class DoubtfulCreates {
   }
 
   private void giveBack(Doubt doubt, long id) {
-    LeaseReturn.Try back =
-        new LeaseReturn(
-                doubt.context,
-                doubt.path,
-                null,
-                id,
-                doubt.token,
-                0,
-                doubt.close,
-                SmallValue.NONE,
-                gone -> {})
-            .tried();
+    LeaseReturn.Try back = tried(doubt, id);
     back.whenComplete(() -> ended(doubt, back.failure()));
+  }
+
+  private static LeaseReturn.Try tried(Doubt doubt, long id) {
+    return new LeaseReturn(
+            doubt.context,
+            doubt.path,
+            null,
+            id,
+            doubt.token,
+            0,
+            doubt.close,
+            SmallValue.NONE,
+            gone -> {})
+        .tried();
   }
 
   private void ended(Doubt doubt, CrailException failure) {
     synchronized (this) {
       asked--;
     }
+    addAgain(doubt, failure);
+  }
+
+  private void addAgain(Doubt doubt, CrailException failure) {
     if (failure != null && LeaseReturn.isDoubtful(failure)) {
       add(doubt.context, doubt.path, doubt.id, doubt.token, doubt.close);
     }

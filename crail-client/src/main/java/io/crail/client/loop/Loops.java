@@ -67,6 +67,17 @@ public final class Loops implements AutoCloseable {
     }
   }
 
+  /** Whether the calling thread drives one of the loops, as in a callback. */
+  public boolean isDriver() {
+    for (int i = 0; i < contexts.length(); i++) {
+      LoopContext context = contexts.get(i);
+      if (context != null && context.loop().isDriver()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /**
    * Checks that the store is open.
    *

@@ -56,6 +56,25 @@ public final class LocatedExtent {
     return !acknowledged;
   }
 
+  /**
+   * Whether a write has failed with what says that its datanode, or its space, is of no use.
+   *
+   * @param hadTime whether it had time left, so that a datanode that gave no answer is silent
+   */
+  public static boolean isOutOfReach(CrailException cause, boolean hadTime) {
+    switch (cause.code()) {
+      case UNAVAILABLE:
+      case UNKNOWN_DATANODE:
+      case DATA_LOST:
+      case SPACE_PINNED:
+        return true;
+      case TIMED_OUT:
+        return hadTime;
+      default:
+        return false;
+    }
+  }
+
   /** True when other space takes its place. */
   public boolean isGivenUp() {
     return givenUp != null;

@@ -255,7 +255,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
    *
    * @throws CrailException when the store has ended the stream
    */
-  public void begunBy(GrantedOutput before, int length) throws CrailException {
+  public void begunBy(ExtentWrite before, int length) throws CrailException {
     synchronized (this) {
       if (ended != null) {
         // The namenode was told that nothing is written.

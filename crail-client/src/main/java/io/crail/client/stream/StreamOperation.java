@@ -284,20 +284,10 @@ public final class StreamOperation extends Completion
         : located.isGivenUp();
   }
 
-  /** Whether a write has failed with what says that its datanode, or its space, is of no use. */
-  public boolean isOutOfReach(CrailException cause) {
-    switch (cause.code()) {
-      case UNAVAILABLE:
-      case UNKNOWN_DATANODE:
-      case DATA_LOST:
-      case SPACE_PINNED:
-        return true;
-      case TIMED_OUT:
-        // Before its time was over, so the datanode is silent.
-        return stream.pieceDeadlineNanos(deadlineNanos) - stream.context().nanoTime() > 0;
-      default:
-        return false;
-    }
+  /** As {@link LocatedExtent#isOutOfReach}. */
+  private boolean isOutOfReach(CrailException cause) {
+    long endNanos = stream.pieceDeadlineNanos(deadlineNanos);
+    return LocatedExtent.isOutOfReach(cause, endNanos - stream.context().nanoTime() > 0);
   }
 
   @Override
