@@ -318,7 +318,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     try {
       if (ahead != null && ahead.isWritten()) {
         ahead.hand(output);
-        output.closeBehind(this::ended);
+        output.beginClose(this::ended);
         return;
       }
       if (deadlineNanos - context.nanoTime() < store.streams().timeoutNanos(length)) {
@@ -329,9 +329,9 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
         ahead.replaceIn(output);
       }
       StreamOperation write = output.write(request.memory(), root, request.from(), length);
-      write.whenComplete(() -> output.closeBehind(this::ended));
+      write.whenComplete(() -> output.beginClose(this::ended));
     } catch (CrailException | InterruptedException | RuntimeException e) {
-      output.closeBehind(later -> failed(e));
+      output.beginClose(later -> failed(e));
     }
   }
 

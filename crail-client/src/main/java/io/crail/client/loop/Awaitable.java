@@ -63,6 +63,28 @@ public interface Awaitable<T> extends Upcoming<T> {
     }
   }
 
+  /**
+   * Waits for the end also when the thread is interrupted, which it is told of afterwards: until
+   * then the memory is in use, and its owner takes it back with the return.
+   */
+  default void awaitEnd() throws CrailException {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          await();
+          return;
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
   @Override
   default T get() throws InterruptedException, ExecutionException {
     if (!loop().await(completion(), deadlineNanos() + GRACE_NANOS)) {

@@ -252,7 +252,7 @@ public final class BufferedFileInput extends SlicedInput {
     int length = target.remaining();
     int offset = 0;
     int issued = 0;
-    StreamOperation older = StreamOperation.ended(input, position);
+    StreamOperation older = StreamOperation.ended(input, position, 0);
     StreamOperation newer = older;
     try {
       do {

@@ -115,7 +115,7 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
     checkOpen();
     int length = (int) Math.max(0, Math.min(wanted, file().size() - from));
     if (length == 0) {
-      return StreamOperation.ended(this, from);
+      return StreamOperation.ended(this, from, 0);
     }
     context().throttle();
     long now = context().nanoTime();

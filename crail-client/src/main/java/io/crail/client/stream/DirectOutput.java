@@ -14,21 +14,14 @@ import io.crail.client.space.LocatedExtent;
 import io.crail.client.space.WriteLocator;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.OperationCall;
 import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
@@ -43,35 +36,15 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   private final long writeHint;
   private final HandleLease handle;
   private final WriteLeases.Held lease;
+  private final WriteLedger writes;
+  private final HeldValue held;
+  private final Farewell farewell;
 
-  /** Most bytes that are held back. */
-  private final int mostHeld;
-
-  private final AtomicInteger inFlight = new AtomicInteger();
-  private final AtomicReference<Runnable> whenIdle = new AtomicReference<>();
+  /** Why the store has ended the stream; set under the monitor, read without. */
   private volatile CrailException ended;
-
-  /** The first failure of a write; set under the monitor, read without. */
-  private volatile CrailException failure;
 
   private long position;
   private boolean closed;
-
-  // Guarded by "this".
-  private final TreeMap<Long, Long> writtenApart = new TreeMap<>();
-  private long written;
-  private boolean transferFailed;
-  private long visible;
-  private boolean holding;
-
-  /**
-   * All bytes of a small value, those that were there before included: while holding, and then for
-   * readers until they are written; else null. Changed under the monitor.
-   */
-  private volatile byte[] held;
-
-  /** Gives the lease back, once somebody has begun that. */
-  private LeaseReturn farewell;
 
   /**
    * Opens a stream.
@@ -104,28 +77,22 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     this.handle = handle;
     this.lease = lease;
     this.position = info.size();
-    this.written = info.size();
-    this.visible = info.size();
-    this.mostHeld =
+    this.writes = new WriteLedger(info.size());
+    int most =
         file.getType() == CrailNodeType.KEYVALUE
             ? Math.min(context.smallValue(id), streams.pool().bufferBytes())
             : 0;
-    this.holding =
-        value.length() > 0 || (info.size() == 0 && mostHeld > 0 && writeHint <= mostHeld);
-    this.held = holding ? value.bytes() : null;
+    boolean holds = value.length() > 0 || (info.size() == 0 && most > 0 && writeHint <= most);
+    this.held = new HeldValue(most, holds, value);
+    this.farewell = new Farewell(this, writes, held, token, handle);
     streams.statistics().outputOpened();
-    if (!holding) {
+    if (!holds) {
       locator().issuedUpTo(position, context.nanoTime());
     }
   }
 
   @Override
   boolean isWriter() {
-    return true;
-  }
-
-  @Override
-  boolean isImpatient() {
     return true;
   }
 
@@ -148,34 +115,27 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
       throws CrailException, InterruptedException {
     if (length == 0) {
       checkWritable(context().nanoTime());
-      return StreamOperation.ended(this, position);
+      return StreamOperation.ended(this, position, 0);
     }
     context().throttle();
     long now = context().nanoTime();
     checkWritable(now);
-    if (holding) {
-      if (position + length <= mostHeld) {
+    if (held.isHolding()) {
+      if (held.hasRoomTo(position + length)) {
         return hold(memory, offset, length);
       }
       writeHeld(now);
     }
-    inFlight.incrementAndGet();
+    writes.begun();
     CrailException end = ended;
     if (end != null) {
-      operationGone();
+      writes.over();
       throw end.rethrown();
     }
     StreamOperation operation = issue(position, memory, root, offset, length, now);
     position += length;
     locator().issuedUpTo(position, now);
     counters().operation(length, operation.isComplete());
-    return operation;
-  }
-
-  private StreamOperation issue(
-      long start, ByteBuffer memory, ByteBuffer root, int offset, int length, long nowNanos) {
-    StreamOperation operation = newOperation(memory, root, offset, start, length, nowNanos);
-    operation.advance(nowNanos);
     return operation;
   }
 
@@ -186,9 +146,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
       if (ended != null) {
         throw ended.rethrown();
       }
-      byte[] all = Arrays.copyOf(held, held.length + length);
-      memory.get(offset, all, held.length, length);
-      held = all;
+      held.add(memory, offset, length);
     }
     position += length;
     file().grownTo(position);
@@ -201,7 +159,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
    * fails it has changed nothing.
    */
   private void writeHeld(long nowNanos) throws CrailException {
-    byte[] all = held;
+    byte[] all = held.bytes();
     if (all.length == 0) {
       holdNothing();
       return;
@@ -214,11 +172,11 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
       // Whoever ends the stream sends what is held, or waits for the write.
       end = ended;
       if (end == null) {
-        inFlight.incrementAndGet();
-        holding = false;
-        written = 0;
+        writes.begun();
+        writes.end(0);
+        held.beginWrite();
         // A close that the namenode had no memory for is not the last.
-        farewell = null;
+        farewell.again();
       }
     }
     if (end != null) {
@@ -238,16 +196,13 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   }
 
   /** Writes all bytes to the extents, however few they are; before the first. */
-  public void holdNothing() {
-    synchronized (this) {
-      holding = false;
-      held = null;
-    }
+  public synchronized void holdNothing() {
+    held.drop();
   }
 
   /** All bytes of a small value that are not written yet, or null. */
   public byte[] held() {
-    return held;
+    return held.bytes();
   }
 
   /**
@@ -261,7 +216,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
         // The namenode was told that nothing is written.
         throw ended.rethrown();
       }
-      written = length;
+      writes.end(length);
     }
     position = length;
     file().grownTo(length);
@@ -281,7 +236,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
 
   /** True when the namenode is to have bytes that are held back. */
   private synchronized boolean holdsMore() {
-    return holding && held.length > visible;
+    return held.holdsBeyond(writes.visible());
   }
 
   private void checkWritable(long nowNanos) throws CrailException {
@@ -325,37 +280,13 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   void operationEnded(StreamOperation operation, CrailException cause) {
     synchronized (this) {
       if (cause != null) {
-        if (failure == null) {
-          failure = cause;
-        }
-        transferFailed |= operation.transferFailed();
-      } else if (operation.start() == written) {
-        written = operation.end();
-        while (!writtenApart.isEmpty() && writtenApart.firstKey() == written) {
-          written = writtenApart.pollFirstEntry().getValue();
-        }
-        file().grownTo(written);
-        if (held != null && !holding && written >= held.length) {
-          held = null;
-        }
-      } else {
-        writtenApart.put(operation.start(), operation.end());
+        writes.failed(operation, cause);
+      } else if (writes.written(operation)) {
+        file().grownTo(writes.end());
+        held.written(writes.end());
       }
     }
-    operationGone();
-  }
-
-  private void operationGone() {
-    if (inFlight.decrementAndGet() == 0 && whenIdle.get() != null) {
-      runWhenIdle();
-    }
-  }
-
-  private void runWhenIdle() {
-    Runnable callback = whenIdle.getAndSet(null);
-    if (callback != null) {
-      callback.run();
-    }
+    writes.over();
   }
 
   /**
@@ -371,19 +302,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
         ended = why;
       }
     }
-    // Behind what an earlier end left to be done, a delete that waits for example.
-    whenIdle.accumulateAndGet(
-        () -> farewell(false).giveUpValue(then),
-        (before, added) ->
-            before == null
-                ? added
-                : () -> {
-                  before.run();
-                  added.run();
-                });
-    if (inFlight.get() == 0) {
-      runWhenIdle();
-    }
+    writes.whenIdle(() -> farewell.of(false).giveUpValue(then));
   }
 
   /** As {@link #end}, for a node that this store has removed. */
@@ -409,43 +328,9 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     return ended != null;
   }
 
-  /**
-   * What gives the lease back; the same for whoever asks.
-   *
-   * @param unfinished whether writes are under way, whose bytes may arrive later
-   */
-  private synchronized LeaseReturn farewell(boolean unfinished) {
-    if (farewell == null) {
-      SmallValue value = holdsMore() ? SmallValue.of(held) : SmallValue.NONE;
-      farewell =
-          new LeaseReturn(
-              context(),
-              file().getPath(),
-              null,
-              id,
-              token,
-              written,
-              transferFailed || unfinished ? SetSize.EXPIRE : SetSize.END,
-              value,
-              handle::returned);
-    }
-    return farewell;
-  }
-
-  private OperationCall<SetSize.Request, SetSize.Response> newSizeCall(long size, int close) {
-    OperationCall<SetSize.Request, SetSize.Response> call =
-        new OperationCall<>(NameNodeOperations.SET_SIZE);
-    SetSize.Request request = new SetSize.Request(id, token, size, close);
-    call.prepare(
-        context().namenodes().route(NameNodeOperations.SET_SIZE, request),
-        request,
-        context().namenodes().newDeadlineNanos());
-    return call;
-  }
-
   /** Why not all bytes are written that were issued; null when they are, or are under way. */
   CrailException writeFailure() {
-    return ended != null ? ended : failure;
+    return ended != null ? ended : writes.failure();
   }
 
   /**
@@ -465,65 +350,22 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     }
     streams().checkOpen();
     sendHeld();
-    Sync sync = new Sync(position);
+    SyncCall sync = new SyncCall(this, token, position);
     sync.begin();
     return sync;
   }
 
-  /** Waits for the writes before it, then for the namenode. */
-  private final class Sync extends WriteBarrier<Void> {
-    private final long size;
+  /** Whether others see so many bytes. */
+  synchronized boolean isVisible(long size) {
+    return size <= writes.visible();
+  }
 
-    Sync(long size) {
-      super(DirectOutput.this);
-      this.size = size;
+  /** Tells that others see so many bytes, and what the namenode has said of the node. */
+  void visible(long size, NodeInfo info) {
+    synchronized (this) {
+      writes.visibleTo(size);
     }
-
-    @Override
-    void writesEnded() {
-      CrailException cause = bytesLost();
-      boolean nothingNew;
-      synchronized (DirectOutput.this) {
-        nothingNew = size <= visible;
-      }
-      if (cause != null) {
-        fail(cause);
-      } else if (nothingNew) {
-        succeed();
-      } else {
-        OperationCall<SetSize.Request, SetSize.Response> call = newSizeCall(size, SetSize.KEEP);
-        call.whenComplete(() -> answered(call));
-        call.submit();
-      }
-    }
-
-    private void answered(OperationCall<SetSize.Request, SetSize.Response> call) {
-      CrailException cause = call.failure();
-      if (cause != null) {
-        fail(cause);
-        return;
-      }
-      synchronized (DirectOutput.this) {
-        visible = Math.max(visible, size);
-      }
-      file().info(call.response().node());
-      succeed();
-    }
-
-    @Override
-    public long deadlineNanos() {
-      return super.deadlineNanos() + context().rpcTimeoutNanos();
-    }
-
-    @Override
-    Void result() {
-      return null;
-    }
-
-    @Override
-    public String toString() {
-      return "sync of " + file().getPath();
-    }
+    file().info(info);
   }
 
   @Override
@@ -545,25 +387,21 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     CrailException cause;
     try {
       awaitOperations();
-      cause = giveLeaseBack();
+      cause = farewell.await();
       if (isFull(cause)) {
         // The namenode has no memory for it.
         context().smallValuesFull(id);
         writeHeld(context().nanoTime());
         awaitOperations();
-        cause = giveLeaseBack();
+        cause = farewell.await();
       }
     } catch (CrailException e) {
       cause = e;
     } finally {
       lease.close();
-      LeaseReturn last = farewell(inFlight.get() > 0);
-      last.begin();
-      // Nobody puts it anywhere else any more.
-      last.giveUpValue();
-      ended(last);
+      ended(farewell.end());
     }
-    CrailException first = failure;
+    CrailException first = writes.failure();
     // That a write missed a node which this store has removed is what was asked for.
     if (first != null && !(isEnded() && first.code() == ErrorCode.STALE_NODE)) {
       throw first.rethrown();
@@ -579,22 +417,13 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
    * @param then gets the first error, or null, in the thread that learns of the end; it must not
    *     block
    */
-  public void closeBehind(Consumer<CrailException> then) {
+  public void beginClose(Consumer<CrailException> then) {
     closed = true;
-    CrailException lost = lossAt(context().nanoTime());
-    LeaseReturn last = farewell(false);
-    LeaseReturn.Try tried = last.tried();
-    tried.whenComplete(
-        () -> {
-          ended(last);
-          CrailException first = failure;
-          if (first == null) {
-            first = tried.isFailed() ? tried.failure() : lost;
-          }
-          if (!tried.isFailed()) {
-            file().info(tried.response().node());
-          }
-          then.accept(first);
+    farewell.begin(
+        cause -> {
+          ended(farewell.of(false));
+          CrailException first = writes.failure();
+          then.accept(first == null ? cause : first);
         });
   }
 
@@ -612,30 +441,5 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   /** True for the error of a namenode that does not take what is held back. */
   private boolean isFull(CrailException cause) {
     return cause != null && cause.code() == ErrorCode.NO_SPACE && holdsMore();
-  }
-
-  /** Gives the lease back, or waits for whoever has begun that; the error of the former. */
-  private CrailException giveLeaseBack() throws CrailException, InterruptedException {
-    boolean isFirst;
-    synchronized (this) {
-      isFirst = farewell == null;
-    }
-    boolean unfinished = inFlight.get() > 0;
-    CrailException lost = lossAt(context().nanoTime());
-    LeaseReturn giving = farewell(unfinished);
-    LeaseReturn.Try last = giving.tried();
-    last.awaitEnd();
-    if (unfinished) {
-      return ErrorCode.TIMED_OUT.exception("writes of " + file().getPath());
-    }
-    if (!isFirst) {
-      // The store has ended the stream, and tells no one when bytes are lost with it.
-      return giving.refusal();
-    }
-    if (last.isFailed()) {
-      return last.failure();
-    }
-    file().info(last.response().node());
-    return lost;
   }
 }

@@ -52,11 +52,6 @@ public abstract class DirectStream {
 
   abstract boolean isWriter();
 
-  /** Whether a datanode that is silent is left before the deadline, since others have space. */
-  boolean isImpatient() {
-    return false;
-  }
-
   /** Why no piece may begin now or be under way any more; null while it may. */
   CrailException lossAt(long nowNanos) {
     return null;
@@ -129,6 +124,14 @@ public abstract class DirectStream {
             length,
             nowNanos + Math.min(streams.timeoutNanos(length), mostNanos));
     recent.addLast(operation);
+    return operation;
+  }
+
+  /** Creates an operation, and issues what can be issued now. */
+  final StreamOperation issue(
+      long start, ByteBuffer memory, ByteBuffer root, int offset, int length, long nowNanos) {
+    StreamOperation operation = newOperation(memory, root, offset, start, length, nowNanos);
+    operation.advance(nowNanos);
     return operation;
   }
 

@@ -13,7 +13,6 @@ import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import io.crail.storage.StorageEndpoint;
-import io.crail.storage.Transfer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -137,16 +136,15 @@ public final class StreamOperation extends Completion
     this.deadlineNanos = deadlineNanos;
   }
 
-  /** An operation of no bytes that has ended. */
-  static StreamOperation ended(DirectStream stream, long position) {
-    return ended(stream, position, 0);
-  }
-
   /** An operation that has ended, without anything under way. */
   static StreamOperation ended(DirectStream stream, long position, int length) {
     StreamOperation operation = new StreamOperation(stream, null, null, 0, position, length, 0);
     operation.succeed();
     return operation;
+  }
+
+  DirectStream stream() {
+    return stream;
   }
 
   /** The position of the first byte. */
@@ -269,25 +267,40 @@ public final class StreamOperation extends Completion
     }
   }
 
-  /** True when nothing can be tried elsewhere, so that there is nothing to be impatient for. */
-  private boolean isLastTry() {
-    return retries == MAX_RETRIES || !stream.isImpatient();
+  /** True when pieces of this are not tried again. */
+  boolean isLastTry() {
+    return retries == MAX_RETRIES;
+  }
+
+  /** Bytes of this may still arrive at a datanode, whatever comes of it. */
+  void mayArrive() {
+    transferFailed = true;
+  }
+
+  /** Bytes of this once more, from the caller's memory; its end is that of a part of this. */
+  StreamOperation again(int offset, long position, int count, boolean mayArriveAgain) {
+    return new StreamOperation(
+        stream,
+        this,
+        retries + 1,
+        mayArriveAgain,
+        memory,
+        root,
+        offset,
+        position,
+        count,
+        deadlineNanos);
   }
 
   /** Whether what cannot be written to an extent is written to other space, given up for that. */
-  private boolean goesElsewhere(LocatedExtent located, CrailException cause) {
+  boolean goesElsewhere(LocatedExtent located, CrailException cause) {
     if (!stream.locator().canReplace()) {
       return false;
     }
-    return isOutOfReach(cause)
-        ? located.giveUp(cause, stream.pieceDeadlineNanos(deadlineNanos))
-        : located.isGivenUp();
-  }
-
-  /** As {@link LocatedExtent#isOutOfReach}. */
-  private boolean isOutOfReach(CrailException cause) {
     long endNanos = stream.pieceDeadlineNanos(deadlineNanos);
-    return LocatedExtent.isOutOfReach(cause, endNanos - stream.context().nanoTime() > 0);
+    return LocatedExtent.isOutOfReach(cause, endNanos - stream.context().nanoTime() > 0)
+        ? located.giveUp(cause, endNanos)
+        : located.isGivenUp();
   }
 
   @Override
@@ -337,7 +350,7 @@ public final class StreamOperation extends Completion
     Extent extent = located.extent();
     int extentOffset = (int) (next() - extent.fileOffset());
     int pieceLength = Math.min(length - issued, extent.length() - extentOffset);
-    Piece piece = new Piece(this, located, nowNanos);
+    StreamPiece piece = new StreamPiece(this, located, nowNanos);
     piece.prepare(memory, memoryOffset + issued, pieceLength, extent, extentOffset, deadlineNanos);
     piece.cutFrom(root);
     issued += pieceLength;
@@ -350,119 +363,11 @@ public final class StreamOperation extends Completion
     }
   }
 
-  /** The bytes that go to one extent. */
-  private static final class Piece extends Transfer {
-    private final StreamOperation operation;
-    private final LocatedExtent located;
-    private final long begunNanos;
-
-    Piece(StreamOperation operation, LocatedExtent located, long begunNanos) {
-      this.operation = operation;
-      this.located = located;
-      this.begunNanos = begunNanos;
-    }
-
-    /** True when this may have read what others have written in the place meanwhile. */
-    boolean isStale() {
-      return !operation.stream.isWriter()
-          && !located.isChecked()
-          && !located.isValid(operation.stream.context().nanoTime());
-    }
-
-    /** True when this has written to space that is given up. */
-    boolean isInVain() {
-      return operation.stream.isWriter() && !located.acknowledge();
-    }
-
-    @Override
-    public long deadlineNanos() {
-      long end = operation.stream.pieceDeadlineNanos(super.deadlineNanos());
-      if (!operation.stream.isWriter()) {
-        return end;
-      }
-      // Also the last try may be to space that somebody else gives up.
-      return operation.isLastTry()
-          ? located.writesEndNanos(end)
-          : located.writesEndNanos(
-              end, begunNanos, operation.stream.context().silenceNanos(length()));
-    }
-
-    @Override
-    protected void completed() {
-      operation.pieceEnded(this);
-    }
-  }
-
-  private void pieceEnded(Piece piece) {
-    CrailException failure = piece.failure();
-    if (failure == null && piece.isStale()) {
-      failure = ErrorCode.STALE_EXTENT.exception("took longer than its location was good for");
-    }
-    if (failure == null) {
-      piece.located.answered(stream.context());
-      if (piece.isInVain()) {
-        stream.context().loop().submit(new Retry(piece, true));
-      } else {
-        partEnded(null);
-      }
-      return;
-    }
-    boolean isStale = failure.code() == ErrorCode.STALE_EXTENT;
-    if (retries < MAX_RETRIES && (isStale || goesElsewhere(piece.located, failure))) {
-      stream.context().loop().submit(new Retry(piece, !isStale));
-    } else {
-      // One failure is enough: a later piece that is only stale takes nothing of it back.
-      if (!isStale) {
-        transferFailed = true;
-      }
-      partEnded(lossOr(failure));
-    }
-  }
-
   /** A timeout is told by its reason, where that is the end of the write lease. */
-  private CrailException lossOr(CrailException failure) {
+  CrailException lossOr(CrailException failure) {
     CrailException loss =
         failure.code() == ErrorCode.TIMED_OUT ? stream.lossAt(stream.context().nanoTime()) : null;
     return loss == null ? failure : loss;
-  }
-
-  /** Asks where the bytes of a piece are now, or are to be, and moves them there. */
-  private final class Retry implements ClientLoop.Task {
-    private final Piece piece;
-    private final boolean mayArriveTwice;
-
-    Retry(Piece piece, boolean mayArriveTwice) {
-      this.piece = piece;
-      this.mayArriveTwice = mayArriveTwice;
-    }
-
-    @Override
-    public void runInLoop() {
-      if (!piece.located.isGivenUp()) {
-        stream.locator().forget(piece.extent());
-      }
-      StreamOperation again =
-          new StreamOperation(
-              stream,
-              StreamOperation.this,
-              retries + 1,
-              mayArriveTwice,
-              memory,
-              root,
-              piece.bufferOffset(),
-              piece.extent().fileOffset() + piece.extentOffset(),
-              piece.length(),
-              deadlineNanos);
-      again.advance();
-    }
-
-    @Override
-    public void rejected() {
-      if (mayArriveTwice) {
-        transferFailed = true;
-      }
-      partEnded(ErrorCode.CLOSED.exception("store"));
-    }
   }
 
   /** Counts one more part. */
@@ -496,28 +401,6 @@ public final class StreamOperation extends Completion
       succeed();
     } else {
       fail(failure);
-    }
-  }
-
-  /**
-   * Waits for the end also when the thread is interrupted, which it is told of afterwards: until
-   * then the memory is in use, and its owner takes it back with the return.
-   */
-  void awaitEnd() throws CrailException {
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          await();
-          return;
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
     }
   }
 
