@@ -47,6 +47,7 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
   /** Streams to ask about. Guarded by "this". */
   private Iterator<DirectOutput> unchecked;
 
+  /** Creates a call; {@link #submit} starts it. */
   public DeleteCall(StoreContext store, LoopContext context, Utf8 path, boolean recursive) {
     this.store = store;
     this.context = context;

@@ -19,6 +19,7 @@ public final class MappingWarnings {
   private final Logger log;
   private final Set<UUID> told = ConcurrentHashMap.newKeySet();
 
+  /** Has told nobody yet. */
   public MappingWarnings(Logger log) {
     this.log = log;
   }

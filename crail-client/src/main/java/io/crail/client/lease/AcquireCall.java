@@ -12,6 +12,7 @@ public final class AcquireCall extends OperationCall<AcquireLease.Request, Acqui
   private final long id;
   private volatile long incarnation;
 
+  /** Creates a call, ready to be submitted. */
   public AcquireCall(LoopContext context, long id, long token) {
     super(NameNodeOperations.ACQUIRE_LEASE);
     this.context = context;

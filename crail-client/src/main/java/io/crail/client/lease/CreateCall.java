@@ -33,6 +33,7 @@ public abstract class CreateCall extends RpcCall {
     prepare(peer, sentNanos + context.rpcTimeoutNanos());
   }
 
+  /** Whose connections it uses. */
   public final LoopContext context() {
     return context;
   }

@@ -62,7 +62,7 @@ public final class DoubtfulCreates {
   }
 
   /** Looks into those whose time has come; called now and then. */
-  public void tick(long nowNanos) {
+  void tick(long nowNanos) {
     if (!any) {
       return;
     }

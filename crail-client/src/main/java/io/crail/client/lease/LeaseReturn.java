@@ -136,7 +136,7 @@ public final class LeaseReturn {
   }
 
   /** True once the lease is known to be gone. */
-  public synchronized boolean isGone() {
+  synchronized boolean isGone() {
     return latest != null && latest.isComplete() && !latest.isDoubtful();
   }
 

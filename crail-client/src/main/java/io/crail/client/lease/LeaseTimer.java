@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
  * The thread that makes a store renew its write leases, and give back what it has and does not use.
  * It sleeps while there is nothing of that, and begins with the first.
  */
-public final class LeaseTimer implements AutoCloseable {
+final class LeaseTimer implements AutoCloseable {
   private static final long MOST_SLEEP_NANOS = 1_000_000_000L;
   private static final long LEAST_SLEEP_NANOS = 1_000_000L;
 
@@ -18,13 +18,13 @@ public final class LeaseTimer implements AutoCloseable {
   private volatile boolean asleep;
   private volatile boolean closed;
 
-  public LeaseTimer(WriteLeases leases, Clock clock) {
+  LeaseTimer(WriteLeases leases, Clock clock) {
     this.leases = leases;
     this.clock = clock;
   }
 
   /** There is something to do. */
-  public void wake() {
+  void wake() {
     Thread present = thread;
     if (present == null) {
       start();

@@ -72,7 +72,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
     }
   }
 
-  public WriteLeases(
+  WriteLeases(
       LoopContext context,
       long clientId,
       CreatorLeases creatorLeases,

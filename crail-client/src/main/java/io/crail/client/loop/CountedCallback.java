@@ -8,6 +8,7 @@ public final class CountedCallback implements Runnable {
   private final AtomicInteger left;
   private final Runnable then;
 
+  /** Runs {@code then} at the run of that number. */
   public CountedCallback(int count, Runnable then) {
     this.left = new AtomicInteger(count);
     this.then = then;

@@ -35,6 +35,13 @@ public final class LoopContext {
   /** By namenode, until when it is taken to have no memory for small values; 0 if it has some. */
   private final AtomicLongArray fullUntilNanos;
 
+  /**
+   * Creates it, without connections.
+   *
+   * @param maxOutstanding most operations under way
+   * @param rpcTimeoutNanos how long a metadata operation may take
+   * @param silenceNanos how long a datanode may answer nothing to a short write
+   */
   public LoopContext(
       ClientLoop loop,
       NameNodeClient namenodes,
@@ -51,26 +58,32 @@ public final class LoopContext {
     this.fullUntilNanos = new AtomicLongArray(namenodes.count());
   }
 
+  /** The loop. */
   public ClientLoop loop() {
     return loop;
   }
 
+  /** Its connections to namenodes. */
   public NameNodeClient namenodes() {
     return namenodes;
   }
 
+  /** Its connections to datanodes. */
   public Endpoints endpoints() {
     return endpoints;
   }
 
+  /** The time, by the clock of the loop. */
   public long nanoTime() {
     return loop.clock().nanoTime();
   }
 
+  /** The time as the loop has seen it last, never later than it is. */
   public long roughNanos() {
     return loop.roughNanos();
   }
 
+  /** How long a metadata operation may take. */
   public long rpcTimeoutNanos() {
     return rpcTimeoutNanos;
   }
@@ -191,7 +204,7 @@ public final class LoopContext {
   }
 
   /** Fails what is outstanding, closes all connections, and the loop. */
-  public void close() {
+  void close() {
     endpoints.close();
     namenodes.close();
     loop.close();

@@ -29,6 +29,7 @@ public final class CoreKeyValue extends CoreFile implements CrailKeyValue {
   /** The bytes that came with the lookup, until somebody has read them; else null. */
   private volatile byte[] lookedUp;
 
+  /** A handle of a value that is there. */
   public CoreKeyValue(
       StoreContext store,
       String path,
@@ -40,6 +41,7 @@ public final class CoreKeyValue extends CoreFile implements CrailKeyValue {
     this.lookedUp = value.length() == 0 ? null : value.bytes();
   }
 
+  /** A handle of a value that is being created, with the write lease {@code token}. */
   public CoreKeyValue(StoreContext store, String path, CreateCall create, long token) {
     super(store, path, CrailNodeType.KEYVALUE, create, token);
   }

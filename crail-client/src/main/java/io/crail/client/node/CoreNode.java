@@ -109,6 +109,7 @@ public abstract class CoreNode implements CrailNode {
     }
   }
 
+  /** What all handles of the store share. */
   public final StoreContext store() {
     return store;
   }

@@ -24,6 +24,11 @@ public final class OwnerNames {
   private final Loops loops;
   private final AtomicReferenceArray<Known> known;
 
+  /**
+   * Knows no name yet.
+   *
+   * @param namenodes how many there are
+   */
   public OwnerNames(Loops loops, int namenodes) {
     this.loops = loops;
     this.known = new AtomicReferenceArray<>(namenodes);

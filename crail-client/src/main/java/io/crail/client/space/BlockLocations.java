@@ -24,6 +24,11 @@ public final class BlockLocations {
   private final LocationMap names;
   private final int replicas;
 
+  /**
+   * Tells locations.
+   *
+   * @param replicas hosts to report for each
+   */
   public BlockLocations(LocationMap names, int replicas) {
     this.names = names;
     this.replicas = replicas;

@@ -19,6 +19,7 @@ public final class LocatedExtent {
   /** Found once and kept; two threads that race find the same. */
   private volatile Endpoints.Known datanode;
 
+  /** A location that may be used until a time. */
   public LocatedExtent(Extent extent, long validUntilNanos) {
     this.extent = extent;
     this.validUntilNanos = validUntilNanos;
@@ -81,7 +82,7 @@ public final class LocatedExtent {
   }
 
   /** What a write to it has failed with, so that it was given up; else null. */
-  public CrailException whyGivenUp() {
+  CrailException whyGivenUp() {
     return givenUp;
   }
 
@@ -114,14 +115,17 @@ public final class LocatedExtent {
     }
   }
 
+  /** The extent. */
   public Extent extent() {
     return extent;
   }
 
+  /** Until when the location may be used. */
   public long validUntilNanos() {
     return validUntilNanos;
   }
 
+  /** True while the location may be used. */
   public boolean isValid(long nowNanos) {
     return validUntilNanos - nowNanos > 0;
   }

@@ -16,7 +16,7 @@ public abstract class Locator {
   private static final LocatedExtent[] NONE = {};
   private volatile LocatedExtent[] known;
 
-  public Locator(List<Extent> first, long validUntilNanos) {
+  Locator(List<Extent> first, long validUntilNanos) {
     this.known = first.isEmpty() ? NONE : located(first, validUntilNanos).toArray(NONE);
   }
 

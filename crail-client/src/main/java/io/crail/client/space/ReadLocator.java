@@ -43,6 +43,13 @@ public final class ReadLocator extends Locator {
   /** Requests without an answer. In the loop. */
   private final List<Request> pending = new ArrayList<>();
 
+  /**
+   * Creates a locator.
+   *
+   * @param id the node
+   * @param first the extents that are known, ascending
+   * @param hint position up to which locations are asked for ahead
+   */
   public ReadLocator(
       Source file,
       LoopContext context,

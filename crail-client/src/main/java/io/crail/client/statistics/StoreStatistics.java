@@ -26,6 +26,12 @@ public final class StoreStatistics {
   private final CounterGroup bufferedInput = operations("buffered/in");
   private final CounterGroup bufferedOutput = operations("buffered/out");
 
+  /**
+   * Counts nothing yet.
+   *
+   * @param enabled whether anything is counted
+   * @param endpoints how many there are
+   */
   public StoreStatistics(boolean enabled, BufferPool pool, LongSupplier endpoints) {
     this.enabled = enabled;
     if (enabled) {
@@ -62,18 +68,21 @@ public final class StoreStatistics {
     return statistics;
   }
 
+  /** Counts an input stream. */
   public void inputOpened() {
     if (enabled) {
       streams.input.opened();
     }
   }
 
+  /** Counts an output stream. */
   public void outputOpened() {
     if (enabled) {
       streams.output.opened();
     }
   }
 
+  /** Counts the end of an input stream, and what it has counted. */
   public void inputClosed(StreamCounters counters) {
     if (enabled) {
       streams.input.closed();
@@ -81,6 +90,7 @@ public final class StoreStatistics {
     }
   }
 
+  /** Counts the end of an output stream, and what it has counted. */
   public void outputClosed(StreamCounters counters) {
     if (enabled) {
       streams.output.closed();
@@ -88,10 +98,12 @@ public final class StoreStatistics {
     }
   }
 
+  /** Adds what a buffered input stream has counted. */
   public void bufferedInputClosed(StreamCounters counters) {
     add(bufferedInput, counters);
   }
 
+  /** Adds what a buffered output stream has counted. */
   public void bufferedOutputClosed(StreamCounters counters) {
     add(bufferedOutput, counters);
   }

@@ -28,6 +28,7 @@ public final class BufferedFileInput extends SlicedInput {
 
   private boolean jumped;
 
+  /** Reads ahead from a direct stream, which is closed with this. */
   public BufferedFileInput(DirectInput input) {
     this(input, input.streams().sliceCount());
   }

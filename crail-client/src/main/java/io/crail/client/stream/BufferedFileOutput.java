@@ -35,6 +35,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
   /** A slice and the write that empties it. */
   private record Slice(ByteBuffer memory, StreamOperation operation) {}
 
+  /** Writes to a direct stream, which is closed with this. */
   public BufferedFileOutput(DirectOutput output) {
     this.output = output;
     this.streams = output.streams();

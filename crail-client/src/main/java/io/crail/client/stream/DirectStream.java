@@ -30,6 +30,7 @@ public abstract class DirectStream {
     this.locator = locator;
   }
 
+  /** The file whose bytes it moves. */
   public final StreamFile file() {
     return file;
   }
@@ -38,6 +39,7 @@ public abstract class DirectStream {
     return streams;
   }
 
+  /** Whose connections it uses. */
   public final LoopContext context() {
     return context;
   }

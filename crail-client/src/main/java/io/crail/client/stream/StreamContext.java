@@ -55,10 +55,12 @@ public final class StreamContext {
     loops.checkOpen();
   }
 
+  /** The buffers of the store. */
   public BufferPool pool() {
     return pool;
   }
 
+  /** What the store counts. */
   public StoreStatistics statistics() {
     return statistics;
   }

@@ -163,7 +163,7 @@ public final class StreamOperation extends Completion
   }
 
   /** True when bytes of this may still arrive at a datanode though it has ended. */
-  public boolean transferFailed() {
+  boolean transferFailed() {
     return transferFailed;
   }
 
