@@ -54,10 +54,7 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
     this.path = path.toString();
     this.remove = new OperationCall<>(NameNodeOperations.REMOVE);
     Remove.Request request = new Remove.Request(recursive, path);
-    remove.prepare(
-        context.namenodes().route(NameNodeOperations.REMOVE, request),
-        request,
-        context.namenodes().newDeadlineNanos());
+    context.prepare(remove, request);
     remove.whenComplete(this::answered);
   }
 
@@ -157,11 +154,6 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
   }
 
   @Override
-  public Completion completion() {
-    return this;
-  }
-
-  @Override
   public ClientLoop loop() {
     return context.loop();
   }
@@ -173,10 +165,7 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
   }
 
   @Override
-  public CrailNode outcome(CrailException failure) throws CrailException {
-    if (failure != null) {
-      throw failure;
-    }
+  public CrailNode result() {
     return node;
   }
 

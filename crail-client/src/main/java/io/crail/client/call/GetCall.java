@@ -267,11 +267,6 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
   }
 
   @Override
-  public Completion completion() {
-    return this;
-  }
-
-  @Override
   public ClientLoop loop() {
     return context.loop();
   }
@@ -282,14 +277,13 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
   }
 
   @Override
-  public CrailResult outcome(CrailException failure) throws CrailException {
-    if (failure == null) {
-      return this;
-    }
-    if (CoreNode.isAbsence(failure.code())) {
-      return null;
-    }
-    throw failure;
+  public CrailResult result() {
+    return this;
+  }
+
+  @Override
+  public boolean isAbsence(CrailException failure) {
+    return CoreNode.isAbsence(failure.code());
   }
 
   @Override

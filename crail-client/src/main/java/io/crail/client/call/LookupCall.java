@@ -11,7 +11,6 @@ import io.crail.common.error.CrailException;
 import io.crail.protocol.LeanLookup;
 import io.crail.protocol.node.Lookup;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
 import io.crail.rpc.RpcPeer;
 import java.nio.ByteBuffer;
 
@@ -47,24 +46,18 @@ public final class LookupCall extends LeanLookup implements Awaitable<CrailNode>
   }
 
   @Override
-  public Completion completion() {
-    return this;
-  }
-
-  @Override
   public ClientLoop loop() {
     return context.loop();
   }
 
   @Override
-  public CrailNode outcome(CrailException failure) throws CrailException {
-    if (failure != null) {
-      if (CoreNode.isAbsence(failure.code())) {
-        return null;
-      }
-      throw failure;
-    }
+  public CrailNode result() {
     return node;
+  }
+
+  @Override
+  public boolean isAbsence(CrailException failure) {
+    return CoreNode.isAbsence(failure.code());
   }
 
   @Override

@@ -6,12 +6,10 @@ import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.node.CoreNode;
 import io.crail.client.node.StoreContext;
-import io.crail.common.error.CrailException;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
 import java.util.List;
 import java.util.function.Function;
 
@@ -49,15 +47,7 @@ public final class NodeCall<Q, R> extends OperationCall<Q, R> implements Awaitab
     this.path = path;
     this.what = what;
     this.infoOf = infoOf;
-    prepare(
-        context.namenodes().route(operation, request),
-        request,
-        context.namenodes().newDeadlineNanos());
-  }
-
-  @Override
-  public Completion completion() {
-    return this;
+    context.prepare(this, request);
   }
 
   @Override
@@ -66,10 +56,7 @@ public final class NodeCall<Q, R> extends OperationCall<Q, R> implements Awaitab
   }
 
   @Override
-  public CrailNode outcome(CrailException failure) throws CrailException {
-    if (failure != null) {
-      throw failure;
-    }
+  public CrailNode result() {
     CrailNode made = node;
     if (made == null) {
       made = CoreNode.of(store, path, infoOf.apply(response()), List.of(), 0);

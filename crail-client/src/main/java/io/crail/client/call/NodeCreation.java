@@ -9,12 +9,10 @@ import io.crail.client.loop.LoopContext;
 import io.crail.client.node.CoreFile;
 import io.crail.client.node.CoreNode;
 import io.crail.client.node.StoreContext;
-import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.SetSize;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
 import java.nio.ByteBuffer;
 
 /** The create of a node of any type, and its future. */
@@ -53,20 +51,12 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
   }
 
   @Override
-  public Completion completion() {
-    return this;
-  }
-
-  @Override
   public ClientLoop loop() {
     return context().loop();
   }
 
   @Override
-  public CrailNode outcome(CrailException failure) throws CrailException {
-    if (failure != null) {
-      throw failure;
-    }
+  public CrailNode result() {
     return node;
   }
 

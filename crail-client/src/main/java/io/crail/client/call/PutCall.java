@@ -366,11 +366,6 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
   }
 
   @Override
-  public Completion completion() {
-    return this;
-  }
-
-  @Override
   public ClientLoop loop() {
     return context.loop();
   }
@@ -381,10 +376,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
   }
 
   @Override
-  public CrailKeyValue outcome(CrailException failure) throws CrailException {
-    if (failure != null) {
-      throw failure;
-    }
+  public CrailKeyValue result() {
     return value;
   }
 

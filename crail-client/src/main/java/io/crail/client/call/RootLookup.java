@@ -5,7 +5,6 @@ import io.crail.CrailNode;
 import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.node.StoreContext;
-import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.part.NodePath;
 import io.crail.rpc.ClientLoop;
@@ -42,26 +41,14 @@ public final class RootLookup extends Completion implements Awaitable<CrailNode>
   }
 
   private void answered(LookupCall call) {
-    CrailException failure = call.failure();
-    try {
-      if (failure == null) {
-        node = call.outcome(null);
-      }
-    } catch (CrailException e) {
-      failure = e;
-    }
     boolean last = left.decrementAndGet() == 0;
-    if (failure == null) {
+    if (!call.isFailed()) {
+      node = call.result();
       succeed();
     } else if (last) {
       // Which is too late where another one has answered.
-      fail(failure);
+      fail(call.failure());
     }
-  }
-
-  @Override
-  public Completion completion() {
-    return this;
   }
 
   @Override
@@ -75,10 +62,7 @@ public final class RootLookup extends Completion implements Awaitable<CrailNode>
   }
 
   @Override
-  public CrailNode outcome(CrailException failure) throws CrailException {
-    if (failure != null) {
-      throw failure;
-    }
+  public CrailNode result() {
     return node;
   }
 

@@ -18,10 +18,7 @@ public final class AcquireCall extends OperationCall<AcquireLease.Request, Acqui
     this.context = context;
     this.id = id;
     AcquireLease.Request request = new AcquireLease.Request(id, token);
-    prepare(
-        context.namenodes().route(NameNodeOperations.ACQUIRE_LEASE, request),
-        request,
-        context.namenodes().newDeadlineNanos());
+    context.prepare(this, request);
   }
 
   /** Which start of the namenode has granted the lease; once this has succeeded. */

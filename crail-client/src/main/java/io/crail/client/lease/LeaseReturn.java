@@ -174,10 +174,7 @@ public final class LeaseReturn {
       }
       SetSize.Request request =
           new SetSize.Request(node, token, Math.max(size, carried.length()), close, carried);
-      prepare(
-          context.namenodes().route(NameNodeOperations.SET_SIZE, request),
-          request,
-          context.namenodes().newDeadlineNanos());
+      context.prepare(this, request);
       submit();
     }
 

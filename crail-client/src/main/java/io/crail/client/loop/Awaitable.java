@@ -26,8 +26,10 @@ public interface Awaitable<T> extends Upcoming<T> {
    */
   long GRACE_NANOS = 1_000_000_000L;
 
-  /** This. */
-  Completion completion();
+  /** This, as what ends it sees it. */
+  default Completion completion() {
+    return (Completion) this;
+  }
 
   /** The loop that completes this. */
   ClientLoop loop();
@@ -35,13 +37,24 @@ public interface Awaitable<T> extends Upcoming<T> {
   /** When this ends at the latest, by the clock of the loop. */
   long deadlineNanos();
 
-  /**
-   * What came out.
-   *
-   * @param failure null after a success
-   * @throws CrailException the failure, unless it stands for a result
-   */
-  T outcome(CrailException failure) throws CrailException;
+  /** What came out, once this has succeeded. */
+  T result();
+
+  /** Whether a failure says that there is nothing, so that null came out. */
+  default boolean isAbsence(CrailException failure) {
+    return false;
+  }
+
+  /** What came out, of a success where {@code failure} is null. */
+  private T outcome(CrailException failure) throws CrailException {
+    if (failure == null) {
+      return result();
+    }
+    if (isAbsence(failure)) {
+      return null;
+    }
+    throw failure;
+  }
 
   /**
    * Waits for the end.

@@ -5,6 +5,7 @@ import io.crail.client.datanode.Endpoints;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.OperationCall;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.rpc.ClientLoop;
@@ -66,6 +67,11 @@ public final class LoopContext {
   /** Its connections to namenodes. */
   public NameNodeClient namenodes() {
     return namenodes;
+  }
+
+  /** Makes a call ready to be submitted, to whom its request is for, with the usual deadline. */
+  public <Q, R> void prepare(OperationCall<Q, R> call, Q request) {
+    call.prepare(namenodes.route(call.operation(), request), request, namenodes.newDeadlineNanos());
   }
 
   /** Its connections to datanodes. */

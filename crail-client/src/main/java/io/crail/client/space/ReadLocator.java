@@ -131,10 +131,7 @@ public final class ReadLocator extends Locator {
       request.waiters.add(operation);
     }
     pending.add(request);
-    request.prepare(
-        context.namenodes().route(NameNodeOperations.FIND_EXTENTS, body),
-        body,
-        context.namenodes().newDeadlineNanos());
+    context.prepare(request, body);
     request.submit();
   }
 

@@ -240,10 +240,7 @@ public final class WriteLocator extends Locator {
     Extend.Request body = new Extend.Request(id, token, position, wanted, -1);
     pending = true;
     Request request = new Request(position, isAhead);
-    request.prepare(
-        context.namenodes().route(NameNodeOperations.EXTEND, body),
-        body,
-        context.namenodes().newDeadlineNanos());
+    context.prepare(request, body);
     request.submit();
   }
 
@@ -309,10 +306,7 @@ public final class WriteLocator extends Locator {
 
     void begin() {
       ReplaceExtent.Request body = new ReplaceExtent.Request(id, token, givenUp.extent(), reason());
-      prepare(
-          context.namenodes().route(NameNodeOperations.REPLACE_EXTENT, body),
-          body,
-          context.namenodes().newDeadlineNanos());
+      context.prepare(this, body);
       submit();
     }
 

@@ -225,7 +225,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
     }
 
     @Override
-    CrailResult result() {
+    public CrailResult result() {
       return this;
     }
 

@@ -405,11 +405,6 @@ public final class StreamOperation extends Completion
   }
 
   @Override
-  public Completion completion() {
-    return this;
-  }
-
-  @Override
   public ClientLoop loop() {
     return stream.context().loop();
   }
@@ -420,10 +415,7 @@ public final class StreamOperation extends Completion
   }
 
   @Override
-  public CrailResult outcome(CrailException failure) throws CrailException {
-    if (failure != null) {
-      throw failure;
-    }
+  public CrailResult result() {
     return this;
   }
 

@@ -41,10 +41,7 @@ final class SyncCall extends WriteBarrier<Void> {
     OperationCall<SetSize.Request, SetSize.Response> call =
         new OperationCall<>(NameNodeOperations.SET_SIZE);
     SetSize.Request request = new SetSize.Request(output.id(), token, size, SetSize.KEEP);
-    call.prepare(
-        output.context().namenodes().route(NameNodeOperations.SET_SIZE, request),
-        request,
-        output.context().namenodes().newDeadlineNanos());
+    output.context().prepare(call, request);
     call.whenComplete(() -> answered(call));
     call.submit();
   }
@@ -65,7 +62,7 @@ final class SyncCall extends WriteBarrier<Void> {
   }
 
   @Override
-  Void result() {
+  public Void result() {
     return null;
   }
 

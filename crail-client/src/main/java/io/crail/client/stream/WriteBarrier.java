@@ -2,7 +2,6 @@
 package io.crail.client.stream;
 
 import io.crail.client.loop.Awaitable;
-import io.crail.common.error.CrailException;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -45,14 +44,6 @@ abstract class WriteBarrier<T> extends Completion implements Awaitable<T> {
   /** Called once, by any thread; it must not block. */
   abstract void writesEnded();
 
-  /** What to give after a success. */
-  abstract T result();
-
-  @Override
-  public final Completion completion() {
-    return this;
-  }
-
   @Override
   public final ClientLoop loop() {
     return output.context().loop();
@@ -61,13 +52,5 @@ abstract class WriteBarrier<T> extends Completion implements Awaitable<T> {
   @Override
   public long deadlineNanos() {
     return deadlineNanos;
-  }
-
-  @Override
-  public final T outcome(CrailException failure) throws CrailException {
-    if (failure != null) {
-      throw failure;
-    }
-    return result();
   }
 }
