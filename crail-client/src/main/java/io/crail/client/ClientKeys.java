@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
+import io.crail.client.space.LocationMap;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;

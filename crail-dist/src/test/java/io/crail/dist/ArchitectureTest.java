@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.BeforeAll;
@@ -367,6 +368,37 @@ class ArchitectureTest {
         // CrailStore.newInstance, the door to it all, stands in the API.
         .ignoreDependency(type(CrailStore.class), resideInAPackage("io.crail.client"))
         .check(crail);
+  }
+
+  /** Each room of the client may use those that come after it, and none before it. */
+  @TestFactory
+  Stream<DynamicTest> roomsOfTheClientUseOnlyThoseBelow() {
+    List<String> rooms =
+        Stream.of(
+                "",
+                ".call",
+                ".node",
+                ".stream",
+                ".lease",
+                ".space",
+                ".loop",
+                ".datanode",
+                ".statistics")
+            .map(room -> "io.crail.client" + room)
+            .toList();
+    return IntStream.range(1, rooms.size())
+        .mapToObj(
+            at ->
+                DynamicTest.dynamicTest(
+                    rooms.get(at),
+                    () ->
+                        noClasses()
+                            .that()
+                            .resideInAPackage(rooms.get(at))
+                            .should()
+                            .dependOnClassesThat()
+                            .resideInAnyPackage(rooms.subList(0, at).toArray(String[]::new))
+                            .check(crail)));
   }
 
   @Test

@@ -131,13 +131,16 @@ final class NameNodeService {
                   datanodes.haveCutOff(request.datanode(), request.cutOff());
                   return datanodes.keepAlive(request.datanode());
                 })
-            .handle(NameNodeOperations.REMOVE_DATANODE, (request, session) -> datanodes.remove(request))
+            .handle(
+                NameNodeOperations.REMOVE_DATANODE, (request, session) -> datanodes.remove(request))
             .handleLong(
-                NameNodeOperations.DESCRIBE_DATANODE, (request, session) -> datanodes.describe(request))
+                NameNodeOperations.DESCRIBE_DATANODE,
+                (request, session) -> datanodes.describe(request))
             .handleLong(
                 NameNodeOperations.LIST_DATANODES,
                 (request, session) ->
-                    new ListDatanodes.Response(datanodes.list(request.after(), ListDatanodes.MAX_IDS)))
+                    new ListDatanodes.Response(
+                        datanodes.list(request.after(), ListDatanodes.MAX_IDS)))
             .handleLong(NameNodeOperations.USAGE, (request, session) -> namenode.usage())
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))

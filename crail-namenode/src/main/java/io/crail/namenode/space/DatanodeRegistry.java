@@ -293,8 +293,7 @@ public final class DatanodeRegistry {
         // It is told to end, should it come back, for nobody waits for its data any more.
         datanode.markStopped();
         die(datanode);
-        log.warn(
-            datanode + " fell silent while it was being removed; what it held is lost");
+        log.warn(datanode + " fell silent while it was being removed; what it held is lost");
       } else if (!datanode.isOnline(now, options.forgottenNanos()) && datanode.dieIfEmpty()) {
         // Another one registered, if it comes back; else every restart would leave a ghost.
         allocator.quarantine().areSafe(datanode.cutOffs().die());

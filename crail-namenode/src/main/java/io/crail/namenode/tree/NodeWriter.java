@@ -36,7 +36,8 @@ public final class NodeWriter {
   private final LeaseTable<Node> leases;
   private final Clock clock;
 
-  public NodeWriter(Allocator allocator, NodeStorage storage, LeaseTable<Node> leases, Clock clock) {
+  public NodeWriter(
+      Allocator allocator, NodeStorage storage, LeaseTable<Node> leases, Clock clock) {
     this.allocator = allocator;
     this.storage = storage;
     this.leases = leases;

@@ -4,9 +4,9 @@ package io.crail.testkit.tier;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.storage.DatanodeDescription;
-import io.crail.storage.mapped.MappedEndpoint;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
+import io.crail.storage.mapped.MappedEndpoint;
 import io.crail.storage.tcp.TcpStorageKeys;
 import java.util.function.Function;
 

@@ -10,7 +10,6 @@ import io.crail.protocol.part.TierTraits;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
-import io.crail.storage.mapped.MappedEndpoint;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 

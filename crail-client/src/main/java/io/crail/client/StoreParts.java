@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client;
+
+import io.crail.client.datanode.Endpoints;
+import io.crail.client.datanode.MappingWarnings;
+import io.crail.client.lease.Leases;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.loop.Loops;
+import io.crail.client.node.OwnerNames;
+import io.crail.client.node.StoreContext;
+import io.crail.client.space.BlockLocations;
+import io.crail.client.space.LocationMap;
+import io.crail.client.space.SpaceAhead;
+import io.crail.client.statistics.StoreStatistics;
+import io.crail.client.stream.StreamContext;
+import io.crail.common.Clock;
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.memory.BufferPool;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.cluster.Hello;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.RpcPeer;
+import io.crail.rpc.Transport;
+import io.crail.storage.StorageKeys;
+import io.crail.storage.StorageTier;
+import io.crail.storage.host.LocalHost;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.LoggerFactory;
+
+/** Makes the parts of a store as the configuration says, and closes them. */
+final class StoreParts implements AutoCloseable {
+  private static final int MOST_DEFAULT_LOOPS = 4;
+
+  /**
+   * What a store is given by its maker.
+   *
+   * @param ownsTransport whether the transport is closed with the store
+   * @param withTimer whether a thread of the store renews its leases; else only its loops do
+   * @param tiers the tiers by their names
+   * @param ids where the identity of the store comes from
+   * @param tokens where those of its leases come from, for the calling thread
+   */
+  record Source(
+      Configuration configuration,
+      Transport transport,
+      Clock clock,
+      boolean ownsTransport,
+      boolean withTimer,
+      Function<String, StorageTier> tiers,
+      RandomGenerator ids,
+      Supplier<? extends RandomGenerator> tokens) {}
+
+  private final Source source;
+  private final Configuration configuration;
+  private final List<InetSocketAddress> addresses;
+  private final NameNodeClient.Identity identity;
+  private final long rpcTimeoutNanos;
+  private final MappingWarnings mappingWarnings =
+      new MappingWarnings(LoggerFactory.getLogger(CoreStore.class));
+  private final BufferPool pool;
+  private final StoreStatistics statistics;
+  private final Loops loops;
+  private final Leases leases;
+  private final StoreContext context;
+
+  /** Makes the parts of a store. */
+  StoreParts(CoreStore store, Source source) {
+    this.source = source;
+    this.configuration = source.configuration();
+    this.addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    this.rpcTimeoutNanos = configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos();
+    int sliceBytes = sliceBytes(configuration);
+    this.identity =
+        new NameNodeClient.Identity(
+            Hello.ROLE_CLIENT,
+            source.ids().nextLong(),
+            host(configuration, addresses),
+            configuration.get(ClusterKeys.CLUSTER_NAME),
+            ClusterKeys.user(configuration));
+    this.pool =
+        new BufferPool(
+            configuration.get(ClientKeys.BUFFER_SIZE).intValue(),
+            configuration.get(ClientKeys.CACHE_LIMIT));
+    this.statistics =
+        new StoreStatistics(configuration.get(ClientKeys.STATISTICS), pool, this::endpointCount);
+    this.loops = new Loops(loopCount(configuration), this::newContext);
+    SpaceAhead spaceAhead = new SpaceAhead();
+    LoopContext first = loops.first();
+    this.leases =
+        new Leases(
+            first,
+            identity.clientId(),
+            spaceAhead,
+            source.withTimer() ? source.clock() : null,
+            source.tokens());
+    first.loop().submit((ClientLoop.Task) () -> first.loop().register(leases.inUse()));
+    this.context =
+        new StoreContext(
+            store,
+            loops,
+            leases,
+            new StreamContext(
+                loops,
+                pool,
+                statistics,
+                sliceBytes,
+                configuration.get(ClientKeys.DATA_TIMEOUT).toNanos()),
+            spaceAhead,
+            new OwnerNames(loops, addresses.size()),
+            new BlockLocations(
+                LocationMap.parse(configuration.get(ClientKeys.LOCATION_MAP)),
+                configuration.get(ClientKeys.SHADOW_REPLICATION)),
+            configuration.get(ClientKeys.DIRECTORY_RANDOMIZE));
+  }
+
+  private static int sliceBytes(Configuration configuration) {
+    long buffer = configuration.get(ClientKeys.BUFFER_SIZE);
+    long slice = configuration.get(ClientKeys.SLICE_SIZE);
+    if (buffer % slice != 0) {
+      throw new ConfigException(
+          "key '"
+              + ClientKeys.SLICE_SIZE
+              + "' has the bad value "
+              + slice
+              + ": it must divide "
+              + ClientKeys.BUFFER_SIZE
+              + " ("
+              + buffer
+              + ")");
+    }
+    return (int) slice;
+  }
+
+  private static int loopCount(Configuration configuration) {
+    int wanted = configuration.get(ClientKeys.LOOPS);
+    return wanted > 0
+        ? wanted
+        : Math.min(Runtime.getRuntime().availableProcessors(), MOST_DEFAULT_LOOPS);
+  }
+
+  /** What a datanode on this host would call itself. */
+  private static String host(Configuration configuration, List<InetSocketAddress> addresses) {
+    for (String set :
+        List.of(configuration.get(ClientKeys.HOST), configuration.get(StorageKeys.HOST))) {
+      if (!set.isEmpty()) {
+        return set;
+      }
+    }
+    try {
+      return LocalHost.address(LocalHost.AUTO, addresses).getHostAddress();
+    } catch (IOException e) {
+      return LocalHost.hostName();
+    }
+  }
+
+  private LoopContext newContext(int index) {
+    Transport transport = source.transport();
+    ClientLoop loop = transport.newClientLoop("client-" + index);
+    int outstanding = configuration.get(ClientKeys.OUTSTANDING);
+    RpcPeer.Options usual = transport.peerOptions();
+    // Room for what the operations themselves ask for; the bound is kept where they are issued.
+    RpcPeer.Options options =
+        new RpcPeer.Options(
+            usual.maxInFlight(),
+            Math.max(usual.maxQueued(), 4 * outstanding),
+            usual.connectAttempts(),
+            usual.connectTimeoutNanos(),
+            usual.firstBackOffNanos());
+    NameNodeClient namenodes =
+        new NameNodeClient(
+            loop,
+            addresses,
+            identity,
+            options,
+            rpcTimeoutNanos,
+            (namenode, hello) -> leases.inUse().greeted(namenode, hello));
+    Endpoints endpoints =
+        new Endpoints(
+            configuration,
+            transport,
+            loop,
+            namenodes,
+            source.tiers(),
+            mappingWarnings,
+            identity.clientId());
+    return new LoopContext(
+        loop,
+        namenodes,
+        endpoints,
+        outstanding,
+        rpcTimeoutNanos,
+        configuration.get(ClientKeys.DATANODE_SILENCE).toNanos());
+  }
+
+  private long endpointCount() {
+    long[] count = {0};
+    loops.forEach(each -> count[0] += each.endpoints().size());
+    return count[0];
+  }
+
+  /** What handles and calls use. */
+  StoreContext context() {
+    return context;
+  }
+
+  /** This host, as datanodes of it are known. */
+  String host() {
+    return identity.host();
+  }
+
+  /** When a metadata operation ends that begins now. */
+  long rpcDeadlineNanos() {
+    return source.clock().nanoTime() + rpcTimeoutNanos;
+  }
+
+  /** Fails what is outstanding. */
+  @Override
+  public void close() {
+    leases.close();
+    loops.close();
+    if (source.ownsTransport()) {
+      source.transport().close();
+    }
+    pool.close();
+  }
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.call;
+
+import io.crail.CrailNode;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.node.CoreNode;
+import io.crail.client.node.StoreContext;
+import io.crail.client.stream.DirectOutput;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.node.FindExtents;
+import io.crail.protocol.node.Remove;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A delete, with the end of the output streams that this store has open on what is gone. Paths tell
+ * nothing about that, for nodes are renamed under open streams, and the namenode may refuse: so the
+ * streams are ended when it has answered, that of the removed node by its id. For those that may
+ * have lain below a container, the namenode is asked whether their nodes are still there.
+ *
+ * <p>Writes that are under way meanwhile go to space that the namenode keeps from others as long as
+ * their lease may last, which is not renewed from here on; or until they have ended, which it is
+ * told. The delete ends after that, so that the space is free then; but for a put whose bytes are
+ * under way beside its create: of that no stream is open yet, and its space is free after its end.
+ */
+public final class DeleteCall extends Completion implements Awaitable<CrailNode> {
+  private static final int CHECKS_AT_ONCE = 16;
+
+  private final StoreContext store;
+  private final LoopContext context;
+  private final String path;
+  private final OperationCall<Remove.Request, Remove.Response> remove;
+  private volatile CrailNode node;
+
+  /** Steps that have not ended; the namenode's answer is one. */
+  private final AtomicInteger left = new AtomicInteger(1);
+
+  /** Streams to ask about. Guarded by "this". */
+  private Iterator<DirectOutput> unchecked;
+
+  /** Creates a call; {@link #submit} starts it. */
+  public DeleteCall(StoreContext store, LoopContext context, Utf8 path, boolean recursive) {
+    this.store = store;
+    this.context = context;
+    this.path = path.toString();
+    this.remove = new OperationCall<>(NameNodeOperations.REMOVE);
+    Remove.Request request = new Remove.Request(recursive, path);
+    context.prepare(remove, request);
+    remove.whenComplete(this::answered);
+  }
+
+  /** Sends it. */
+  public void submit() {
+    remove.submit();
+  }
+
+  private void answered() {
+    if (remove.isFailed()) {
+      fail(remove.failure());
+      return;
+    }
+    NodeInfo removed = remove.response().node();
+    node = CoreNode.of(store, path, removed, List.of(), 0);
+    for (DirectOutput output : store.streams().outputs()) {
+      if (output.id() == removed.id()) {
+        end(output);
+      }
+    }
+    if (removed.childCount() > 0) {
+      checkOthers(removed.id());
+    }
+    partEnded();
+  }
+
+  private void end(DirectOutput output) {
+    String written = output.file().getPath();
+    String with = written.equals(path) ? "" : " with " + path;
+    left.incrementAndGet();
+    output.nodeRemoved(
+        ErrorCode.STALE_NODE.exception(written + " was deleted by this store" + with),
+        this::partEnded);
+  }
+
+  private void partEnded() {
+    if (left.decrementAndGet() == 0) {
+      succeed();
+    }
+  }
+
+  private void checkOthers(long removedId) {
+    int namenodes = context.namenodes().count();
+    long owner = Long.remainderUnsigned(removedId, namenodes);
+    synchronized (this) {
+      unchecked =
+          store.streams().outputs().stream()
+              .filter(output -> Long.remainderUnsigned(output.id(), namenodes) == owner)
+              .filter(output -> !output.isEnded())
+              .iterator();
+    }
+    left.addAndGet(CHECKS_AT_ONCE);
+    for (int i = 0; i < CHECKS_AT_ONCE; i++) {
+      checkNext();
+    }
+  }
+
+  private void checkNext() {
+    DirectOutput next;
+    synchronized (this) {
+      next = unchecked.hasNext() ? unchecked.next() : null;
+    }
+    if (next == null) {
+      partEnded();
+    } else {
+      new Check(next).submit();
+    }
+  }
+
+  /** Asks whether the node of a stream is still there. */
+  private final class Check extends OperationCall<FindExtents.Request, FindExtents.Response> {
+    private final DirectOutput output;
+
+    Check(DirectOutput output) {
+      super(NameNodeOperations.FIND_EXTENTS);
+      this.output = output;
+      FindExtents.Request request = new FindExtents.Request(output.id(), 0, 0);
+      prepare(
+          context.namenodes().route(NameNodeOperations.FIND_EXTENTS, request),
+          request,
+          remove.deadlineNanos() + context.rpcTimeoutNanos());
+    }
+
+    @Override
+    protected void completed() {
+      CrailException failure = failure();
+      if (failure == null || failure.code() == ErrorCode.STALE_NODE) {
+        if (failure != null) {
+          end(output);
+        }
+        checkNext();
+      } else {
+        // The namenode does not answer: the streams that are left find out by themselves.
+        partEnded();
+      }
+    }
+  }
+
+  @Override
+  public ClientLoop loop() {
+    return context.loop();
+  }
+
+  @Override
+  public long deadlineNanos() {
+    long endNanos = store.streams().outputs().isEmpty() ? 0 : store.streams().timeoutNanos(0);
+    return remove.deadlineNanos() + 2 * context.rpcTimeoutNanos() + endNanos;
+  }
+
+  @Override
+  public CrailNode result() {
+    return node;
+  }
+
+  @Override
+  public String toString() {
+    return NameNodeOperations.REMOVE + " " + path;
+  }
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.call;
+
+import io.crail.CrailNode;
+import io.crail.client.lease.CreateCall;
+import io.crail.client.lease.LeaseReturn;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.node.CoreFile;
+import io.crail.client.node.CoreNode;
+import io.crail.client.node.StoreContext;
+import io.crail.common.error.CrailException;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.node.SetSize;
+import io.crail.rpc.ClientLoop;
+import java.nio.ByteBuffer;
+
+/** The create of a node of any type, and its future. */
+public final class NodeCreation extends CreateCall implements Awaitable<CrailNode> {
+  private final String path;
+  private final Create.Request request;
+  private final CoreNode handle;
+
+  /** Creates a call, with the handle of its node. */
+  public NodeCreation(StoreContext store, LoopContext context, Create.Request request) {
+    super(
+        context,
+        NameNodeOperations.CREATE,
+        context.namenodes().route(NameNodeOperations.CREATE, request),
+        request.token());
+    this.path = request.path().toString();
+    this.request = request;
+    this.handle = CoreNode.creating(store, path, request.type(), this, request.token());
+    if (asksForLease()) {
+      // Before the node can be met.
+      store.leases().unused().created(((CoreFile) handle).lease());
+    }
+  }
+
+  @Override
+  protected int bodyLength() {
+    return Create.Request.CODEC.length(request);
+  }
+
+  @Override
+  protected void encode(ByteBuffer out, int offset) {
+    Create.Request.CODEC.encode(request, out, offset);
+  }
+
+  @Override
+  protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
+    Create.Response response = Create.Response.CODEC.decode(in, offset, length);
+    made(response.node(), response.extents());
+  }
+
+  @Override
+  protected void completed() {
+    if (asksForLease() && isFailed() && LeaseReturn.isDoubtful(failure())) {
+      handle.store().leases().doubtful().add(context(), path, 0, request.token(), SetSize.END);
+    }
+  }
+
+  @Override
+  public ClientLoop loop() {
+    return context().loop();
+  }
+
+  @Override
+  public CrailNode result() {
+    return handle;
+  }
+
+  @Override
+  public CrailNode early() {
+    return handle;
+  }
+
+  @Override
+  public String toString() {
+    return "create " + path;
+  }
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.datanode;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.cluster.DescribeDatanode;
+import io.crail.protocol.part.Region;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Transport;
+import io.crail.storage.DatanodeDescription;
+import io.crail.storage.StorageClient;
+import io.crail.storage.StorageEndpoint;
+import io.crail.storage.StorageKeys;
+import io.crail.storage.StorageTier;
+import io.crail.storage.mapped.MappedEndpoint;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+
+/**
+ * The datanodes as one loop reaches them. An endpoint is made when a location first names its
+ * datanode: the namenode describes it, and memory of this host is mapped rather than reached over
+ * the network. Known ones are found by any thread; new ones are made in the loop. One that has lost
+ * its datanode is forgotten, so that the memory of a datanode that has ended goes back to the host,
+ * and one that comes back is described anew.
+ */
+public final class Endpoints implements ClientLoop.Sweepable {
+  private static final int MAX_ENDPOINTS = 16_384;
+  private static final long LOOK_INTERVAL_NANOS = 500_000_000;
+
+  /** Somebody who needs an endpoint. Called in the loop. */
+  public interface Waiter {
+    /** The endpoint is known now. */
+    void endpointReady();
+
+    /** The endpoint could not be made. */
+    void endpointFailed(CrailException cause);
+  }
+
+  private static final Waiter NOBODY =
+      new Waiter() {
+        @Override
+        public void endpointReady() {}
+
+        @Override
+        public void endpointFailed(CrailException cause) {
+          // Whoever needs it is told.
+        }
+      };
+
+  private final Configuration configuration;
+  private final Transport transport;
+  private final ClientLoop loop;
+  private final NameNodeClient namenodes;
+  private final Function<String, StorageTier> tiers;
+  private final boolean mapped;
+  private final MappingWarnings warnings;
+  private final long clientId;
+  private final Map<Integer, Known> ready = new ConcurrentHashMap<>();
+
+  // In the loop.
+  private final Map<Integer, Description> pending = new HashMap<>();
+  private final Map<String, StorageClient> clients = new HashMap<>();
+  private boolean watching;
+  private long nextLookNanos;
+  private boolean closed;
+
+  /**
+   * Creates endpoints for a loop.
+   *
+   * @param tiers gives the tier of a name
+   * @param warnings those of the store
+   * @param clientId identity of the store, as told to namenodes
+   */
+  public Endpoints(
+      Configuration configuration,
+      Transport transport,
+      ClientLoop loop,
+      NameNodeClient namenodes,
+      Function<String, StorageTier> tiers,
+      MappingWarnings warnings,
+      long clientId) {
+    this.configuration = configuration;
+    this.transport = transport;
+    this.loop = loop;
+    this.namenodes = namenodes;
+    this.tiers = tiers;
+    this.mapped = configuration.get(StorageKeys.LOCAL_MAP);
+    this.warnings = warnings;
+    this.clientId = clientId;
+  }
+
+  /** A datanode and the way to it, or null when it has not been made yet. */
+  public Known find(int datanode) {
+    Known known = ready.get(datanode);
+    if (known == null) {
+      return null;
+    }
+    if (known.endpoint.isLost()) {
+      ready.remove(datanode, known);
+      return null;
+    }
+    return known;
+  }
+
+  /** All datanodes that are known now. */
+  public List<DatanodeDescription> known() {
+    return ready.values().stream().map(Known::description).toList();
+  }
+
+  /** The number of endpoints. */
+  public int size() {
+    return ready.size();
+  }
+
+  /** Makes an endpoint. In the loop. */
+  public void resolve(int datanode, Waiter waiter) {
+    if (closed) {
+      waiter.endpointFailed(ErrorCode.CLOSED.exception("store"));
+    } else if (find(datanode) != null) {
+      waiter.endpointReady();
+    } else if (isFull()) {
+      waiter.endpointFailed(
+          ErrorCode.LIMIT_EXCEEDED.exception("connections to " + MAX_ENDPOINTS + " datanodes"));
+    } else {
+      Description description = pending.get(datanode);
+      if (description == null) {
+        description = new Description(datanode);
+        pending.put(datanode, description);
+        description.waiters.add(waiter);
+        description.ask();
+      } else {
+        description.waiters.add(waiter);
+      }
+    }
+  }
+
+  /** Makes an endpoint that nobody waits for: whoever comes next finds it. By any thread. */
+  public void prepare(int datanode) {
+    loop.submit((ClientLoop.Task) () -> resolve(datanode, NOBODY));
+  }
+
+  private boolean isFull() {
+    if (ready.size() >= MAX_ENDPOINTS) {
+      forgetLost();
+    }
+    return ready.size() >= MAX_ENDPOINTS;
+  }
+
+  private void forgetLost() {
+    ready.values().removeIf(known -> known.endpoint.isLost());
+  }
+
+  @Override
+  public void sweep(long nowNanos) {
+    if (nowNanos - nextLookNanos >= 0) {
+      nextLookNanos = nowNanos + LOOK_INTERVAL_NANOS;
+      forgetLost();
+    }
+  }
+
+  /**
+   * A datanode and the way to it.
+   *
+   * @param heardNanos when it has answered last
+   */
+  public record Known(
+      DatanodeDescription description, StorageEndpoint endpoint, AtomicLong heardNanos) {}
+
+  /** The conversation in which a namenode describes a datanode, a page of regions at a time. */
+  private final class Description {
+    private final int datanode;
+    private final List<Waiter> waiters = new ArrayList<>();
+    private final Map<Integer, Region> regions = new HashMap<>();
+
+    Description(int datanode) {
+      this.datanode = datanode;
+    }
+
+    void ask() {
+      DescribeDatanode.Request request = new DescribeDatanode.Request(datanode, regions.size());
+      OperationCall<DescribeDatanode.Request, DescribeDatanode.Response> call =
+          new OperationCall<>(NameNodeOperations.DESCRIBE_DATANODE);
+      call.prepare(
+          namenodes.route(NameNodeOperations.DESCRIBE_DATANODE, request),
+          request,
+          namenodes.newDeadlineNanos());
+      call.whenComplete(() -> answered(call));
+      call.submit();
+    }
+
+    private void answered(OperationCall<DescribeDatanode.Request, DescribeDatanode.Response> call) {
+      CrailException failure = call.failure();
+      if (failure != null) {
+        end(failure);
+        return;
+      }
+      DescribeDatanode.Response response = call.response();
+      int before = regions.size();
+      for (Region region : response.regions()) {
+        regions.put(region.index(), region);
+      }
+      if (regions.size() > before && regions.size() < response.totalRegions()) {
+        ask();
+        return;
+      }
+      end(tryInstall(response));
+    }
+
+    /** Gives the error, or null. */
+    private CrailException tryInstall(DescribeDatanode.Response response) {
+      try {
+        install(describe(response));
+        return null;
+      } catch (CrailException e) {
+        return e;
+      } catch (ConfigException e) {
+        return ErrorCode.UNSUPPORTED.exception(e.getMessage());
+      } catch (RuntimeException e) {
+        // Whoever waits must learn of a tier's bug at once.
+        CrailException cause = ErrorCode.INTERNAL.exception("endpoint of datanode " + datanode);
+        cause.initCause(e);
+        return cause;
+      }
+    }
+
+    private DatanodeDescription describe(DescribeDatanode.Response response) {
+      return new DatanodeDescription(
+          new UUID(response.uuidHigh(), response.uuidLow()),
+          response.tier().toString(),
+          InetSocketAddress.createUnresolved(response.host().toString(), response.port()),
+          response.storageClass(),
+          response.traits(),
+          Map.copyOf(regions));
+    }
+
+    private void install(DatanodeDescription description) throws CrailException {
+      StorageEndpoint endpoint = connect(description);
+      ready.put(
+          datanode, new Known(description, endpoint, new AtomicLong(loop.clock().nanoTime())));
+      if (!watching) {
+        watching = true;
+        nextLookNanos = loop.clock().nanoTime() + LOOK_INTERVAL_NANOS;
+        loop.register(Endpoints.this);
+      }
+    }
+
+    private void end(CrailException failure) {
+      pending.remove(datanode);
+      for (Waiter waiter : waiters) {
+        if (failure == null) {
+          waiter.endpointReady();
+        } else {
+          waiter.endpointFailed(failure);
+        }
+      }
+    }
+  }
+
+  private StorageEndpoint connect(DatanodeDescription description) throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("store");
+    }
+    if (mapped) {
+      try {
+        Optional<MappedEndpoint> local =
+            MappedEndpoint.open(
+                description, clientId, loop.clock(), reason -> aroundMapping(description, reason));
+        if (local.isPresent()) {
+          return local.get();
+        }
+      } catch (IOException e) {
+        warnings.notMapped(description, e.toString());
+      }
+    }
+    return connectOverNetwork(description);
+  }
+
+  /** The way to a datanode whose memory can not be mapped after all. By any thread. */
+  private StorageEndpoint aroundMapping(DatanodeDescription description, String reason) {
+    warnings.notMapped(description, reason);
+    return new LazyEndpoint(loop, () -> connectOverNetwork(description));
+  }
+
+  private StorageEndpoint connectOverNetwork(DatanodeDescription description)
+      throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("store");
+    }
+    StorageClient client = clients.get(description.tier());
+    if (client == null) {
+      client =
+          tiers
+              .apply(description.tier())
+              .createClient(new StorageClient.Context(configuration, transport, loop, clientId));
+      clients.put(description.tier(), client);
+    }
+    return client.connect(description);
+  }
+
+  /** Fails outstanding transfers and closes all endpoints. */
+  public void close() {
+    loop.submit(
+        () -> {
+          closed = true;
+          if (watching) {
+            loop.unregister(this);
+          }
+          ready.values().forEach(known -> known.endpoint.close());
+          ready.clear();
+          clients.values().forEach(StorageClient::close);
+          clients.clear();
+        });
+  }
+}

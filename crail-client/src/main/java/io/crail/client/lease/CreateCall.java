@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.lease;
+
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.Operation;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.rpc.RpcCall;
+import io.crail.rpc.RpcPeer;
+import java.util.List;
+
+/**
+ * A create or a put; its handle may exist from the beginning and waits for the answer where it
+ * needs it.
+ */
+public abstract class CreateCall extends RpcCall {
+  private final LoopContext context;
+  private final long sentNanos;
+  private final long token;
+  private final Operation<?, ?> operation;
+  private NodeInfo node;
+  private List<Extent> extents;
+  private long incarnation;
+
+  /**
+   * Creates the call.
+   *
+   * @param operation the one that creates the node
+   * @param peer the namenode of the path
+   * @param token the write lease that the creator gets; 0 for none
+   */
+  public CreateCall(LoopContext context, Operation<?, ?> operation, RpcPeer peer, long token) {
+    this.context = context;
+    this.operation = operation;
+    // Never later than it is: the lease is taken to end too early rather than too late.
+    this.sentNanos = context.roughNanos();
+    this.token = token;
+    prepare(peer, sentNanos + context.rpcTimeoutNanos());
+  }
+
+  /** Whose connections it uses. */
+  public final LoopContext context() {
+    return context;
+  }
+
+  /** Whether the creator gets the write lease. */
+  public final boolean asksForLease() {
+    return token != 0;
+  }
+
+  /** When the request was sent, at the earliest; the write lease lasts from then on. */
+  public final long sentNanos() {
+    return sentNanos;
+  }
+
+  /** Which start of the namenode has granted the lease; once this has succeeded. */
+  public final long incarnation() {
+    return incarnation;
+  }
+
+  /**
+   * Waits for the answer.
+   *
+   * @throws CrailException with the stack of the calling thread
+   */
+  public final void join() throws CrailException, InterruptedException {
+    if (!context.loop().await(this, deadlineNanos() + Awaitable.GRACE_NANOS)) {
+      throw ErrorCode.TIMED_OUT.exception(toString());
+    }
+    CrailException failure = failure();
+    if (failure != null) {
+      throw failure.rethrown();
+    }
+  }
+
+  /** The node that was made, once this has succeeded. */
+  public final NodeInfo node() {
+    return node;
+  }
+
+  /** Its first extent, if there is one, once this has succeeded. */
+  public final List<Extent> extents() {
+    return extents;
+  }
+
+  @Override
+  protected final int opcode() {
+    return operation.number();
+  }
+
+  @Override
+  protected final boolean isIdempotent() {
+    return operation.idempotent();
+  }
+
+  /** Notes the answer. */
+  protected final void made(NodeInfo newNode, List<Extent> newExtents) {
+    node = newNode;
+    extents = newExtents;
+    incarnation = context.incarnation(newNode.id());
+  }
+}

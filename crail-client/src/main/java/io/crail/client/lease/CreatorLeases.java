@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.lease;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The write leases of a store that no stream uses: those that came with created nodes, and those on
+ * their way back to the namenode. A program that creates many files and writes none of them would
+ * pile leases up at the namenode; so a store keeps the last few, gives older ones back, and stops
+ * asking for them until a handle is written again. {@link HandleLease} says what becomes of each.
+ * Thread-safe.
+ */
+public final class CreatorLeases {
+  private static final int MAX_IDLE = 256;
+
+  /** Above it the namenode ends what does not come back, when this client falls silent. */
+  private static final int MAX_LEAVING = 1 << 16;
+
+  private final HandleLease[] idle = new HandleLease[MAX_IDLE];
+  private int next;
+  private boolean asks = true;
+
+  /** Those that are being given back. */
+  private final Set<HandleLease> leaving = ConcurrentHashMap.newKeySet();
+
+  private final AtomicLong returned = new AtomicLong();
+
+  /** Whether the next create should ask for the write lease of its node. */
+  public synchronized boolean asks() {
+    return asks;
+  }
+
+  /** Notes the lease of a node that is being created. */
+  public void created(HandleLease lease) {
+    HandleLease old;
+    synchronized (this) {
+      old = idle[next];
+      if (old != null) {
+        // So that it is found all the time.
+        leaving(old);
+      }
+      idle[next] = lease;
+      next = (next + 1) % MAX_IDLE;
+    }
+    if (old != null && old.giveBack() != null) {
+      synchronized (this) {
+        asks = false;
+      }
+    }
+  }
+
+  /** Notes that a stream was opened on a handle whose create had asked for no lease. */
+  public synchronized void missed() {
+    asks = true;
+  }
+
+  /** Notes a lease that is being given back. */
+  void leaving(HandleLease lease) {
+    if (leaving.size() < MAX_LEAVING) {
+      leaving.add(lease);
+    }
+  }
+
+  /** Notes that there is nothing to give back. */
+  void left(HandleLease lease) {
+    leaving.remove(lease);
+  }
+
+  /** Notes that a lease has come back. */
+  public void returned(HandleLease lease) {
+    returned.incrementAndGet();
+    leaving.remove(lease);
+  }
+
+  /** How many leases have come back so far. */
+  public long returned() {
+    return returned.get();
+  }
+
+  /**
+   * Gives back the lease of a node that another handle of this store wants to write.
+   *
+   * @return the try; null when this store has no such lease
+   */
+  public LeaseReturn.Try release(long id, String path) {
+    // In this order, for handles go from the first to the second.
+    for (HandleLease lease : snapshot()) {
+      LeaseReturn.Try back = lease == null ? null : lease.giveBackFor(id, path);
+      if (back != null) {
+        return back;
+      }
+    }
+    for (HandleLease lease : leaving) {
+      LeaseReturn.Try back = lease.giveBackFor(id, path);
+      if (back != null) {
+        return back;
+      }
+    }
+    return null;
+  }
+
+  /** Gives back what was created before a time, and again what has not come back. */
+  void releaseOlderThan(long nanos) {
+    for (HandleLease lease : snapshot()) {
+      if (lease != null && lease.createdBefore(nanos)) {
+        lease.giveBack();
+      }
+    }
+    for (HandleLease lease : leaving) {
+      lease.giveBack();
+    }
+  }
+
+  /**
+   * Gives everything back, when the store ends; a lease whose create is unanswered ends by time.
+   *
+   * @return the tries
+   */
+  public List<LeaseReturn.Try> releaseAll() {
+    Set<HandleLease> all = new HashSet<>(leaving);
+    for (HandleLease lease : snapshot()) {
+      if (lease != null) {
+        all.add(lease);
+      }
+    }
+    List<LeaseReturn.Try> tries = new ArrayList<>();
+    for (HandleLease lease : all) {
+      LeaseReturn.Try back = lease.isNodeKnown() ? lease.giveBack() : null;
+      if (back != null) {
+        tries.add(back);
+      }
+    }
+    return tries;
+  }
+
+  private synchronized HandleLease[] snapshot() {
+    return idle.clone();
+  }
+}

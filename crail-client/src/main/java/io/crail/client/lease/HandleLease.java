@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.lease;
+
+import io.crail.client.loop.LoopContext;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.SetSize;
+import io.crail.rpc.RpcCall;
+
+/**
+ * The write lease of one handle. Thread-safe.
+ *
+ * <ul>
+ *   <li><em>None.</em> A stream that is opened acquires a lease under a new token.
+ *   <li><em>Kept.</em> A create asked for the lease; its answer may be outstanding. A stream uses
+ *       this lease. When none comes for long, when newer ones push it out of {@link CreatorLeases},
+ *       or when another handle of the store wants to write the node, it is given back. While the
+ *       create is unanswered nobody knows the node's id, so giving back begins with the answer. A
+ *       create that failed so that it may have taken place keeps its token: whoever meets the node
+ *       under its path gives the lease back under the id that he knows; so do {@link
+ *       DoubtfulCreates} after a while.
+ *   <li><em>Giving back.</em> From the decision on, until the namenode has answered. The token is
+ *       not used again, for the request may reach the namenode twice. A stream that is opened waits
+ *       for the answer first, or it would be refused for the sake of the lease on its way back.
+ *       Without an answer the lease may still be there: it is tried again when a stream is opened
+ *       and when leases are renewed, since the renewals would keep it alive.
+ *   <li><em>Used</em> by one stream, from the beginning of its opening to its end; nobody else
+ *       gives the lease back then. The stream ends in giving back, and so does an opening of which
+ *       nobody knows whether it has brought the lease.
+ * </ul>
+ */
+public final class HandleLease {
+  private final CreatorLeases leases;
+  private final String path;
+  private final long id;
+  private final CreateCall create;
+
+  /** The lease that is kept or used; 0 for none. */
+  private volatile long token;
+
+  // Guarded by "this".
+  private boolean used;
+
+  /** The lease before, until it is known to be gone. */
+  private LeaseReturn back;
+
+  /** That of a handle of a node that is there; it keeps none. */
+  public HandleLease(CreatorLeases leases, String path, long id) {
+    this(leases, path, id, null, 0);
+  }
+
+  /**
+   * That of a handle whose node is being created.
+   *
+   * @param token what the create asks for; 0 for nothing
+   */
+  public HandleLease(CreatorLeases leases, String path, CreateCall create, long token) {
+    this(leases, path, 0, create, token);
+  }
+
+  private HandleLease(CreatorLeases leases, String path, long id, CreateCall create, long token) {
+    this.leases = leases;
+    this.path = path;
+    this.id = id;
+    this.create = create;
+    this.token = token;
+  }
+
+  /** By the path, so that whoever repeats a run meets leases in the same order. */
+  @Override
+  public int hashCode() {
+    return path.hashCode();
+  }
+
+  /** The node; 0 as long as its create has no answer, and when that has failed. */
+  private long knownId() {
+    if (create == null) {
+      return id;
+    }
+    return create.isComplete() && !create.isFailed() ? create.node().id() : 0;
+  }
+
+  /** Whether the node is known to be there. */
+  boolean isNodeKnown() {
+    return knownId() != 0;
+  }
+
+  /** True when the create of the node was sent before a time. */
+  boolean createdBefore(long nanos) {
+    return create.sentNanos() - nanos < 0;
+  }
+
+  /** The lease that a stream can use at once or uses; 0 for none. */
+  public long token() {
+    return token;
+  }
+
+  /** True while a stream is open or being opened. */
+  public synchronized boolean isUsed() {
+    return used;
+  }
+
+  /**
+   * Begins to open a stream; waits for an earlier lease to be gone.
+   *
+   * @throws CrailException with WRITE_LEASE_HELD when there is a stream; the error of giving the
+   *     earlier lease back
+   */
+  public void beginUse() throws CrailException, InterruptedException {
+    LeaseReturn before;
+    synchronized (this) {
+      if (used) {
+        throw ErrorCode.WRITE_LEASE_HELD.exception(
+            path + ": this handle has an output stream open");
+      }
+      used = true;
+      before = back;
+    }
+    if (before != null) {
+      try {
+        before.tried().awaitGone();
+      } catch (CrailException | InterruptedException | RuntimeException e) {
+        endUse();
+        throw e;
+      }
+    }
+  }
+
+  /** A stream is opened as soon as the node is created; for a handle that nobody has met. */
+  public synchronized void useAtOnce() {
+    used = true;
+  }
+
+  /** The stream that is being opened has acquired a lease. */
+  public void acquired(long newToken) {
+    token = newToken;
+  }
+
+  /** The stream that is being opened has no lease, whatever the handle kept before. */
+  public void refused() {
+    token = 0;
+  }
+
+  /** Nobody knows whether the stream that is being opened has a lease: gives it back. */
+  public void inDoubt(LoopContext context, RpcCall acquire, long wanted) {
+    LeaseReturn doubtful =
+        new LeaseReturn(
+            context,
+            path,
+            acquire,
+            knownId(),
+            wanted,
+            0,
+            SetSize.END,
+            SmallValue.NONE,
+            this::returned);
+    synchronized (this) {
+      giveBack(doubtful);
+    }
+    doubtful.tried();
+  }
+
+  /** The stream could not be opened. */
+  public synchronized void endUse() {
+    used = false;
+  }
+
+  /**
+   * The stream has ended.
+   *
+   * @param farewell gives its lease back, and has been begun
+   */
+  public void endUse(LeaseReturn farewell) {
+    synchronized (this) {
+      used = false;
+      token = 0;
+      if (!farewell.isGone()) {
+        giveBack(farewell);
+      }
+    }
+    if (farewell.isGone()) {
+      // Perhaps before it was noted.
+      returned(farewell);
+    }
+  }
+
+  /** Under the monitor. */
+  private void giveBack(LeaseReturn lease) {
+    token = 0;
+    back = lease;
+    leases.leaving(this);
+  }
+
+  /** A lease is known to be gone. */
+  public void returned(LeaseReturn lease) {
+    synchronized (this) {
+      if (back == lease) {
+        back = null;
+        leases.returned(this);
+      }
+    }
+  }
+
+  /**
+   * Gives back what no stream uses, or tries again.
+   *
+   * @return the try; null when there is nothing to give back
+   */
+  public LeaseReturn.Try giveBack() {
+    boolean mayBeOfUnknownId =
+        create != null && create.isFailed() && LeaseReturn.isDoubtful(create.failure());
+    return giveBack(0, !mayBeOfUnknownId);
+  }
+
+  /** As {@link #giveBack()}, for another handle of the node. */
+  LeaseReturn.Try giveBackFor(long wantedId, String wantedPath) {
+    long known = knownId();
+    boolean same = known != 0 ? known == wantedId : path.equals(wantedPath);
+    return same ? giveBack(create != null && create.isFailed() ? wantedId : 0, true) : null;
+  }
+
+  private LeaseReturn.Try giveBack(long toldId, boolean mayBegin) {
+    LeaseReturn giving;
+    synchronized (this) {
+      if (back == null) {
+        if (used || token == 0 || !mayBegin) {
+          leases.left(this);
+          return null;
+        }
+        giveBack(
+            new LeaseReturn(
+                create.context(),
+                path,
+                create,
+                toldId,
+                token,
+                0,
+                SetSize.END,
+                SmallValue.NONE,
+                this::returned));
+      }
+      giving = back;
+    }
+    return giving.tried();
+  }
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.lease;
+
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.SetSize;
+import io.crail.rpc.RpcCall;
+import java.util.function.Consumer;
+
+/**
+ * A write lease on its way back to the namenode. A try whose answer got lost leaves in doubt
+ * whether the lease is gone, and the renewals of this client might keep it alive for good; so there
+ * may be another try after it, until one has been answered. A namenode that has no memory for the
+ * value that comes with a lease keeps the lease: the next try goes without the value. Thread-safe.
+ */
+public final class LeaseReturn {
+  private final LoopContext context;
+  private final String path;
+  private final RpcCall source;
+  private final long id;
+  private final long token;
+  private final long size;
+  private final int close;
+  private final SmallValue value;
+  private final Consumer<LeaseReturn> whenGone;
+
+  // Guarded by "this".
+  private Try latest;
+
+  /** Why the namenode did not take the value with a try before the latest. */
+  private CrailException refusal;
+
+  private boolean valueGivenUp;
+
+  /**
+   * Creates it without a try.
+   *
+   * @param source the call that brought the lease, which may not have ended yet; null when it is
+   *     known to be there
+   * @param id the node; 0 when a create is to tell it
+   * @param size what is written, without the value
+   * @param close how the lease ends, as in {@link SetSize}
+   * @param value what is written, of a small value that goes with the lease
+   * @param whenGone runs once the lease is known to be gone
+   */
+  public LeaseReturn(
+      LoopContext context,
+      String path,
+      RpcCall source,
+      long id,
+      long token,
+      long size,
+      int close,
+      SmallValue value,
+      Consumer<LeaseReturn> whenGone) {
+    this.context = context;
+    this.path = path;
+    this.source = source;
+    this.id = id;
+    this.token = token;
+    this.size = size;
+    this.close = close;
+    this.value = value;
+    this.whenGone = whenGone;
+  }
+
+  /** True when an error leaves open whether its call has taken place. */
+  public static boolean isDoubtful(CrailException failure) {
+    ErrorCode code = failure.code();
+    return code == ErrorCode.UNAVAILABLE
+        || code == ErrorCode.TIMED_OUT
+        || code == ErrorCode.LIMIT_EXCEEDED;
+  }
+
+  /** The try under way or the one that was answered; a new one when there is none such. */
+  public Try tried() {
+    Try made;
+    synchronized (this) {
+      if (latest != null && !(latest.isComplete() && latest.isDoubtful())) {
+        return latest;
+      }
+      refusal = refusal();
+      made = new Try(refusal == null ? value : SmallValue.NONE);
+      latest = made;
+    }
+    made.begin();
+    return made;
+  }
+
+  /** Makes the first try. */
+  public void begin() {
+    if (!isBegun()) {
+      tried();
+    }
+  }
+
+  /** Why the namenode did not take the value; null when it did, or may. */
+  public synchronized CrailException refusal() {
+    return refusal == null && latest != null && latest.isRefused() ? latest.failure() : refusal;
+  }
+
+  /** Gives the lease back without the value if that is refused: nobody writes it anywhere else. */
+  public void giveUpValue() {
+    boolean again;
+    synchronized (this) {
+      valueGivenUp = true;
+      again = refusal() != null;
+    }
+    if (again) {
+      tried();
+    }
+  }
+
+  /**
+   * As {@link #giveUpValue()}, with a try if there was none.
+   *
+   * @param then runs when nothing of it is under way any more
+   */
+  public void giveUpValue(Runnable then) {
+    Try first = tried();
+    giveUpValue();
+    first.whenComplete(() -> (first.isRefused() ? tried() : first).whenComplete(then));
+  }
+
+  private synchronized boolean isValueGivenUp() {
+    return valueGivenUp;
+  }
+
+  private synchronized boolean isBegun() {
+    return latest != null;
+  }
+
+  /** True once the lease is known to be gone. */
+  synchronized boolean isGone() {
+    return latest != null && latest.isComplete() && !latest.isDoubtful();
+  }
+
+  /** One try to give the lease back; fails as the namenode has answered, or not. */
+  public final class Try extends OperationCall<SetSize.Request, SetSize.Response> {
+    private final SmallValue carried;
+    private final long waitUntilNanos;
+
+    private Try(SmallValue carried) {
+      super(NameNodeOperations.SET_SIZE);
+      this.carried = carried;
+      long begin =
+          source != null && !source.isComplete() ? source.deadlineNanos() : context.nanoTime();
+      this.waitUntilNanos = begin + context.rpcTimeoutNanos() + Awaitable.GRACE_NANOS;
+    }
+
+    private void begin() {
+      if (source == null) {
+        send();
+      } else {
+        source.whenComplete(this::send);
+      }
+    }
+
+    private void send() {
+      long node = id;
+      if (source != null && source.isFailed()) {
+        if (node == 0 || !LeaseReturn.isDoubtful(source.failure())) {
+          // It has brought no lease, or nobody can say of which node.
+          succeed();
+          return;
+        }
+      } else if (node == 0) {
+        node = ((CreateCall) source).node().id();
+      }
+      SetSize.Request request =
+          new SetSize.Request(node, token, Math.max(size, carried.length()), close, carried);
+      context.prepare(this, request);
+      submit();
+    }
+
+    @Override
+    protected void completed() {
+      if (!isDoubtful()) {
+        whenGone.accept(LeaseReturn.this);
+      } else if (isRefused() && isValueGivenUp()) {
+        tried();
+      }
+    }
+
+    /** True when the lease is still there, or may be. */
+    private boolean isDoubtful() {
+      CrailException failure = failure();
+      return failure != null && (LeaseReturn.isDoubtful(failure) || isRefused());
+    }
+
+    /** True when the namenode has no memory for the value. */
+    private boolean isRefused() {
+      CrailException failure = failure();
+      return failure != null && carried.length() > 0 && failure.code() == ErrorCode.NO_SPACE;
+    }
+
+    /**
+     * Waits for the end of this try; a lease that was lost before is as good as one given back.
+     *
+     * @throws CrailException when the lease may still be there
+     */
+    public void awaitGone() throws CrailException, InterruptedException {
+      awaitEnd();
+      if (isRefused()) {
+        tried().awaitGone();
+      } else if (isDoubtful()) {
+        throw failure().rethrown();
+      }
+    }
+
+    /** Waits for the end of this try; false when it does not come in time. */
+    public boolean awaitEnd(long deadlineNanos) throws InterruptedException {
+      return context.loop().await(this, deadlineNanos);
+    }
+
+    /**
+     * Waits for the end of this try.
+     *
+     * @throws CrailException when it does not come
+     */
+    public void awaitEnd() throws CrailException, InterruptedException {
+      if (!awaitEnd(waitUntilNanos)) {
+        throw ErrorCode.TIMED_OUT.exception("giving back the write lease of " + path);
+      }
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.lease;
+
+import io.crail.common.Clock;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The thread that makes a store renew its write leases, and give back what it has and does not use.
+ * It sleeps while there is nothing of that, and begins with the first.
+ */
+final class LeaseTimer implements AutoCloseable {
+  private static final long MOST_SLEEP_NANOS = 1_000_000_000L;
+  private static final long LEAST_SLEEP_NANOS = 1_000_000L;
+
+  private final WriteLeases leases;
+  private final Clock clock;
+  private volatile Thread thread;
+  private volatile boolean asleep;
+  private volatile boolean closed;
+
+  LeaseTimer(WriteLeases leases, Clock clock) {
+    this.leases = leases;
+    this.clock = clock;
+  }
+
+  /** There is something to do. */
+  void wake() {
+    Thread present = thread;
+    if (present == null) {
+      start();
+    } else if (asleep) {
+      LockSupport.unpark(present);
+    }
+  }
+
+  private synchronized void start() {
+    if (thread == null && !closed) {
+      Thread made = new Thread(this::run, "crail-client-leases");
+      made.setDaemon(true);
+      made.start();
+      thread = made;
+    }
+  }
+
+  private void run() {
+    while (!closed) {
+      asleep = true;
+      if (leases.areHeld()) {
+        asleep = false;
+        long now = clock.nanoTime();
+        leases.tick(now);
+        long nanos = Math.min(MOST_SLEEP_NANOS, leases.tickNanos(now));
+        LockSupport.parkNanos(this, Math.max(LEAST_SLEEP_NANOS, nanos));
+      } else if (!closed) {
+        LockSupport.park(this);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    Thread running;
+    synchronized (this) {
+      closed = true;
+      running = thread;
+    }
+    if (running == null) {
+      return;
+    }
+    LockSupport.unpark(running);
+    boolean interrupted = false;
+    while (running.isAlive()) {
+      try {
+        running.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

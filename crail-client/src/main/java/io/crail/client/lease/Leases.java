@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.lease;
+
+import io.crail.client.loop.LoopContext;
+import io.crail.client.space.SpaceAhead;
+import io.crail.common.Clock;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/** The write leases of a store, by what is known of them. Thread-safe. */
+public final class Leases implements AutoCloseable {
+  private final CreatorLeases unused = new CreatorLeases();
+  private final DoubtfulCreates doubtful = new DoubtfulCreates();
+  private final WriteLeases inUse;
+  private final LeaseTimer timer;
+  private final Supplier<? extends RandomGenerator> tokens;
+
+  /**
+   * Creates the leases of a store that has none yet.
+   *
+   * @param context whose loop renews them
+   * @param clientId identity of the store, as told to namenodes
+   * @param spaceAhead what is given back together with them
+   * @param timerClock that of the timer that sees to them; null when the loop alone does
+   * @param tokens where new tokens come from
+   */
+  public Leases(
+      LoopContext context,
+      long clientId,
+      SpaceAhead spaceAhead,
+      Clock timerClock,
+      Supplier<? extends RandomGenerator> tokens) {
+    this.inUse = new WriteLeases(context, clientId, unused, doubtful, spaceAhead);
+    this.timer = timerClock == null ? null : new LeaseTimer(inUse, timerClock);
+    this.tokens = tokens;
+  }
+
+  /** Those of open streams, which are renewed. */
+  public WriteLeases inUse() {
+    return inUse;
+  }
+
+  /** Those that came with created nodes and are not used. */
+  public CreatorLeases unused() {
+    return unused;
+  }
+
+  /** Those of creates of which nobody knows whether they have taken place. */
+  public DoubtfulCreates doubtful() {
+    return doubtful;
+  }
+
+  /** The token of a new lease. */
+  public long newToken() {
+    long token = 0;
+    while (token == 0) {
+      token = tokens.get().nextLong();
+    }
+    return token;
+  }
+
+  /** There is a lease that may have to be renewed, or space that may have to be given back. */
+  public void wake() {
+    if (timer != null) {
+      timer.wake();
+    }
+  }
+
+  /** Ends the timer. */
+  @Override
+  public void close() {
+    if (timer != null) {
+      timer.close();
+    }
+  }
+}

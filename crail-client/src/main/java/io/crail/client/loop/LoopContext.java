@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.loop;
+
+import io.crail.client.datanode.Endpoints;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.rpc.ClientLoop;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What belongs to one loop of a store: its connections to namenodes and datanodes. Threads that
+ * share a loop share this. Thread-safe.
+ */
+public final class LoopContext {
+  private static final int USUAL_BLOCK_BYTES = 1 << 20;
+  private static final long THROTTLE_PAUSE_NANOS = 20_000;
+
+  /** A datanode that takes a megabyte a second is not silent. */
+  private static final long SLOWEST_NANOS_PER_BYTE = 1000;
+
+  /** How long a namenode that has no memory for small values is not asked for any. */
+  private static final long FULL_NANOS = 1_000_000_000L;
+
+  private final ClientLoop loop;
+  private final NameNodeClient namenodes;
+  private final Endpoints endpoints;
+  private final int maxOutstanding;
+  private final long rpcTimeoutNanos;
+  private final long silenceNanos;
+
+  /** By namenode, until when it is taken to have no memory for small values; 0 if it has some. */
+  private final AtomicLongArray fullUntilNanos;
+
+  /**
+   * Creates it, without connections.
+   *
+   * @param maxOutstanding most operations under way
+   * @param rpcTimeoutNanos how long a metadata operation may take
+   * @param silenceNanos how long a datanode may answer nothing to a short write
+   */
+  public LoopContext(
+      ClientLoop loop,
+      NameNodeClient namenodes,
+      Endpoints endpoints,
+      int maxOutstanding,
+      long rpcTimeoutNanos,
+      long silenceNanos) {
+    this.loop = loop;
+    this.namenodes = namenodes;
+    this.endpoints = endpoints;
+    this.maxOutstanding = maxOutstanding;
+    this.rpcTimeoutNanos = rpcTimeoutNanos;
+    this.silenceNanos = silenceNanos;
+    this.fullUntilNanos = new AtomicLongArray(namenodes.count());
+  }
+
+  /** The loop. */
+  public ClientLoop loop() {
+    return loop;
+  }
+
+  /** Its connections to namenodes. */
+  public NameNodeClient namenodes() {
+    return namenodes;
+  }
+
+  /** Makes a call ready to be submitted, to whom its request is for, with the usual deadline. */
+  public <Q, R> void prepare(OperationCall<Q, R> call, Q request) {
+    call.prepare(namenodes.route(call.operation(), request), request, namenodes.newDeadlineNanos());
+  }
+
+  /** Its connections to datanodes. */
+  public Endpoints endpoints() {
+    return endpoints;
+  }
+
+  /** The time, by the clock of the loop. */
+  public long nanoTime() {
+    return loop.clock().nanoTime();
+  }
+
+  /** The time as the loop has seen it last, never later than it is. */
+  public long roughNanos() {
+    return loop.roughNanos();
+  }
+
+  /** How long a metadata operation may take. */
+  public long rpcTimeoutNanos() {
+    return rpcTimeoutNanos;
+  }
+
+  /** How long a datanode may answer nothing before its share of a write goes elsewhere. */
+  public long silenceNanos(int length) {
+    return silenceNanos + length * SLOWEST_NANOS_PER_BYTE;
+  }
+
+  /**
+   * How long a location or write lease is good for that the owner of a node gave.
+   *
+   * @param id a node of a namenode that has answered on this loop
+   */
+  public long leaseNanos(long id) {
+    // None yet on this loop: the answer came over another one. Ask again rather than guess.
+    return leaseNanosAt(owner(id));
+  }
+
+  /**
+   * Which start of its namenode an answer came from: that of the present connection, for the thread
+   * of the loop that brings the answer.
+   *
+   * @param id a node of a namenode that has answered on this loop
+   */
+  public long incarnation(long id) {
+    return namenodes.hello(owner(id)).incarnation();
+  }
+
+  /** As {@link #leaseNanos}, for a namenode by its index. */
+  public long leaseNanosAt(int namenode) {
+    Hello.Response hello = namenodes.hello(namenode);
+    return hello == null ? 0 : hello.leaseMillis() * 1_000_000L;
+  }
+
+  /** Bytes of a block at a namenode that has answered on this loop; else 0. */
+  public int blockBytesAt(int namenode) {
+    Hello.Response hello = namenodes.hello(namenode);
+    return hello == null ? 0 : hello.blockSize();
+  }
+
+  private int owner(long id) {
+    // Nearly always one, and a division for each lookup is dear.
+    int count = namenodes.count();
+    return count == 1 ? 0 : (int) Long.remainderUnsigned(id, count);
+  }
+
+  /** Bytes of a block at the namenode of a node. */
+  public int blockBytes(long id) {
+    Hello.Response hello = namenodes.hello(owner(id));
+    return hello == null ? USUAL_BLOCK_BYTES : hello.blockSize();
+  }
+
+  /**
+   * Most bytes of a value that the namenode of a node holds itself; 0 when it is not known, or has
+   * no memory.
+   */
+  public int smallValue(long id) {
+    return smallValueAt((int) Long.remainderUnsigned(id, namenodes.count()));
+  }
+
+  /** As {@link #smallValue}, for a namenode by its index. */
+  public int smallValueAt(int namenode) {
+    Hello.Response hello = namenodes.hello(namenode);
+    long full = fullUntilNanos.get(namenode);
+    return hello == null || (full != 0 && full - nanoTime() > 0) ? 0 : hello.smallValue();
+  }
+
+  /**
+   * Most bytes of a value that go with its create. Before the namenode has said what it holds, all
+   * that may be: it tells with the answer whether it has kept them.
+   */
+  public int mostWithCreateAt(int namenode) {
+    Hello.Response hello = namenodes.hello(namenode);
+    return hello == null ? SmallValue.MAX_LENGTH : hello.smallValue();
+  }
+
+  /** The namenode of a node has no memory for more small values. */
+  public void smallValuesFull(long id) {
+    int namenode = (int) Long.remainderUnsigned(id, namenodes.count());
+    fullUntilNanos.set(namenode, nanoTime() + FULL_NANOS | 1);
+  }
+
+  /**
+   * Waits while too many operations are outstanding. In a callback, which must not wait, it passes.
+   *
+   * @throws CrailException with LIMIT_EXCEEDED when none ends for longer than the deadline of a
+   *     metadata operation
+   */
+  public void throttle() throws CrailException, InterruptedException {
+    if (loop.outstandingOrQueued() >= maxOutstanding && !loop.isDriver()) {
+      throttleSlowly();
+    }
+  }
+
+  private void throttleSlowly() throws CrailException, InterruptedException {
+    long least = loop.outstandingOrQueued();
+    long deadlineNanos = nanoTime() + patienceNanos();
+    while (loop.outstandingOrQueued() >= maxOutstanding) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      boolean drove = loop.pollOnce();
+      long outstanding = loop.outstandingOrQueued();
+      if (outstanding < least) {
+        least = outstanding;
+        deadlineNanos = nanoTime() + patienceNanos();
+      } else if (nanoTime() - deadlineNanos >= 0) {
+        throw ErrorCode.LIMIT_EXCEEDED.exception(outstanding + " operations outstanding");
+      } else if (!drove || outstanding >= maxOutstanding) {
+        LockSupport.parkNanos(this, THROTTLE_PAUSE_NANOS);
+      }
+    }
+  }
+
+  private long patienceNanos() {
+    return rpcTimeoutNanos + Awaitable.GRACE_NANOS;
+  }
+
+  /** Fails what is outstanding, closes all connections, and the loop. */
+  void close() {
+    endpoints.close();
+    namenodes.close();
+    loop.close();
+  }
+}

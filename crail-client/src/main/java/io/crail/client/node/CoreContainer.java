@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.node;
+
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailContainer;
+import io.crail.CrailDirectory;
+import io.crail.CrailMultiFile;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailTable;
+import io.crail.client.lease.CreateCall;
+import io.crail.client.loop.IoWait;
+import io.crail.client.stream.DirectInput;
+import io.crail.client.stream.MultiFileInput;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.node.Lookup;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodePath;
+import java.io.UncheckedIOException;
+import java.util.Iterator;
+
+/** A handle of a node with children. Thread-safe. */
+abstract class CoreContainer extends CoreNode implements CrailContainer {
+  private CoreContainer(
+      StoreContext store, String path, CrailNodeType type, CreateCall create, NodeInfo info) {
+    super(store, path, type, create, info);
+  }
+
+  /** A directory. */
+  static final class Directory extends CoreContainer implements CrailDirectory {
+    Directory(StoreContext store, String path, CreateCall create, NodeInfo info) {
+      super(store, path, CrailNodeType.DIRECTORY, create, info);
+    }
+
+    @Override
+    public CrailDirectory asDirectory() {
+      return this;
+    }
+  }
+
+  /** A multi-file. */
+  static final class MultiFile extends CoreContainer implements CrailMultiFile {
+    MultiFile(StoreContext store, String path, CreateCall create, NodeInfo info) {
+      super(store, path, CrailNodeType.MULTIFILE, create, info);
+    }
+
+    @Override
+    public CrailMultiFile asMultiFile() {
+      return this;
+    }
+
+    @Override
+    public CrailBufferedInputStream getMultiStream(int outstanding) throws Exception {
+      if (outstanding < 1) {
+        throw new IllegalArgumentException("outstanding must be at least 1, not " + outstanding);
+      }
+      Listing children = list(store().randomizesListings());
+      return new MultiFileInput(
+          store().streams(), getPath(), () -> openNext(children), outstanding);
+    }
+  }
+
+  /** Opens the next file of a listing that has bytes; null when there is none. */
+  private static DirectInput openNext(Listing children)
+      throws CrailException, InterruptedException {
+    while (children.fetch()) {
+      if (children.next() instanceof CoreFile file && file.size() > 0) {
+        return file.openInput(file.size());
+      }
+    }
+    return null;
+  }
+
+  /** A table. */
+  static final class Table extends CoreContainer implements CrailTable {
+    Table(StoreContext store, String path, CreateCall create, NodeInfo info) {
+      super(store, path, CrailNodeType.TABLE, create, info);
+    }
+
+    @Override
+    public CrailTable asTable() {
+      return this;
+    }
+  }
+
+  @Override
+  public final CrailContainer asContainer() {
+    return this;
+  }
+
+  final boolean isRoot() {
+    return getPath().equals(NodePath.ROOT.toString());
+  }
+
+  @Override
+  public final int files() {
+    try {
+      return present().childCount();
+    } catch (CrailException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new UncheckedIOException(IoWait.interrupted(e));
+    }
+  }
+
+  @Override
+  public final CrailNode refresh() throws Exception {
+    info(present());
+    return this;
+  }
+
+  /** What the namenode knows now; for the root, all namenodes together. */
+  private NodeInfo present() throws CrailException, InterruptedException {
+    if (isRoot()) {
+      return presentRoot();
+    }
+    NodeInfo known = info();
+    Lookup.Request request = new Lookup.Request(NodePath.parse(getPath()));
+    NodeInfo present;
+    try {
+      present =
+          store().context().namenodes().call(NameNodeOperations.LOOKUP, request).join().node();
+    } catch (CrailException e) {
+      if (isAbsence(e.code())) {
+        throw ErrorCode.STALE_NODE.exception(getPath());
+      }
+      throw e;
+    }
+    if (present.id() != known.id()) {
+      throw ErrorCode.STALE_NODE.exception(getPath());
+    }
+    return present;
+  }
+
+  private NodeInfo presentRoot() throws CrailException, InterruptedException {
+    NodeInfo sum = null;
+    for (Lookup.Response each : Listing.rootEverywhere(store().context()).complete(getPath())) {
+      NodeInfo root = each.node();
+      sum =
+          sum == null
+              ? root
+              : new NodeInfo(
+                  sum.id(),
+                  sum.size(),
+                  Math.max(sum.modifiedMillis(), root.modifiedMillis()),
+                  sum.accessedMillis(),
+                  sum.childCount() + root.childCount(),
+                  sum.storageClass(),
+                  sum.type(),
+                  sum.flags(),
+                  sum.permissions(),
+                  sum.owner(),
+                  sum.group());
+    }
+    return sum;
+  }
+
+  /** The enumerable children. */
+  final Listing list(boolean randomize) throws CrailException, InterruptedException {
+    store().checkOpen();
+    return new Listing(store(), store().context(), this, info().id(), randomize);
+  }
+
+  /**
+   * As {@link #list}, with paths that lead to the children.
+   *
+   * @throws CrailException with STALE_NODE when the container has another path by now
+   */
+  private Listing listHere(boolean randomize) throws CrailException, InterruptedException {
+    // The first page is on its way meanwhile.
+    Listing nodes = list(randomize);
+    if (!isRoot()) {
+      present();
+    }
+    return nodes;
+  }
+
+  @Override
+  public final Iterator<String> listEntries() throws Exception {
+    Listing nodes = listHere(store().randomizesListings());
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        return nodes.hasNext();
+      }
+
+      @Override
+      public String next() {
+        return nodes.nextPath();
+      }
+    };
+  }
+
+  @Override
+  public final Iterator<CrailNode> listStatus() throws Exception {
+    return listHere(false);
+  }
+}

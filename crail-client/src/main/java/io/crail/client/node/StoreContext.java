@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.node;
+
+import io.crail.CrailStore;
+import io.crail.client.lease.Leases;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.loop.Loops;
+import io.crail.client.space.BlockLocations;
+import io.crail.client.space.SpaceAhead;
+import io.crail.client.stream.StreamContext;
+import io.crail.common.error.CrailException;
+
+/**
+ * What handles and calls of a store have in common. Thread-safe.
+ *
+ * @param facade the store as its user sees it
+ * @param spaceAhead space for values that are not put yet
+ * @param names those of owners and groups
+ * @param locations where bytes lie, for schedulers
+ * @param randomizesListings whether many readers of a container are to meet its children in
+ *     different order
+ */
+public record StoreContext(
+    CrailStore facade,
+    Loops loops,
+    Leases leases,
+    StreamContext streams,
+    SpaceAhead spaceAhead,
+    OwnerNames names,
+    BlockLocations locations,
+    boolean randomizesListings) {
+  /** As {@link Loops#context}. */
+  public LoopContext context() throws CrailException {
+    return loops.context();
+  }
+
+  /** As {@link Loops#checkOpen}. */
+  public void checkOpen() throws CrailException {
+    loops.checkOpen();
+  }
+}

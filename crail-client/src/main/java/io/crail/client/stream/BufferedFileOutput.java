@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.stream;
+
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailNode;
+import io.crail.CrailResult;
+import io.crail.client.loop.CountedCallback;
+import io.crail.client.loop.IoWait;
+import io.crail.client.statistics.StreamCounters;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.common.error.LimitExceededException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.concurrent.Future;
+
+/** A buffered stream that appends to a file. */
+public final class BufferedFileOutput extends CrailBufferedOutputStream {
+  private final DirectOutput output;
+  private final StreamContext streams;
+  private final SliceMemory memory;
+  private final StreamCounters counters = new StreamCounters();
+
+  /** Slices on their way, oldest first. */
+  private final ArrayDeque<Slice> sent = new ArrayDeque<>();
+
+  private ByteBuffer current;
+
+  /** A write on its way from the memory of the caller, who waits for its end; or null. */
+  private StreamOperation straight;
+
+  private boolean closed;
+
+  /** A slice and the write that empties it. */
+  private record Slice(ByteBuffer memory, StreamOperation operation) {}
+
+  /** Writes to a direct stream, which is closed with this. */
+  public BufferedFileOutput(DirectOutput output) {
+    this.output = output;
+    this.streams = output.streams();
+    this.memory = new SliceMemory(streams.pool(), streams.sliceBytes(), streams.sliceCount());
+  }
+
+  @Override
+  protected ByteBuffer room() throws IOException {
+    if (current != null && !current.hasRemaining()) {
+      // It could not be sent before.
+      send();
+    }
+    if (current == null) {
+      checkOpen();
+      current = IoWait.of(this::freeSlice);
+      int fileOffset = (int) (output.position() % streams.sliceBytes());
+      // So that the next slices begin at multiples of their size in the file.
+      current.limit(streams.sliceBytes() - fileOffset);
+    }
+    return current;
+  }
+
+  @Override
+  protected void filled() throws IOException {
+    if (!current.hasRemaining()) {
+      send();
+    }
+  }
+
+  @Override
+  protected int leastStraight() {
+    return streams.sliceBytes();
+  }
+
+  @Override
+  protected boolean writeStraight(ByteBuffer source) throws IOException {
+    boolean pending = current != null && current.position() > 0;
+    if (pending) {
+      return false;
+    }
+    checkOpen();
+    int length = (int) Math.min(output.localBytes(output.position()), source.remaining());
+    if (length == 0) {
+      return sendStraight(source);
+    }
+    if (current != null) {
+      // Its limit belongs to the position before this write.
+      memory.release(current);
+      current = null;
+    }
+    StreamOperation operation =
+        IoWait.of(() -> output.write(source, source, source.position(), length));
+    source.position(source.position() + length);
+    counters.operation(length, operation.isComplete());
+    operation.awaitEnd();
+    return true;
+  }
+
+  /**
+   * Sends all but the end of the caller's bytes from where they are. The end goes through a slice,
+   * so that the network has something to do until the next call.
+   */
+  private boolean sendStraight(ByteBuffer source) throws IOException {
+    long begin = output.position();
+    // So that the next slice begins at a multiple of its size in the file.
+    long last = begin + source.remaining() - 1;
+    int length = (int) (last - last % streams.sliceBytes() - begin);
+    if (length < streams.sliceBytes()
+        || straight != null
+        || !source.isDirect()
+        || !output.takesAnyMemory(begin)) {
+      return false;
+    }
+    if (current != null) {
+      memory.release(current);
+      current = null;
+    }
+    straight = IoWait.of(() -> output.write(source, source, source.position(), length));
+    source.position(source.position() + length);
+    counters.operation(length, straight.isComplete());
+    return true;
+  }
+
+  @Override
+  protected void awaitStraight(boolean written) throws IOException {
+    StreamOperation operation = straight;
+    straight = null;
+    if (operation == null) {
+      return;
+    }
+    try {
+      operation.awaitEnd();
+    } catch (CrailException e) {
+      if (written) {
+        throw e;
+      }
+    }
+  }
+
+  private ByteBuffer freeSlice() throws CrailException, InterruptedException {
+    while (!sent.isEmpty() && sent.peekFirst().operation.isComplete()) {
+      recycle();
+    }
+    ByteBuffer free = takeFree();
+    while (free == null) {
+      StreamOperation oldest = sent.peekFirst().operation;
+      oldest.await();
+      recycle();
+      free = takeFree();
+    }
+    return free;
+  }
+
+  /** A slice to fill; null when none is to be had, but some are on their way. */
+  private ByteBuffer takeFree() throws CrailException {
+    try {
+      return memory.take();
+    } catch (LimitExceededException e) {
+      // The pool is empty: fewer slices do as well, but not none.
+      if (sent.isEmpty()) {
+        throw e;
+      }
+      return null;
+    }
+  }
+
+  /** Takes the oldest slice back, whose write has ended. */
+  private void recycle() throws CrailException {
+    Slice slice = sent.pollFirst();
+    memory.release(slice.memory);
+    CrailException failure = slice.operation.failure();
+    if (failure != null) {
+      throw failure.rethrown();
+    }
+  }
+
+  /** Sends what is in the current slice. */
+  private void send() throws IOException {
+    if (current == null || current.position() == 0) {
+      return;
+    }
+    ByteBuffer full = current;
+    StreamOperation operation =
+        IoWait.of(() -> output.write(full, memory.rootOf(full), 0, full.position()));
+    current = null;
+    sent.addLast(new Slice(full, operation));
+    counters.operation((int) operation.getLen(), operation.isComplete());
+  }
+
+  private void checkOpen() throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("output stream of " + output.file().getPath());
+    }
+  }
+
+  @Override
+  public Future<CrailResult> purge() throws IOException {
+    checkOpen();
+    send();
+    output.sendHeld();
+    long bytes = 0;
+    for (Slice slice : sent) {
+      bytes += slice.operation.getLen();
+    }
+    Purge purge = new Purge(bytes);
+    purge.begin();
+    return purge;
+  }
+
+  /** Ends with all the writes in flight. */
+  private final class Purge extends WriteBarrier<CrailResult> implements CrailResult {
+    private final long bytes;
+
+    Purge(long bytes) {
+      super(output);
+      this.bytes = bytes;
+    }
+
+    @Override
+    void writesEnded() {
+      CrailException failure = output.bytesLost();
+      if (failure == null) {
+        succeed();
+      } else {
+        fail(failure);
+      }
+    }
+
+    @Override
+    public CrailResult result() {
+      return this;
+    }
+
+    @Override
+    public long getLen() {
+      return bytes;
+    }
+
+    @Override
+    public String toString() {
+      return "purge of " + output.file().getPath();
+    }
+  }
+
+  @Override
+  public Future<Void> sync() throws IOException {
+    checkOpen();
+    send();
+    return output.sync();
+  }
+
+  @Override
+  public long position() {
+    return output.position();
+  }
+
+  @Override
+  public CrailNode getFile() throws IOException {
+    return output.getFile();
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (closed) {
+      return;
+    }
+    IOException first = null;
+    try {
+      send();
+    } catch (IOException e) {
+      first = e;
+    }
+    closed = true;
+    try {
+      output.close();
+    } catch (IOException e) {
+      first = first == null ? e : first;
+    } catch (InterruptedException e) {
+      first = first == null ? IoWait.interrupted(e) : first;
+    } catch (Exception e) {
+      first = first == null ? new IOException(e) : first;
+    } finally {
+      // A write whose end was not waited for may still read from its slice.
+      CountedCallback left = new CountedCallback(sent.size() + 1, memory::close);
+      for (Slice slice : sent) {
+        slice.operation.whenComplete(left);
+      }
+      left.run();
+      streams.statistics().bufferedOutputClosed(counters);
+    }
+    if (first != null) {
+      throw first;
+    }
+  }
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.stream;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailInputStream;
+import io.crail.CrailNode;
+import io.crail.CrailResult;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.space.ReadLocator;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.node.FindExtents;
+import io.crail.protocol.part.Extent;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Future;
+
+/** Reads a file. Used by one thread at a time. */
+public final class DirectInput extends DirectStream implements CrailInputStream {
+  private final boolean revalidates;
+  private final ReadLocator readLocator;
+  private long hint;
+  private long position;
+  private boolean closed;
+
+  private DirectInput(
+      StreamFile file,
+      StreamContext streams,
+      LoopContext context,
+      ReadLocator locator,
+      long hint,
+      boolean revalidates) {
+    super(file, streams, context, locator);
+    this.readLocator = locator;
+    this.hint = hint;
+    this.revalidates = revalidates;
+  }
+
+  /**
+   * Opens a stream.
+   *
+   * @param first the extents known from the lookup
+   * @param revalidates whether a read is to fail when the node is gone by then, though its bytes
+   *     can still be had
+   */
+  public static DirectInput open(
+      StreamFile file,
+      StreamContext streams,
+      LoopContext context,
+      long id,
+      List<Extent> first,
+      long validUntilNanos,
+      long hint,
+      boolean revalidates) {
+    ReadLocator locator = new ReadLocator(file, context, id, first, validUntilNanos, hint);
+    streams.statistics().inputOpened();
+    return new DirectInput(file, streams, context, locator, hint, revalidates);
+  }
+
+  @Override
+  boolean isWriter() {
+    return false;
+  }
+
+  @Override
+  void operationEnded(StreamOperation operation, CrailException failure) {
+    // Nothing depends on it: the reader learns the outcome from the operation.
+  }
+
+  @Override
+  public CrailNode getFile() {
+    return file();
+  }
+
+  @Override
+  public Future<CrailResult> read(CrailBuffer buffer) throws Exception {
+    Objects.requireNonNull(buffer, "buffer");
+    int offset = buffer.position();
+    StreamOperation operation = read(memoryOf(buffer), rootOf(buffer), offset, buffer.remaining());
+    buffer.position(offset + (int) operation.getLen());
+    return operation;
+  }
+
+  /** Reads up to {@code wanted} bytes and advances the position by what was issued. */
+  StreamOperation read(ByteBuffer memory, ByteBuffer root, int offset, int wanted)
+      throws CrailException, InterruptedException {
+    StreamOperation operation = readAt(position, memory, root, offset, wanted);
+    position += operation.getLen();
+    issuedUpTo(position);
+    return operation;
+  }
+
+  /** Tells that reading goes on at a position, so that its location can be asked for ahead. */
+  void issuedUpTo(long next) {
+    if (next < hint && next < file().size()) {
+      readLocator.issuedUpTo(next, context().nanoTime());
+    }
+  }
+
+  /** Reads up to {@code wanted} bytes from a position, and leaves that of the stream. */
+  public StreamOperation readAt(
+      long from, ByteBuffer memory, ByteBuffer root, int offset, int wanted)
+      throws CrailException, InterruptedException {
+    return readAt(from, memory, root, offset, wanted, Long.MAX_VALUE);
+  }
+
+  /** As the other one, for a read that leaves the memory alone after {@code mostNanos}. */
+  public StreamOperation readAt(
+      long from, ByteBuffer memory, ByteBuffer root, int offset, int wanted, long mostNanos)
+      throws CrailException, InterruptedException {
+    checkOpen();
+    int length = (int) Math.max(0, Math.min(wanted, file().size() - from));
+    if (length == 0) {
+      return StreamOperation.ended(this, from, 0);
+    }
+    context().throttle();
+    long now = context().nanoTime();
+    byte[] held = revalidates ? file().heldByWriter() : null;
+    byte[] known = revalidates && held == null ? file().knownValue(now) : null;
+    if (known != null && from + length <= known.length) {
+      memory.put(offset, known, (int) from, length);
+      asksNothingAhead();
+      counters().operation(length, true);
+      return StreamOperation.ended(this, from, length);
+    }
+    StreamOperation operation = newOperation(memory, root, offset, from, length, now, mostNanos);
+    if (revalidates) {
+      operation.partBegun();
+      new Revalidation(operation).submit();
+    }
+    if (held != null && from + length <= held.length) {
+      operation.supply(held);
+      asksNothingAhead();
+    } else {
+      operation.advance(now);
+    }
+    counters().operation(length, operation.isComplete());
+    return operation;
+  }
+
+  /** Asks whether the node is still there, while its bytes are being moved. */
+  private final class Revalidation
+      extends OperationCall<FindExtents.Request, FindExtents.Response> {
+    private final StreamOperation operation;
+
+    Revalidation(StreamOperation operation) {
+      super(NameNodeOperations.FIND_EXTENTS);
+      this.operation = operation;
+      FindExtents.Request request = new FindExtents.Request(file().id(), operation.start(), 0);
+      prepare(
+          context().namenodes().route(NameNodeOperations.FIND_EXTENTS, request),
+          request,
+          Math.min(context().namenodes().newDeadlineNanos(), operation.deadlineNanos()));
+    }
+
+    @Override
+    protected void completed() {
+      operation.partEnded(failure());
+    }
+  }
+
+  @Override
+  long localBytes(long position) {
+    return revalidates ? 0 : super.localBytes(position);
+  }
+
+  /** From now on no location is asked for before it is needed; a small value has none. */
+  private void asksNothingAhead() {
+    hint = 0;
+    readLocator.hint(0);
+  }
+
+  private void checkOpen() throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("input stream of " + file().getPath());
+    }
+    streams().checkOpen();
+  }
+
+  @Override
+  public void seek(long newPosition) throws IOException {
+    checkOpen();
+    if (newPosition < 0 || newPosition > file().size()) {
+      throw ErrorCode.OUT_OF_RANGE.exception(
+          "seek to " + newPosition + " of " + file().size() + " bytes of " + file().getPath());
+    }
+    if (newPosition != position) {
+      // Nobody knows any more what will be read next.
+      asksNothingAhead();
+      position = newPosition;
+    }
+  }
+
+  @Override
+  public int available() {
+    return (int) Math.max(0, Math.min(file().size() - position, Integer.MAX_VALUE));
+  }
+
+  @Override
+  public long position() {
+    return position;
+  }
+
+  @Override
+  public void close() throws Exception {
+    release();
+    awaitOperations();
+  }
+
+  /** Closes without waiting for outstanding reads. */
+  public void release() {
+    if (!closed) {
+      closed = true;
+      streams().statistics().inputClosed(counters());
+    }
+  }
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.stream;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailResult;
+import io.crail.client.lease.HandleLease;
+import io.crail.client.lease.LeaseReturn;
+import io.crail.client.lease.WriteLeases;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.space.LocatedExtent;
+import io.crail.client.space.WriteLocator;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeInfo;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+
+/**
+ * Appends to a file. The bytes of a small key-value are held back and go to the namenode with the
+ * close; when there are more, or somebody is to see them before, they are written as any others.
+ * Used by one thread at a time; operations end in any thread, and the store may {@linkplain #end
+ * end} the stream from any thread.
+ */
+public final class DirectOutput extends DirectStream implements CrailOutputStream {
+  private final long id;
+  private final long token;
+  private final long writeHint;
+  private final HandleLease handle;
+  private final WriteLeases.Held lease;
+  private final WriteLedger writes;
+  private final HeldValue held;
+  private final Farewell farewell;
+
+  /** Why the store has ended the stream; set under the monitor, read without. */
+  private volatile CrailException ended;
+
+  private long position;
+  private boolean closed;
+
+  /**
+   * Opens a stream.
+   *
+   * @param size where it begins
+   * @param last the extent that holds the end, if there is one
+   * @param value what is there, of a small value
+   * @param handle where the lease goes back to
+   * @param lease the lease as long as this is open
+   */
+  public DirectOutput(
+      StreamFile file,
+      StreamContext streams,
+      LoopContext context,
+      NodeInfo info,
+      List<Extent> last,
+      SmallValue value,
+      long token,
+      long writeHint,
+      HandleLease handle,
+      WriteLeases.Held lease) {
+    super(
+        file,
+        streams,
+        context,
+        new WriteLocator(context, info.id(), token, file.getPath(), info.size(), last, writeHint));
+    this.id = info.id();
+    this.token = token;
+    this.writeHint = writeHint;
+    this.handle = handle;
+    this.lease = lease;
+    this.position = info.size();
+    this.writes = new WriteLedger(info.size());
+    int most =
+        file.getType() == CrailNodeType.KEYVALUE
+            ? Math.min(context.smallValue(id), streams.pool().bufferBytes())
+            : 0;
+    boolean holds = value.length() > 0 || (info.size() == 0 && most > 0 && writeHint <= most);
+    this.held = new HeldValue(most, holds, value);
+    this.farewell = new Farewell(this, writes, held, token, handle);
+    streams.statistics().outputOpened();
+    if (!holds) {
+      locator().issuedUpTo(position, context.nanoTime());
+    }
+  }
+
+  @Override
+  boolean isWriter() {
+    return true;
+  }
+
+  @Override
+  public CrailNode getFile() {
+    return file();
+  }
+
+  @Override
+  public Future<CrailResult> write(CrailBuffer buffer) throws Exception {
+    Objects.requireNonNull(buffer, "buffer");
+    int offset = buffer.position();
+    StreamOperation operation = write(memoryOf(buffer), rootOf(buffer), offset, buffer.remaining());
+    buffer.position(offset + (int) operation.getLen());
+    return operation;
+  }
+
+  /** Writes {@code length} bytes. */
+  public StreamOperation write(ByteBuffer memory, ByteBuffer root, int offset, int length)
+      throws CrailException, InterruptedException {
+    if (length == 0) {
+      checkWritable(context().nanoTime());
+      return StreamOperation.ended(this, position, 0);
+    }
+    context().throttle();
+    long now = context().nanoTime();
+    checkWritable(now);
+    if (held.isHolding()) {
+      if (held.hasRoomTo(position + length)) {
+        return hold(memory, offset, length);
+      }
+      writeHeld(now);
+    }
+    writes.begun();
+    CrailException end = ended;
+    if (end != null) {
+      writes.over();
+      throw end.rethrown();
+    }
+    StreamOperation operation = issue(position, memory, root, offset, length, now);
+    position += length;
+    locator().issuedUpTo(position, now);
+    counters().operation(length, operation.isComplete());
+    return operation;
+  }
+
+  /** Keeps bytes for the close. */
+  private StreamOperation hold(ByteBuffer memory, int offset, int length) throws CrailException {
+    long start = position;
+    synchronized (this) {
+      if (ended != null) {
+        throw ended.rethrown();
+      }
+      held.add(memory, offset, length);
+    }
+    position += length;
+    file().grownTo(position);
+    counters().operation(length, true);
+    return StreamOperation.ended(this, start, length);
+  }
+
+  /**
+   * Writes what was held back, from the first byte on, and holds nothing back any more. When it
+   * fails it has changed nothing.
+   */
+  private void writeHeld(long nowNanos) throws CrailException {
+    byte[] all = held.bytes();
+    if (all.length == 0) {
+      holdNothing();
+      return;
+    }
+    CrailBuffer buffer = streams().bufferFor(all.length, file().getPath());
+    ByteBuffer memory = buffer.getByteBuffer();
+    memory.put(0, all);
+    CrailException end;
+    synchronized (this) {
+      // Whoever ends the stream sends what is held, or waits for the write.
+      end = ended;
+      if (end == null) {
+        writes.begun();
+        writes.end(0);
+        held.beginWrite();
+        // A close that the namenode had no memory for is not the last.
+        farewell.again();
+      }
+    }
+    if (end != null) {
+      streams().free(buffer);
+      throw end.rethrown();
+    }
+    issue(0, memory, rootOf(buffer), 0, all.length, nowNanos)
+        .whenComplete(() -> streams().free(buffer));
+  }
+
+  /** Writes what was held back and nobody else knows of; nothing once writes fail. */
+  void sendHeld() throws CrailException {
+    long now = context().nanoTime();
+    if (holdsMore() && writeFailure() == null && lossAt(now) == null) {
+      writeHeld(now);
+    }
+  }
+
+  /** Writes all bytes to the extents, however few they are; before the first. */
+  public synchronized void holdNothing() {
+    held.drop();
+  }
+
+  /** All bytes of a small value that are not written yet, or null. */
+  public byte[] held() {
+    return held.bytes();
+  }
+
+  /**
+   * Goes on after bytes whose write was begun beside the create; before the first write.
+   *
+   * @throws CrailException when the store has ended the stream
+   */
+  public void begunBy(ExtentWrite before, int length) throws CrailException {
+    synchronized (this) {
+      if (ended != null) {
+        // The namenode was told that nothing is written.
+        throw ended.rethrown();
+      }
+      writes.end(length);
+    }
+    position = length;
+    file().grownTo(length);
+    counters().add(before.counters());
+  }
+
+  /**
+   * Has other space in the place of an extent to which a write begun beside the create has failed;
+   * before the first write.
+   */
+  public void giveUp(Extent extent, CrailException cause) {
+    LocatedExtent located = locator().find(extent.fileOffset(), context().nanoTime());
+    if (located != null && located.extent().equals(extent)) {
+      located.giveUp(cause, lease.validUntilNanos());
+    }
+  }
+
+  /** True when the namenode is to have bytes that are held back. */
+  private synchronized boolean holdsMore() {
+    return held.holdsBeyond(writes.visible());
+  }
+
+  private void checkWritable(long nowNanos) throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("output stream of " + file().getPath());
+    }
+    streams().checkOpen();
+    CrailException before = writeFailure();
+    if (before != null) {
+      throw before.rethrown();
+    }
+    CrailException lost = lossAt(nowNanos);
+    if (lost != null) {
+      throw lost;
+    }
+  }
+
+  /** The error of a lease that may have run out; null while it lasts. */
+  @Override
+  CrailException lossAt(long nowNanos) {
+    return lease.isValid(nowNanos) ? null : lease.loss(file().getPath());
+  }
+
+  /** Moves with each renewal, so that a slow piece has as long as the lease can be held. */
+  @Override
+  long pieceDeadlineNanos(long operationDeadlineNanos) {
+    long leaseEnd = lease.validUntilNanos();
+    return leaseEnd - operationDeadlineNanos < 0 ? leaseEnd : operationDeadlineNanos;
+  }
+
+  /**
+   * Where this stream has put a position, for readers, or null. Good as long as the lease: after it
+   * the file may go on elsewhere, from what the namenode knows to be written.
+   */
+  public LocatedExtent locate(long position, long nowNanos) {
+    LocatedExtent located = lease.isValid(nowNanos) ? locator().find(position, nowNanos) : null;
+    return located == null ? null : new LocatedExtent(located.extent(), lease.validUntilNanos());
+  }
+
+  @Override
+  void operationEnded(StreamOperation operation, CrailException cause) {
+    synchronized (this) {
+      if (cause != null) {
+        writes.failed(operation, cause);
+      } else if (writes.written(operation)) {
+        file().grownTo(writes.end());
+        held.written(writes.end());
+      }
+    }
+    writes.over();
+  }
+
+  /**
+   * Refuses further writes and gives the lease back when those in flight have ended. For the store,
+   * when the node was deleted or the store is closed.
+   *
+   * @param why what writes and syncs fail with from now on
+   * @param then runs when nothing of this stream is under way any more; it must not block
+   */
+  public void end(CrailException why, Runnable then) {
+    synchronized (this) {
+      if (ended == null) {
+        ended = why;
+      }
+    }
+    writes.whenIdle(() -> farewell.of(false).giveUpValue(then));
+  }
+
+  /** As {@link #end}, for a node that this store has removed. */
+  public void nodeRemoved(CrailException why, Runnable then) {
+    // Its space rests as long as the lease was good for when the node went, and no longer.
+    lease.close();
+    end(why, then);
+  }
+
+  /** By the node, so that whoever repeats a run meets streams in the same order. */
+  @Override
+  public int hashCode() {
+    return Long.hashCode(id);
+  }
+
+  /** The node. */
+  public long id() {
+    return id;
+  }
+
+  /** True when the store has ended the stream. */
+  public boolean isEnded() {
+    return ended != null;
+  }
+
+  /** Why not all bytes are written that were issued; null when they are, or are under way. */
+  CrailException writeFailure() {
+    return ended != null ? ended : writes.failure();
+  }
+
+  /**
+   * Why bytes that were taken may be lost, once nothing is under way any more: a write has failed,
+   * or the lease has, and with it what was held back. Null when they lie at the datanodes, and are
+   * safe there as long as the lease lasts.
+   */
+  CrailException bytesLost() {
+    CrailException cause = writeFailure();
+    return cause == null ? lossAt(context().nanoTime()) : cause;
+  }
+
+  @Override
+  public Future<Void> sync() throws IOException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("output stream of " + file().getPath());
+    }
+    streams().checkOpen();
+    sendHeld();
+    SyncCall sync = new SyncCall(this, token, position);
+    sync.begin();
+    return sync;
+  }
+
+  /** Whether others see so many bytes. */
+  synchronized boolean isVisible(long size) {
+    return size <= writes.visible();
+  }
+
+  /** Tells that others see so many bytes, and what the namenode has said of the node. */
+  void visible(long size, NodeInfo info) {
+    synchronized (this) {
+      writes.visibleTo(size);
+    }
+    file().info(info);
+  }
+
+  @Override
+  public long position() {
+    return position;
+  }
+
+  @Override
+  public long getWriteHint() {
+    return writeHint;
+  }
+
+  @Override
+  public void close() throws Exception {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    CrailException cause;
+    try {
+      awaitOperations();
+      cause = farewell.await();
+      if (isFull(cause)) {
+        // The namenode has no memory for it.
+        context().smallValuesFull(id);
+        writeHeld(context().nanoTime());
+        awaitOperations();
+        cause = farewell.await();
+      }
+    } catch (CrailException e) {
+      cause = e;
+    } finally {
+      lease.close();
+      ended(farewell.end());
+    }
+    CrailException first = writes.failure();
+    // That a write missed a node which this store has removed is what was asked for.
+    if (first != null && !(isEnded() && first.code() == ErrorCode.STALE_NODE)) {
+      throw first.rethrown();
+    }
+    if (cause != null) {
+      throw cause.rethrown();
+    }
+  }
+
+  /**
+   * Closes as {@link #close} does, but waits for nobody. Only when no write is in flight.
+   *
+   * @param then gets the first error, or null, in the thread that learns of the end; it must not
+   *     block
+   */
+  public void beginClose(Consumer<CrailException> then) {
+    closed = true;
+    farewell.begin(
+        cause -> {
+          ended(farewell.of(false));
+          CrailException first = writes.failure();
+          then.accept(first == null ? cause : first);
+        });
+  }
+
+  private void ended(LeaseReturn last) {
+    lease.close();
+    streams().closed(this);
+    file().writerClosed();
+    handle.endUse(last);
+    if (file().getType() == CrailNodeType.KEYVALUE) {
+      streams().valueWritten(position);
+    }
+    streams().statistics().outputClosed(counters());
+  }
+
+  /** True for the error of a namenode that does not take what is held back. */
+  private boolean isFull(CrailException cause) {
+    return cause != null && cause.code() == ErrorCode.NO_SPACE && holdsMore();
+  }
+}

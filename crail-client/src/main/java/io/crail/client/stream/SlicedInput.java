@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.stream;
+
+import io.crail.CrailBufferedInputStream;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.CountedCallback;
+import io.crail.client.loop.IoWait;
+import io.crail.client.statistics.StreamCounters;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.common.error.LimitExceededException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/** A buffered stream as a queue of slices that are being filled in the order they are consumed. */
+abstract class SlicedInput extends CrailBufferedInputStream {
+  private final StreamContext streams;
+  private final SliceMemory memory;
+  private final StreamCounters counters = new StreamCounters();
+
+  /** Issued and not yet consumed, in the order of the bytes. */
+  private final ArrayDeque<Slice> ahead = new ArrayDeque<>();
+
+  /** Slices that nobody reads any more, while their reads may still write into them. */
+  private final List<Slice> strays = new ArrayList<>();
+
+  private Slice current;
+  private boolean closed;
+
+  /** A slice and the read that fills it. */
+  static final class Slice {
+    private final ByteBuffer memory;
+    private final DirectInput input;
+    private final StreamOperation operation;
+
+    Slice(ByteBuffer memory, DirectInput input, StreamOperation operation) {
+      this.memory = memory;
+      this.input = input;
+      this.operation = operation;
+    }
+
+    /** The stream that it is read from. */
+    DirectInput input() {
+      return input;
+    }
+
+    /** Position of its first byte in its file. */
+    long start() {
+      return operation.start();
+    }
+
+    /** Position after its last byte in its file. */
+    long end() {
+      return operation.end();
+    }
+  }
+
+  SlicedInput(StreamContext streams, int slices) {
+    this.streams = streams;
+    this.memory = new SliceMemory(streams.pool(), streams.sliceBytes(), slices);
+  }
+
+  /**
+   * Issues the next read into a slice.
+   *
+   * @return null when there is nothing more to read
+   */
+  abstract Slice issue(ByteBuffer free) throws CrailException, InterruptedException;
+
+  /** How many slices may be issued ahead now. */
+  abstract int window();
+
+  /**
+   * Decides what a failed read means.
+   *
+   * @return true when the stream goes on without the bytes of this slice
+   */
+  abstract boolean skipsFailed(Slice slice, CrailException cause);
+
+  /** Closes what is below. */
+  abstract void closeInputs() throws Exception;
+
+  final StreamContext streams() {
+    return streams;
+  }
+
+  final SliceMemory memory() {
+    return memory;
+  }
+
+  /** The slice that is being consumed, or null. */
+  final Slice current() {
+    return current;
+  }
+
+  /** The slices that are being filled. */
+  final ArrayDeque<Slice> ahead() {
+    return ahead;
+  }
+
+  final void checkOpen() throws CrailException {
+    if (closed) {
+      throw ErrorCode.CLOSED.exception("buffered input stream");
+    }
+  }
+
+  @Override
+  protected final ByteBuffer nextSlice(boolean wait) throws IOException {
+    return IoWait.of(() -> next(wait));
+  }
+
+  private ByteBuffer next(boolean wait) throws CrailException, InterruptedException {
+    checkOpen();
+    releaseCurrent();
+    while (true) {
+      boolean filled = fill();
+      Slice head = ahead.peekFirst();
+      if (head == null && !filled && wait) {
+        awaitStray();
+        continue;
+      }
+      if (head == null) {
+        return null;
+      }
+      boolean ready = head.operation.isComplete();
+      if (!ready && !wait && !head.operation.isDone()) {
+        return null;
+      }
+      try {
+        head.operation.await();
+      } catch (CrailException e) {
+        takeBack(ahead.pollFirst());
+        if (skipsFailed(head, e)) {
+          continue;
+        }
+        failedAt(head, e);
+        throw e;
+      }
+      ahead.pollFirst();
+      counters.operation((int) head.operation.getLen(), ready);
+      current = head;
+      consumedFrom(head);
+      return head.memory.limit((int) head.operation.getLen()).position(0);
+    }
+  }
+
+  /** Counts a read that went past the slices. */
+  final void countStraight(StreamOperation operation) {
+    counters.operation((int) operation.getLen(), operation.isComplete());
+  }
+
+  /** A slice is about to be consumed. */
+  abstract void consumedFrom(Slice slice);
+
+  /** The bytes from this slice on could not be read. */
+  abstract void failedAt(Slice slice, CrailException cause);
+
+  /** Takes the consumed slice back. */
+  final void releaseCurrent() {
+    if (current != null) {
+      Slice consumed = current;
+      current = null;
+      memory.release(consumed.memory);
+      dropSlice();
+    }
+  }
+
+  /** Takes a slice back, unless its read is under way and may still write into it. */
+  private void takeBack(Slice slice) {
+    if (slice.operation.isComplete()) {
+      memory.release(slice.memory);
+    } else {
+      strays.add(slice);
+    }
+  }
+
+  /** Takes back the slices whose late reads have ended meanwhile. */
+  private void takeBackStrays() {
+    for (Iterator<Slice> each = strays.iterator(); each.hasNext(); ) {
+      Slice stray = each.next();
+      if (stray.operation.isComplete()) {
+        each.remove();
+        memory.release(stray.memory);
+      }
+    }
+  }
+
+  /** Waits for the oldest of the late reads, which hold all slices. */
+  private void awaitStray() throws CrailException, InterruptedException {
+    StreamOperation oldest = strays.get(0).operation;
+    if (!oldest.loop().await(oldest, oldest.deadlineNanos() + Awaitable.GRACE_NANOS)) {
+      throw ErrorCode.TIMED_OUT.exception("reads that do not end hold slices of this stream");
+    }
+  }
+
+  /** Takes the next slice back unread. Without a wait: an interrupt would leave a gap behind. */
+  final void discardNext() {
+    takeBack(ahead.pollFirst());
+  }
+
+  /** Issues what there is to read; false when a slice was missing for that. */
+  private boolean fill() throws CrailException, InterruptedException {
+    while (ahead.size() < window()) {
+      ByteBuffer free = takeFree();
+      if (free == null) {
+        return false;
+      }
+      if (!issueInto(free)) {
+        return true;
+      }
+    }
+    return true;
+  }
+
+  /** Issues slices until there are so many ahead, as far as there is memory. */
+  final void readAhead(int count) throws CrailException, InterruptedException {
+    while (ahead.size() < count) {
+      ByteBuffer free;
+      try {
+        free = memory.take();
+      } catch (LimitExceededException e) {
+        return;
+      }
+      if (free == null || !issueInto(free)) {
+        return;
+      }
+    }
+  }
+
+  /** Issues the next read; false when there is nothing more to read. */
+  private boolean issueInto(ByteBuffer free) throws CrailException, InterruptedException {
+    Slice slice;
+    try {
+      slice = issue(free);
+    } catch (CrailException | InterruptedException | RuntimeException e) {
+      memory.release(free);
+      throw e;
+    }
+    if (slice == null) {
+      memory.release(free);
+      return false;
+    }
+    ahead.addLast(slice);
+    return true;
+  }
+
+  /** Copies the next slice, which begins where the stream is, to where there is room for it. */
+  final void copyNext(ByteBuffer target) throws CrailException, InterruptedException {
+    Slice head = ahead.peekFirst();
+    boolean ready = head.operation.isComplete();
+    head.operation.await();
+    ahead.pollFirst();
+    int length = (int) head.operation.getLen();
+    counters.operation(length, ready);
+    target.put(target.position(), head.memory, 0, length);
+    target.position(target.position() + length);
+    memory.release(head.memory);
+    consumedFrom(head);
+  }
+
+  /** A slice to fill; null when none is to be had, but some are being filled. */
+  private ByteBuffer takeFree() throws CrailException {
+    if (!strays.isEmpty()) {
+      takeBackStrays();
+    }
+    try {
+      return memory.take();
+    } catch (LimitExceededException e) {
+      // The pool is empty: fewer slices do as well, but not none.
+      if (ahead.isEmpty() && strays.isEmpty()) {
+        throw e;
+      }
+      return null;
+    }
+  }
+
+  @Override
+  public final void close() throws IOException {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    dropSlice();
+    try {
+      closeInputs();
+    } catch (IOException | RuntimeException e) {
+      throw e;
+    } catch (InterruptedException e) {
+      throw IoWait.interrupted(e);
+    } catch (Exception e) {
+      throw new IOException(e);
+    } finally {
+      // A read whose end was not waited for may still write into its slice.
+      CountedCallback left = new CountedCallback(ahead.size() + strays.size() + 1, memory::close);
+      strays.forEach(slice -> slice.operation.whenComplete(left));
+      for (Slice slice : ahead) {
+        slice.operation.whenComplete(left);
+      }
+      left.run();
+      streams.statistics().bufferedInputClosed(counters);
+    }
+  }
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.stream;
+
+import io.crail.CrailBuffer;
+import io.crail.client.loop.Loops;
+import io.crail.client.statistics.StoreStatistics;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.common.error.LimitExceededException;
+import io.crail.memory.BufferPool;
+import io.crail.memory.OffHeapBuffer;
+import java.nio.ByteBuffer;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What the streams of a store have in common. Thread-safe. */
+public final class StreamContext {
+  private static final int DEADLINE_UNIT_SHIFT = 26;
+
+  private final Loops loops;
+  private final BufferPool pool;
+  private final StoreStatistics statistics;
+  private final int sliceBytes;
+  private final long dataTimeoutNanos;
+  private final Set<DirectOutput> outputs = ConcurrentHashMap.newKeySet();
+
+  /** Bytes of the key-value that was written last, for the next one may be as long. */
+  private volatile long lastValueBytes;
+
+  /**
+   * Creates it, without streams.
+   *
+   * @param sliceBytes what a buffered stream moves at a time
+   * @param dataTimeoutNanos how long an operation on few bytes may take
+   */
+  public StreamContext(
+      Loops loops,
+      BufferPool pool,
+      StoreStatistics statistics,
+      int sliceBytes,
+      long dataTimeoutNanos) {
+    this.loops = loops;
+    this.pool = pool;
+    this.statistics = statistics;
+    this.sliceBytes = sliceBytes;
+    this.dataTimeoutNanos = dataTimeoutNanos;
+  }
+
+  /**
+   * Checks that the store is open.
+   *
+   * @throws CrailException with CLOSED
+   */
+  void checkOpen() throws CrailException {
+    loops.checkOpen();
+  }
+
+  /** The buffers of the store. */
+  public BufferPool pool() {
+    return pool;
+  }
+
+  /** What the store counts. */
+  public StoreStatistics statistics() {
+    return statistics;
+  }
+
+  /** Bytes that a buffered stream moves at a time. */
+  int sliceBytes() {
+    return sliceBytes;
+  }
+
+  /** Slices of a buffered stream: those of a buffer, and at least two. */
+  int sliceCount() {
+    return Math.max(2, pool.bufferBytes() / sliceBytes);
+  }
+
+  /** How long an operation on so many bytes may take. */
+  public long timeoutNanos(int length) {
+    return (1 + ((long) length >>> DEADLINE_UNIT_SHIFT)) * dataTimeoutNanos;
+  }
+
+  /** A buffer of the pool, or one of its own where the program has taken them all. */
+  CrailBuffer bufferFor(int length, String path) throws CrailException {
+    if (length <= pool.bufferBytes()) {
+      try {
+        return pool.allocateBuffer();
+      } catch (LimitExceededException e) {
+        // It would not be needed if nothing had been held back, and it is small.
+      }
+    }
+    try {
+      return OffHeapBuffer.wrap(ByteBuffer.allocateDirect(length));
+    } catch (OutOfMemoryError e) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception(
+          "no direct memory to write " + path + "; see -XX:MaxDirectMemorySize");
+    }
+  }
+
+  /** Takes back what {@link #bufferFor} gave. */
+  void free(CrailBuffer buffer) {
+    if (pool.lends(buffer)) {
+      pool.freeBuffer(buffer);
+    }
+  }
+
+  /** The open output streams; a view. */
+  public Set<DirectOutput> outputs() {
+    return outputs;
+  }
+
+  /** Remembers an output stream until it is closed. */
+  public void opened(DirectOutput output) {
+    outputs.add(output);
+  }
+
+  /** Forgets a closed output stream. */
+  void closed(DirectOutput output) {
+    outputs.remove(output);
+  }
+
+  /** Tells how long a key-value has become. */
+  public void valueWritten(long bytes) {
+    if (lastValueBytes != bytes) {
+      lastValueBytes = bytes;
+    }
+  }
+
+  /** How long the key-value has become that was written last; 0 when none was. */
+  public long lastValueBytes() {
+    return lastValueBytes;
+  }
+}

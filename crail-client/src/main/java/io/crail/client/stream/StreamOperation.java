@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.stream;
+
+import io.crail.CrailResult;
+import io.crail.client.datanode.Endpoints;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.space.LocatedExtent;
+import io.crail.client.space.LocationWaiter;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.part.Extent;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import io.crail.storage.StorageEndpoint;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+
+/**
+ * One read or write of a stream. It is split into a piece per extent; a piece whose location is
+ * known starts at once, in the calling thread; at the first unknown location the rest goes on in
+ * the loop, with the answer of the namenode. The operation ends when all its pieces have ended, for
+ * until then they use the caller's memory; the first error is its error.
+ *
+ * <p>No piece of a write begins when the write lease may have run out, nor is it under way then:
+ * its deadline is the end of the lease, as it stands whenever somebody looks.
+ *
+ * <p>Whoever is asked where the bytes lie has a deadline of its own, and may serve other operations
+ * that have more time. So this looks at its deadline itself as long as it waits for a location;
+ * what is answered after that is not for it.
+ *
+ * <p>One thread at a time issues pieces: first the caller, then the loop.
+ */
+public final class StreamOperation extends Completion
+    implements Awaitable<CrailResult>,
+        CrailResult,
+        ClientLoop.Task,
+        ClientLoop.Sweepable,
+        Endpoints.Waiter,
+        LocationWaiter {
+  /** How often a piece is tried again: its location was stale, or its datanode out of reach. */
+  private static final int MAX_RETRIES = 3;
+
+  private static final VarHandle LEFT;
+  private static final VarHandle FIRST_FAILURE;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      LEFT = lookup.findVarHandle(StreamOperation.class, "left", int.class);
+      FIRST_FAILURE =
+          lookup.findVarHandle(StreamOperation.class, "firstFailure", CrailException.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final DirectStream stream;
+  private final StreamOperation parent;
+  private final int retries;
+
+  /** Whether what this repeats may still arrive where it went first. */
+  private final boolean mayArriveTwice;
+
+  private final int memoryOffset;
+  private final long start;
+  private final int length;
+  private final long deadlineNanos;
+
+  /** Null once this has ended: whoever keeps an operation does not keep the caller's memory. */
+  private ByteBuffer memory;
+
+  private ByteBuffer root;
+
+  /** Bytes that have been given to pieces. */
+  private int issued;
+
+  /** Parts that have not ended; issuing counts as one. */
+  private volatile int left = 1;
+
+  /** Datanodes of which nobody knew how to reach them. In the loop. */
+  private int unresolved;
+
+  /** Whether this is swept, for it waits for something that has another deadline. In the loop. */
+  private boolean watched;
+
+  /** Set when no more pieces are issued; answers that come after that are of no use. */
+  private boolean issuingEnded;
+
+  private volatile CrailException firstFailure;
+
+  /** Set when a transfer failed, of which nobody knows whether its bytes still arrive. */
+  private volatile boolean transferFailed;
+
+  /**
+   * Creates an operation; {@link #advance} starts it.
+   *
+   * @param memory direct memory; that of the heap too, where it is copied within this host
+   * @param root what it was cut from, the same object each time
+   * @param memoryOffset its first byte
+   * @param start position in the file
+   * @param length bytes
+   */
+  StreamOperation(
+      DirectStream stream,
+      ByteBuffer memory,
+      ByteBuffer root,
+      int memoryOffset,
+      long start,
+      int length,
+      long deadlineNanos) {
+    this(stream, null, 0, false, memory, root, memoryOffset, start, length, deadlineNanos);
+  }
+
+  private StreamOperation(
+      DirectStream stream,
+      StreamOperation parent,
+      int retries,
+      boolean mayArriveTwice,
+      ByteBuffer memory,
+      ByteBuffer root,
+      int memoryOffset,
+      long start,
+      int length,
+      long deadlineNanos) {
+    this.stream = stream;
+    this.parent = parent;
+    this.retries = retries;
+    this.mayArriveTwice = mayArriveTwice;
+    this.memory = memory;
+    this.root = root;
+    this.memoryOffset = memoryOffset;
+    this.start = start;
+    this.length = length;
+    this.deadlineNanos = deadlineNanos;
+  }
+
+  /** An operation that has ended, without anything under way. */
+  static StreamOperation ended(DirectStream stream, long position, int length) {
+    StreamOperation operation = new StreamOperation(stream, null, null, 0, position, length, 0);
+    operation.succeed();
+    return operation;
+  }
+
+  DirectStream stream() {
+    return stream;
+  }
+
+  /** The position of the first byte. */
+  long start() {
+    return start;
+  }
+
+  @Override
+  public long end() {
+    return start + length;
+  }
+
+  @Override
+  public long next() {
+    return start + issued;
+  }
+
+  /** True when bytes of this may still arrive at a datanode though it has ended. */
+  boolean transferFailed() {
+    return transferFailed;
+  }
+
+  @Override
+  public void advance() {
+    advance(stream.context().nanoTime());
+  }
+
+  /** As {@link #advance()}, for a caller that has just looked at the clock. */
+  void advance(long nowNanos) {
+    LoopContext context = stream.context();
+    long now = nowNanos;
+    while (issued < length) {
+      CrailException refusal = refusal(now);
+      if (refusal != null) {
+        locationFailed(refusal);
+        return;
+      }
+      LocatedExtent located = stream.locator().find(next(), now);
+      StorageEndpoint endpoint =
+          located == null || located.isGivenUp() ? null : located.endpoint(context.endpoints());
+      if (endpoint == null) {
+        context.loop().submit(this);
+        return;
+      }
+      issue(located, endpoint, now);
+      if (issued < length) {
+        // A piece may have been copied here and now, and that takes time.
+        now = context.nanoTime();
+      }
+    }
+    endIssuing(null);
+  }
+
+  /** Why the next piece may not begin; null when it may. */
+  private CrailException refusal(long now) {
+    CrailException loss = stream.lossAt(now);
+    return loss == null && now - deadlineNanos >= 0 ? timedOut() : loss;
+  }
+
+  private CrailException timedOut() {
+    return ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath());
+  }
+
+  /** Looks for what is missing to go on. In the loop. */
+  @Override
+  public void runInLoop() {
+    if (issuingEnded) {
+      return;
+    }
+    LoopContext context = stream.context();
+    if (!watched) {
+      watched = true;
+      context.loop().register(this);
+    }
+    LocatedExtent located = stream.locator().find(next(), context.nanoTime());
+    if (located == null) {
+      stream.counters().unlocated();
+      stream.locator().locate(this, next());
+    } else if (located.isGivenUp()) {
+      stream.locator().replace(located, this);
+    } else {
+      context.endpoints().resolve(located.extent().datanode(), this);
+    }
+  }
+
+  @Override
+  public void sweep(long nowNanos) {
+    if (nowNanos - deadlineNanos >= 0) {
+      locationFailed(timedOut());
+    }
+  }
+
+  @Override
+  public boolean isIssuingEnded() {
+    return issuingEnded;
+  }
+
+  @Override
+  public void rejected() {
+    locationFailed(ErrorCode.CLOSED.exception("store"));
+  }
+
+  @Override
+  public void endpointReady() {
+    if (!issuingEnded) {
+      advance();
+    }
+  }
+
+  @Override
+  public void endpointFailed(CrailException cause) {
+    if (issuingEnded) {
+      return;
+    }
+    LocatedExtent located = stream.locator().find(next(), stream.context().nanoTime());
+    if (located != null && unresolved++ < MAX_RETRIES && goesElsewhere(located, cause)) {
+      runInLoop();
+    } else {
+      locationFailed(cause);
+    }
+  }
+
+  /** True when pieces of this are not tried again. */
+  boolean isLastTry() {
+    return retries == MAX_RETRIES;
+  }
+
+  /** Bytes of this may still arrive at a datanode, whatever comes of it. */
+  void mayArrive() {
+    transferFailed = true;
+  }
+
+  /** Bytes of this once more, from the caller's memory; its end is that of a part of this. */
+  StreamOperation again(int offset, long position, int count, boolean mayArriveAgain) {
+    return new StreamOperation(
+        stream,
+        this,
+        retries + 1,
+        mayArriveAgain,
+        memory,
+        root,
+        offset,
+        position,
+        count,
+        deadlineNanos);
+  }
+
+  /** Whether what cannot be written to an extent is written to other space, given up for that. */
+  boolean goesElsewhere(LocatedExtent located, CrailException cause) {
+    if (!stream.locator().canReplace()) {
+      return false;
+    }
+    long endNanos = stream.pieceDeadlineNanos(deadlineNanos);
+    return LocatedExtent.isOutOfReach(cause, endNanos - stream.context().nanoTime() > 0)
+        ? located.giveUp(cause, endNanos)
+        : located.isGivenUp();
+  }
+
+  @Override
+  public void supply(byte[] value) {
+    CrailException refusal = refusal(stream.context().nanoTime());
+    if (refusal != null) {
+      // Whoever waited for this has the memory back.
+      locationFailed(refusal);
+      return;
+    }
+    if (end() > value.length) {
+      locationFailed(
+          ErrorCode.OUT_OF_RANGE.exception(
+              stream.file().getPath() + " has no bytes at " + value.length));
+      return;
+    }
+    memory.put(memoryOffset + issued, value, (int) next(), length - issued);
+    issued = length;
+    endIssuing(null);
+  }
+
+  @Override
+  public void notReplaced(CrailException cause) {
+    transferFailed = true;
+    locationFailed(cause);
+  }
+
+  @Override
+  public void locationFailed(CrailException cause) {
+    endIssuing(lossOr(cause));
+  }
+
+  /** Ends issuing, unless that has been done. */
+  private void endIssuing(CrailException failure) {
+    if (issuingEnded) {
+      return;
+    }
+    issuingEnded = true;
+    if (watched) {
+      watched = false;
+      stream.context().loop().unregister(this);
+    }
+    partEnded(failure);
+  }
+
+  private void issue(LocatedExtent located, StorageEndpoint endpoint, long nowNanos) {
+    Extent extent = located.extent();
+    int extentOffset = (int) (next() - extent.fileOffset());
+    int pieceLength = Math.min(length - issued, extent.length() - extentOffset);
+    StreamPiece piece = new StreamPiece(this, located, nowNanos);
+    piece.prepare(memory, memoryOffset + issued, pieceLength, extent, extentOffset, deadlineNanos);
+    piece.cutFrom(root);
+    issued += pieceLength;
+    partBegun();
+    stream.counters().piece(endpoint.isLocal());
+    if (stream.isWriter()) {
+      endpoint.write(piece);
+    } else {
+      endpoint.read(piece);
+    }
+  }
+
+  /** A timeout is told by its reason, where that is the end of the write lease. */
+  CrailException lossOr(CrailException failure) {
+    CrailException loss =
+        failure.code() == ErrorCode.TIMED_OUT ? stream.lossAt(stream.context().nanoTime()) : null;
+    return loss == null ? failure : loss;
+  }
+
+  /** Counts one more part. */
+  void partBegun() {
+    LEFT.getAndAdd(this, 1);
+  }
+
+  /** Counts the end of a part, with its error or null. */
+  void partEnded(CrailException failure) {
+    if (failure != null) {
+      FIRST_FAILURE.compareAndSet(this, null, failure);
+    }
+    if ((int) LEFT.getAndAdd(this, -1) == 1) {
+      finish();
+    }
+  }
+
+  private void finish() {
+    memory = null;
+    root = null;
+    CrailException failure = firstFailure;
+    if (parent != null) {
+      if (transferFailed || (failure != null && mayArriveTwice)) {
+        parent.transferFailed = true;
+      }
+      parent.partEnded(failure);
+      return;
+    }
+    stream.operationEnded(this, failure);
+    if (failure == null) {
+      succeed();
+    } else {
+      fail(failure);
+    }
+  }
+
+  @Override
+  public ClientLoop loop() {
+    return stream.context().loop();
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  @Override
+  public CrailResult result() {
+    return this;
+  }
+
+  @Override
+  public long getLen() {
+    return length;
+  }
+
+  @Override
+  public String toString() {
+    return (stream.isWriter() ? "write of " : "read of ")
+        + length
+        + " bytes at "
+        + start
+        + " of "
+        + stream.file().getPath();
+  }
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.stream;
+
+import io.crail.common.error.CrailException;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.node.SetSize;
+
+/** A sync: waits for the writes before it, then tells the namenode how far the file is written. */
+final class SyncCall extends WriteBarrier<Void> {
+  private final DirectOutput output;
+  private final long token;
+  private final long size;
+
+  /**
+   * Creates it; {@link #begin} starts it.
+   *
+   * @param token the write lease
+   * @param size bytes that others are to see
+   */
+  SyncCall(DirectOutput output, long token, long size) {
+    super(output);
+    this.output = output;
+    this.token = token;
+    this.size = size;
+  }
+
+  @Override
+  void writesEnded() {
+    CrailException cause = output.bytesLost();
+    if (cause != null) {
+      fail(cause);
+    } else if (output.isVisible(size)) {
+      succeed();
+    } else {
+      tell();
+    }
+  }
+
+  private void tell() {
+    OperationCall<SetSize.Request, SetSize.Response> call =
+        new OperationCall<>(NameNodeOperations.SET_SIZE);
+    SetSize.Request request = new SetSize.Request(output.id(), token, size, SetSize.KEEP);
+    output.context().prepare(call, request);
+    call.whenComplete(() -> answered(call));
+    call.submit();
+  }
+
+  private void answered(OperationCall<SetSize.Request, SetSize.Response> call) {
+    CrailException cause = call.failure();
+    if (cause == null) {
+      output.visible(size, call.response().node());
+      succeed();
+    } else {
+      fail(cause);
+    }
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return super.deadlineNanos() + output.context().rpcTimeoutNanos();
+  }
+
+  @Override
+  public Void result() {
+    return null;
+  }
+
+  @Override
+  public String toString() {
+    return "sync of " + output.file().getPath();
+  }
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.stream;
+
+import io.crail.client.loop.Awaitable;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Something that waits for the writes that a stream has in flight, and then goes on or ends.
+ *
+ * @param <T> the result
+ */
+abstract class WriteBarrier<T> extends Completion implements Awaitable<T> {
+  private final DirectOutput output;
+  private final AtomicInteger left = new AtomicInteger(1);
+  private long deadlineNanos;
+
+  WriteBarrier(DirectOutput output) {
+    this.output = output;
+    this.deadlineNanos = output.context().nanoTime();
+  }
+
+  /** Begins to wait. Only for the thread that uses the stream. */
+  final void begin() {
+    for (StreamOperation write : output.recent()) {
+      if (!write.isComplete()) {
+        left.incrementAndGet();
+        if (write.deadlineNanos() - deadlineNanos > 0) {
+          deadlineNanos = write.deadlineNanos();
+        }
+        write.whenComplete(this::oneEnded);
+      }
+    }
+    oneEnded();
+  }
+
+  private void oneEnded() {
+    if (left.decrementAndGet() == 0) {
+      writesEnded();
+    }
+  }
+
+  /** Called once, by any thread; it must not block. */
+  abstract void writesEnded();
+
+  @Override
+  public final ClientLoop loop() {
+    return output.context().loop();
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+}
