@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** Space that an earlier writer may still write to; see {@link ErrorCode#SPACE_PINNED}. */
+/** An earlier writer may still write to this space; see {@link ErrorCode#SPACE_PINNED}. */
 public final class SpacePinnedException extends CrailException {
   private static final long serialVersionUID = 1L;
 

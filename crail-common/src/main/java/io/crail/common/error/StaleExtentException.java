@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** An extent given to another node; see {@link ErrorCode#STALE_EXTENT}. */
+/** The extent belongs to another node now; see {@link ErrorCode#STALE_EXTENT}. */
 public final class StaleExtentException extends CrailException {
   private static final long serialVersionUID = 1L;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** An unregistered datanode; see {@link ErrorCode#UNKNOWN_DATANODE}. */
+/** No such datanode is registered; see {@link ErrorCode#UNKNOWN_DATANODE}. */
 public final class UnknownDatanodeException extends CrailException {
   private static final long serialVersionUID = 1L;
 

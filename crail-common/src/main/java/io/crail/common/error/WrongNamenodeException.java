@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** A request at the wrong namenode; see {@link ErrorCode#WRONG_NAMENODE}. */
+/** A request to the wrong namenode; see {@link ErrorCode#WRONG_NAMENODE}. */
 public final class WrongNamenodeException extends CrailException {
   private static final long serialVersionUID = 1L;
 

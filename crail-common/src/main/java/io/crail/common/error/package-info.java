@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Operating errors: permanent numbers that travel on the wire, and the typed exceptions that they
- * become at the client. Nobody decides by a message's text.
+ * Operating errors: permanent numbers, which travel on the wire, and the typed exceptions that the
+ * client makes of them. No code decides by the text of a message.
  */
 package io.crail.common.error;
