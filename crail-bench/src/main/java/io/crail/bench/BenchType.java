@@ -29,7 +29,7 @@ import io.crail.bench.value.KeyValueGet;
 import io.crail.bench.value.KeyValuePut;
 import io.crail.bench.value.QueuePass;
 
-/** What can be measured; the names are Apache Crail's. */
+/** The types of measurement of iobench. The names are Apache Crail's. */
 public enum BenchType implements LoadType {
   WRITE(
       "write",
@@ -224,7 +224,7 @@ public enum BenchType implements LoadType {
     return this != PRINT_LOCATION_CLASS && this != LOCATION_MAP;
   }
 
-  /** Makes its workload. */
+  /** Makes the workload of this type. */
   Workload workload(BenchRun run) {
     return factory.create(run);
   }

@@ -18,9 +18,7 @@ import io.crail.protocol.part.NodePath;
 import java.util.List;
 import java.util.Map;
 
-/**
- * The benchmark of a cluster, seen from one client. Options and names of types are Apache Crail's.
- */
+/** The benchmark of a cluster, seen from one client. Options and type names are Apache Crail's. */
 public final class IoBench implements Bench<BenchType, CrailStore> {
   public static final BenchSyntax<BenchType> SYNTAX =
       new BenchSyntax<>(
@@ -54,7 +52,7 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
     return BenchRunner.run(new IoBench(context), args, context);
   }
 
-  /** Entry point of a process that measures for another one. */
+  /** Entry point of a process that measures on behalf of another process. */
   public static void main(String[] none) {
     System.exit(BenchClient.run((context, more) -> new IoBench(context)));
   }

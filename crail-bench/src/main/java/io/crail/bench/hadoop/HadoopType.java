@@ -5,7 +5,7 @@ import io.crail.bench.options.LoadType;
 import io.crail.bench.record.Workload;
 import java.util.function.Function;
 
-/** What can be measured through Hadoop's interface; the names are Apache Crail's. */
+/** The types of measurement through Hadoop's interface. The names are Apache Crail's. */
 enum HadoopType implements LoadType {
   WRITE_SEQUENTIAL_HEAP(
       "writeSequentialHeap",
@@ -97,7 +97,7 @@ enum HadoopType implements LoadType {
     return text;
   }
 
-  /** Makes its workload. */
+  /** Makes the workload of this type. */
   Workload workload(HadoopTarget target) {
     return factory.apply(target);
   }

@@ -15,10 +15,10 @@ import org.apache.commons.cli.Options;
 import org.apache.commons.cli.ParseException;
 
 /**
- * What may be said to a benchmark. Letters and meaning are Apache Crail's; those it does not have
- * are long.
+ * The command line of a benchmark. Letters and their meaning are Apache Crail's. Options that
+ * Apache Crail lacks have only a long name.
  *
- * @param <T> what it measures
+ * @param <T> the types of the benchmark
  */
 public final class BenchSyntax<T extends LoadType> {
   /** The most operations in flight. */
@@ -30,16 +30,16 @@ public final class BenchSyntax<T extends LoadType> {
   /** The most bytes of an operation. */
   static final int MAX_SIZE = 1 << 30;
 
-  /** The most files of a directory: eight digits in a name. */
+  /** The most files in a directory: their names have eight digits. */
   private static final int MAX_NAMES = 100_000_000;
 
-  /** Checks what {@code -f} says. */
+  /** Checks the value of {@code -f}. */
   @FunctionalInterface
   public interface PathCheck {
     /**
      * Checks a path that is not blank.
      *
-     * @throws Exception whose message says what is wrong with it
+     * @throws Exception whose message says what is wrong
      */
     void check(String path) throws Exception;
   }
@@ -52,11 +52,11 @@ public final class BenchSyntax<T extends LoadType> {
   private final Options options = new Options();
 
   /**
-   * Declares what every benchmark takes.
+   * Declares the options of all benchmarks.
    *
    * @param command the word after {@code crail}
    * @param purpose a sentence
-   * @param names what {@code -n} is when it is absent
+   * @param names the default of {@code -n}
    */
   public BenchSyntax(
       String command, String purpose, List<T> types, PathCheck pathCheck, int names) {
@@ -93,7 +93,7 @@ public final class BenchSyntax<T extends LoadType> {
     options.addOption(Option.builder(HELP).longOpt("help").desc("explains all this").get());
   }
 
-  /** Declares an option, or declares it anew with another description. */
+  /** Declares an option, or replaces its description. */
   public BenchSyntax<T> with(String letter, String name, String argument, String description) {
     options.addOption(OptionValues.declare(letter, name, argument, description));
     return this;
@@ -107,8 +107,8 @@ public final class BenchSyntax<T extends LoadType> {
   /**
    * Reads a command line.
    *
-   * @return the options, or nothing when help is wanted
-   * @throws OptionException that names the first thing wrong
+   * @return the options; empty when the user asks for help
+   * @throws OptionException that names the first error
    */
   public Optional<BenchOptions<T>> parse(String[] args) throws OptionException {
     CommandLine line;
@@ -179,7 +179,7 @@ public final class BenchSyntax<T extends LoadType> {
     StringBuilder text = new StringBuilder("Usage: crail " + command + " -t <type> [options]\n\n");
     wrap(text, purpose, 0);
     text.append("\nOptions (and what they are when absent):\n");
-    // Those with a letter first: they are what most commands need.
+    // Options with a letter come first, since most commands need them.
     List<Option> sorted = new ArrayList<>(options.getOptions());
     sorted.sort(
         Comparator.comparing(option -> option.getOpt() == null || option.getOpt().equals(HELP)));

@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import org.apache.commons.cli.CommandLine;
 
 /**
- * What may be said of a {@link LoadSettings}, and what of it has a meaning together. Whatever is to
- * be written is looked at here, before anything is measured.
+ * The options for {@link LoadSettings}, and the rules for their combinations. Output files are
+ * checked here, before the measurement.
  */
 final class LoadSyntax {
   private static final int MAX_THREADS = 1024;
@@ -58,7 +58,7 @@ final class LoadSyntax {
             + " throughput of each (none)");
   }
 
-  /** Reads and checks them. */
+  /** Reads and checks the options. */
   LoadSettings read() throws OptionException {
     OptionValues values = new OptionValues(line);
     LoadSettings frame =
