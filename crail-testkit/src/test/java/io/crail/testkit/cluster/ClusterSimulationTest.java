@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Whole clusters in one thread, each from a seed. With {@code -Dcrail.seed} one of them runs, with
- * {@code -Dcrail.simulation.seeds} so many.
+ * Whole clusters in one thread, each from a seed. {@code -Dcrail.seed} runs one seed, {@code
+ * -Dcrail.simulation.seeds} sets the number of seeds.
  */
 @Timeout(7200)
 @Tag("once")
