@@ -27,11 +27,12 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
               List.of(BenchType.values()),
               NodePath::parse,
               1_000_000)
-          .with("b", "batch", "count", "operations in flight, where it matters (1)")
+          .with("b", "batch", "count", "operations in flight, for types that say so (1)")
           .with("c", "storage-class", "number", "storage class of new files (0)")
           .with("p", "location-class", "number", "location class of new files (0)")
           .with("d", "skip-dir", "true|false", "hide new files in listings (false)")
-          .with("m", "buffered", "true|false", "streams with a buffer (true)")
+          .with(
+              "m", "buffered", "true|false", "buffered streams; false means direct streams (true)")
           .with(
               "n", "names", "count", "files that getMultiFile and getMultiFileAsync use (1000000)");
 

@@ -71,24 +71,25 @@ public final class BenchSyntax<T extends LoadType> {
         "s",
         "size",
         "bytes",
-        "bytes of an operation, also 4k, 1m; several as in 1k,64k,1m are measured one after the"
-            + " other (crail.buffersize)");
+        "bytes of an operation, as in 4096, 4k or 1m; a list such as 1k,64k,1m is measured one size"
+            + " after the other (crail.buffersize)");
     with("k", "loop", "count", "operations of each worker (1)");
-    with("w", "warm-up", "count", "operations before those that count (32)");
-    with("e", "experiments", "count", "how often all is measured and counts (1)");
+    with("w", "warm-up", "count", "warm-up operations, which do not count (32)");
+    with("e", "experiments", "count", "number of measured experiments (1)");
     with(
         null,
         "drop",
         "count",
-        "experiments run before those of -e, for each size; shown, but in no summary, file or chart:"
-            + " the JVM compiles meanwhile (0)");
+        "experiments before those of -e, for each size, while the JVM compiles; they are printed, but"
+            + " are in no summary, file or chart (0)");
     with("o", "open", "true|false", "one store for all experiments (false)");
     with(null, "seed", "number", "seed of random choices (a new one each time)");
     with(
         null,
         "touch",
         "true|false",
-        "move all bytes once before the figures, so that no first use of memory is in them (true)");
+        "move all bytes once before the measurement, so that no figure includes the first use of"
+            + " memory (true)");
     LoadSyntax.declare(this);
     options.addOption(Option.builder(HELP).longOpt("help").desc("explains all this").get());
   }
