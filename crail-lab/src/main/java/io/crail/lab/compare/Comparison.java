@@ -353,7 +353,7 @@ final class Comparison {
         "Apache Crail: not run; its figure was recorded on 2026-11-21, on two processors of a Xeon"
             + " with 2.6 GHz: last source, TCP binding, three JVMs, 128 lookups in flight, the most"
             + " of several runs");
-    texts.add("Limits: Java programs of io.crail.bench.limits with the same sizes; iperf3 -l 1M");
+    texts.add("Limits: Java programs of io.crail.lab.limits with the same sizes; iperf3 -l 1M");
     return texts;
   }
 
