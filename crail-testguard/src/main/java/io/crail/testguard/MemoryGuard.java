@@ -63,7 +63,7 @@ public final class MemoryGuard implements BeforeAllCallback, AfterEachCallback, 
     WeakReference<Object> sentinel = new WeakReference<>(new Object(), collected);
     System.gc();
     if (collected.remove(COLLECTION_TIMEOUT_MILLIS) != sentinel) {
-      throw new AssertionError("nothing was collected; leaks cannot be told of");
+      throw new AssertionError("no garbage was collected, so leaks cannot be found");
     }
   }
 

@@ -89,11 +89,12 @@ final class LoadSyntax {
     }
     boolean sweep = frame.sizes().size() > 1;
     if (sweep && !type.usesSize()) {
-      throw new OptionException("-s: " + type.label() + " has no size, so a list means nothing");
+      throw new OptionException(
+          "-s: " + type.label() + " has no size, so a list of sizes is not allowed");
     }
     if (sweep && frame.isPaced() && frame.plot() != null) {
       throw new OptionException(
-          "--plot: the throughput of several sizes with --rate is what --rate says; leave one out");
+          "--plot: with --rate, the throughput of several sizes is always the rate; leave one of them out");
     }
   }
 

@@ -104,7 +104,7 @@ public final class Wire {
     try {
       return Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(bytes), 0);
     } catch (DataFormatException | IllegalArgumentException e) {
-      throw new IOException("a histogram is none: " + e.getMessage(), e);
+      throw new IOException("not a histogram: " + e.getMessage(), e);
     }
   }
 

@@ -83,7 +83,7 @@ public final class ClientProcess {
       case Wire.ENDED -> null;
       case Wire.FIGURES -> Wire.readFigures(in);
       case Wire.FAILED -> Wire.readText(in);
-      default -> throw new IOException("it said " + kind + ", which means nothing");
+      default -> throw new IOException("it sent a message of the unknown kind " + kind);
     };
   }
 

@@ -48,7 +48,7 @@ public final class LoopbackStream {
    */
   LoopbackStream(ByteBuffer from, ByteBuffer to, int pieceLength) {
     if (from.capacity() % pieceLength != 0 || to.capacity() % pieceLength != 0) {
-      throw new IllegalArgumentException("the memory must hold whole pieces");
+      throw new IllegalArgumentException("the memory must be a multiple of the piece length");
     }
     this.from = from;
     this.to = to;

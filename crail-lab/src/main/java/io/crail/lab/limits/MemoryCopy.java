@@ -81,7 +81,7 @@ public final class MemoryCopy {
     this.buffers = buffers;
     this.length = buffers[0].capacity();
     if (region.capacity() % length != 0) {
-      throw new IllegalArgumentException("the region must hold whole pieces");
+      throw new IllegalArgumentException("the region must be a multiple of the piece length");
     }
   }
 

@@ -100,7 +100,7 @@ public final class Jvm implements AutoCloseable {
   public static long allocatedBetween(Map<Long, Long> before, Map<Long, Long> after)
       throws IOException {
     if (!after.keySet().containsAll(before.keySet())) {
-      throw new IOException("a thread has ended, and nobody knows what it has allocated");
+      throw new IOException("a thread has ended, so its allocation is unknown");
     }
     long sum = 0;
     for (Map.Entry<Long, Long> thread : after.entrySet()) {

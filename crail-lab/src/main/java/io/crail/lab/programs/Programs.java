@@ -227,7 +227,7 @@ public final class Programs implements AutoCloseable {
 
   private synchronized Process start(ProcessBuilder builder) throws IOException {
     if (closed) {
-      throw new IOException("not started, for the run has ended: " + builder.command());
+      throw new IOException("not started, since the run has ended: " + builder.command());
     }
     builder.environment().putAll(environment);
     Process process = builder.start();

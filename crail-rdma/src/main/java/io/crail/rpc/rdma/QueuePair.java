@@ -209,7 +209,7 @@ public final class QueuePair {
       Verbs.destroyQp(id);
       ended = true;
     } catch (VerbsException e) {
-      LOG.warn("the queue pair of a connection with {} stays: {}", peer, e.getMessage());
+      LOG.warn("cannot destroy the queue pair of a connection with {}: {}", peer, e.getMessage());
     }
     destroyId.accept(id);
     if (handler != null) {

@@ -108,7 +108,7 @@ public final class RdmaDevices implements AutoCloseable {
     try {
       device.close();
     } catch (VerbsException e) {
-      LOG.warn("something of {} stays: {}", device, e.getMessage());
+      LOG.warn("cannot release all resources of {}: {}", device, e.getMessage());
     }
   }
 }

@@ -337,7 +337,7 @@ public final class RdmaListener implements AutoCloseable {
     try {
       acceptor.tick(now);
     } catch (RuntimeException | AssertionError e) {
-      LOG.error("{}: a look at the connections failed", name, e);
+      LOG.error("{}: checking the connections failed", name, e);
     }
   }
 
@@ -355,7 +355,7 @@ public final class RdmaListener implements AutoCloseable {
     try {
       Verbs.destroyId(id);
     } catch (VerbsException e) {
-      LOG.warn("{}: an id of a connection stays: {}", name, e.getMessage());
+      LOG.warn("{}: cannot destroy the id of a connection: {}", name, e.getMessage());
     }
   }
 

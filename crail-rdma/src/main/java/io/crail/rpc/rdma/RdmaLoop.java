@@ -306,7 +306,7 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     try {
       Verbs.destroyId(id);
     } catch (VerbsException e) {
-      LOG.warn("an id of a connection stays: {}", e.getMessage());
+      LOG.warn("cannot destroy the id of a connection: {}", e.getMessage());
     }
   }
 

@@ -356,7 +356,7 @@ public final class RdmaQueues implements AutoCloseable {
         // In this order, since libibverbs keeps a channel while it has a queue.
         Verbs.destroyCompChannel(channel);
       } catch (IOException e) {
-        LOG.warn("the completion queue of {} stays: {}", device, e.getMessage());
+        LOG.warn("cannot destroy the completion queue of {}: {}", device, e.getMessage());
       }
     }
   }

@@ -60,7 +60,8 @@ public final class RegisteredMemory implements AutoCloseable {
       try {
         Verbs.deregMr(handle);
       } catch (VerbsException e) {
-        LOG.warn("a registration of {} bytes with {} stays: {}", length, device, e.getMessage());
+        LOG.warn(
+            "cannot end the registration of {} bytes with {}: {}", length, device, e.getMessage());
       }
     }
   }
