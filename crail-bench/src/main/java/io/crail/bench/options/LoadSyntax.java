@@ -94,7 +94,7 @@ final class LoadSyntax {
     }
     if (sweep && frame.isPaced() && frame.plot() != null) {
       throw new OptionException(
-          "--plot: with --rate, the throughput of several sizes is always the rate; leave one of them out");
+          "--plot: with --rate, the throughput of several sizes is always the rate; leave one out");
     }
   }
 
