@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts in bin/, before anything is started. All of this is optional.
+# Sourced by the scripts in bin/ before they start a process. All of this is optional.
 
-# Where Java (17 or newer) lies.
+# The directory of Java (17 or newer).
 #export JAVA_HOME=/usr/lib/jvm/java-17-openjdk-amd64
 
 # JVM options for every command.
@@ -12,6 +12,6 @@
 #export CRAIL_DATANODE_OPTS=""
 #export CRAIL_CLIENT_OPTS=""
 
-# Where start-crail keeps the logs and the pid files of the servers.
+# The directory for the logs and the pid files of the servers that start-crail starts.
 #export CRAIL_LOG_DIR=$CRAIL_HOME/logs
 #export CRAIL_PID_DIR=/tmp

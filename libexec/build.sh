@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# How a clone becomes something that runs: sourced by bash, not part of the tarball.
-# Needs $root and common.sh.
+# Builds a clone so that it can run. Sourced by bash, not part of the tarball. Needs $root and
+# common.sh.
 
 dist_target=$root/crail-dist/target
 
-# setup: makes sure that a JDK and Maven are there. Installs them as root on a Debian, else ends
-# with the command that does. Sets $build_java.
+# setup: makes sure that there are a JDK and Maven. On a Debian it installs them as root; otherwise
+# it ends the script and prints the command to install them. Sets $build_java.
 setup() {
   local missing=() log
   build_java=$(find_java 17 99 javac) || missing+=(openjdk-17-jdk-headless)
@@ -35,8 +35,8 @@ setup() {
   build_java=$(find_java 17 99 javac) || die "there is still no JDK of version 17 or newer"
 }
 
-# setup_shellcheck: installs what the scripts are checked with, as setup does; without it their syntax
-# alone is checked.
+# setup_shellcheck: installs shellcheck in the same way. Without it, only the syntax of scripts is
+# checked.
 setup_shellcheck() {
   if command -v shellcheck >/dev/null || [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
     return 0
@@ -48,7 +48,8 @@ setup_shellcheck() {
   ) >/dev/null 2>&1 </dev/null || say "crail: shellcheck could not be installed"
 }
 
-# native_missing: the Debian names of what the native library for RDMA cannot be built without.
+# native_missing: prints the Debian names of the missing packages without which the native library
+# for RDMA cannot be built.
 native_missing() {
   local missing=()
   command -v cc >/dev/null || missing+=(gcc)
@@ -63,8 +64,8 @@ has_header() {
   command -v cc >/dev/null && cc -E -x c - -o /dev/null <<<"#include <$1>" 2>/dev/null
 }
 
-# setup_native: like setup, for the native library. Nothing ends when it cannot be had: all but RDMA
-# works without. Sets $native_lacks to what is missing then.
+# setup_native: the same as setup for the native library. Does not end the script when packages are
+# missing, since everything except RDMA works without them. Sets $native_lacks to the missing ones.
 setup_native() {
   local missing log tried=$dist_target/.native-tried
   native_lacks=$(native_missing)
@@ -82,7 +83,7 @@ setup_native() {
   ) >"$log" 2>&1 </dev/null; then
     native_lacks=$(native_missing)
   fi
-  # Once: a machine without a network would try it at each build.
+  # Only once, since a machine without a network would try again at each build.
   if [ -n "$native_lacks" ]; then
     mkdir -p "$dist_target"
     mv "$log" "$tried"
@@ -91,7 +92,7 @@ setup_native() {
   fi
 }
 
-# build_native: builds the native library where that is possible, else says why not.
+# build_native: builds the native library if that is possible, otherwise says why not.
 build_native() {
   local log=$dist_target/native.log
   setup_native
@@ -112,13 +113,13 @@ maven() {
   (cd "$root" && JAVA_HOME=${build_java%/bin/java} mvn -B -ntp "$@" </dev/null)
 }
 
-# property <name>: a property of the build.
+# property <name>: prints a property of the build.
 property() {
   sed -n "s|.*<$1>\(.*\)</$1>.*|\1|p" "$root/pom.xml"
 }
 
-# newer_sources <stamp>: true when something that the build reads changed after the stamp. A file
-# that was removed shows in the time of its directory.
+# newer_sources <stamp>: true when a file that the build reads has changed after the stamp. A
+# removed file changes the time of its directory.
 newer_sources() {
   [ -n "$(cd "$root" && find pom.xml .mvn crail-*/pom.xml crail-*/Makefile crail-*/src/main \
     -newer "$1" -print -quit 2>&1)" ]
@@ -128,15 +129,15 @@ is_built() {
   [ -e "$dist_target/crail/.built" ] && ! newer_sources "$dist_target/crail/.built"
 }
 
-# tests_are_built: whether that build had the tests' classes, and nothing of theirs changed since.
+# tests_are_built: whether the build included the tests' classes, and no test has changed since.
 tests_are_built() {
   is_built && [ -e "$dist_target/crail/.tests" ] && [ -z "$(cd "$root" \
     && find crail-*/src/test -newer "$dist_target/crail/.built" -print -quit 2>&1)" ]
 }
 
-# build [tests]: builds and assembles, unless that has been done; with the classes of the tests
-# when asked. One at a time; a layout is never changed once it stands, so that what runs from an
-# old one goes on. Sets $layout.
+# build [tests]: builds and assembles unless that has been done, on request with the classes of the
+# tests. Only one build runs at a time. A finished layout is never changed, so that programs can
+# continue to run from an old one. Sets $layout.
 build() {
   if ! is_built || [ -n "${1:-}" ]; then
     setup
@@ -175,7 +176,7 @@ build_alone() {
   mv "$started" "$dist_target/assembling/crail/.built"
   mv "$dist_target/assembling/crail" "$next"
   rmdir "$dist_target/assembling"
-  # A directory in this place comes from a Maven that was run by hand.
+  # A directory in this place comes from a manual run of Maven.
   [ -L "$dist_target/crail" ] || rm -rf "$dist_target/crail"
   old=$(readlink -f "$dist_target/crail" || true)
   ln -s "${next##*/}" "$dist_target/crail.next"

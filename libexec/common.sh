@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the scripts in bin/ share; sourced by bash. Sets and needs $root, the directory above bin/.
+# The common part of the scripts in bin/. Sourced by bash. Sets and needs $root, the directory above
+# bin/.
 
-# say <text>: a line for the user, never mixed with results.
+# say <text>: prints a line for the user on stderr, so that it does not mix with results.
 say() {
   printf '%s\n' "$*" >&2
 }
@@ -12,7 +13,7 @@ die() {
   exit 1
 }
 
-# java_major <java>: the feature number of a JVM, such as 17; nothing when it is none.
+# java_major <java>: prints the feature number of a JVM, such as 17; nothing when it is no JVM.
 java_major() {
   local real
   [ -x "$1" ] || return 0
@@ -25,7 +26,7 @@ java_major() {
   fi
 }
 
-# java_candidates: every JVM of this machine that we know to look for, the preferred ones first.
+# java_candidates: prints the JVMs in the usual places of this machine, the preferred ones first.
 java_candidates() {
   local java
   if [ -n "${JAVA_HOME:-}" ]; then
@@ -38,8 +39,8 @@ java_candidates() {
   done
 }
 
-# find_java <least> <most> [tool]: the first JVM with a version in that range, and with that tool
-# beside it; fails when there is none.
+# find_java <least> <most> [tool]: prints the first JVM with a version in that range and with that
+# tool beside it; fails when there is none.
 find_java() {
   local java major
   while IFS= read -r java; do
@@ -55,8 +56,8 @@ find_java() {
   return 1
 }
 
-# java_flags <java> [layout]: flags without which a JVM warns about what Netty does; with a layout
-# also where its native library is.
+# java_flags <java> [layout]: prints the flags that prevent the JVM's warnings about Netty; with a
+# layout also the path of its native library.
 java_flags() {
   local major
   if [ -n "${2:-}" ]; then

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Servers in the background, for start-crail and stop-crail; sourced by bash. Needs $root, common.sh.
+# Servers in the background, for start-crail and stop-crail. Sourced by bash. Needs $root,
+# common.sh.
 
 export CRAIL_HOME=${CRAIL_HOME:-$root}
 export CRAIL_CONF_DIR=${CRAIL_CONF_DIR:-$CRAIL_HOME/conf}
@@ -29,7 +30,8 @@ pid_file() {
   printf '%s/crail-%s-%s.pid\n' "$pid_dir" "$who" "$1"
 }
 
-# running_pid <name>: the process of a server that was started from here, if it still runs.
+# running_pid <name>: prints the process id of a server that was started from here, if it still
+# runs.
 running_pid() {
   local file pid
   file=$(pid_file "$1")
@@ -42,7 +44,8 @@ running_pid() {
   fi
 }
 
-# start_here <name> <command and arguments>: starts a server on this host, waits until it serves.
+# start_here <name> <command and arguments>: starts a server on this host, and waits until it
+# serves.
 start_here() {
   local name=$1 out pid tries
   shift
@@ -73,7 +76,7 @@ start_here() {
   return 1
 }
 
-# stop_here <name>: ends a server on this host, gently first.
+# stop_here <name>: ends a server on this host. It gets time to end by itself first.
 stop_here() {
   local name=$1 pid tries
   if ! pid=$(running_pid "$name"); then
@@ -95,7 +98,7 @@ stop_here() {
   say "$name did not end within 30 s and was killed"
 }
 
-# on_host <host> <function> <name> <arguments>: runs start_here or stop_here where they belong.
+# on_host <host> <function> <name> <arguments>: runs start_here or stop_here on a host.
 on_host() {
   local host=$1 what=$2 command
   shift 2
@@ -114,13 +117,13 @@ on_host() {
   }
 }
 
-# namenode_hosts: the host of each namenode, in their order.
+# namenode_hosts: prints the host of each namenode, in their order.
 namenode_hosts() {
   "$root/bin/crail" getconf crail.namenode.address | tr ',' '\n' \
     | sed 's|^ *crail://||; s|:[0-9]*/* *$||; s|^\[||; s|\]$||'
 }
 
-# datanode_lines: the lines of conf/datanodes that name a datanode.
+# datanode_lines: prints the lines of conf/datanodes that name a datanode.
 datanode_lines() {
   local file=$CRAIL_CONF_DIR/datanodes
   [ -r "$file" ] || die "there is no $file"

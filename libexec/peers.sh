@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# How a clone gets what Crail is measured beside: sourced by bash, not part of the tarball.
+# Installs the programs with which Crail is compared. Sourced by bash, not part of the tarball.
 # Needs common.sh and build.sh.
 
-# install_peers: installs Redis, iperf3 and taskset as root on a Debian; else they stay away.
+# install_peers: installs Redis, iperf3 and taskset as root on a Debian; otherwise it does nothing.
 install_peers() {
   local missing=()
   command -v redis-server >/dev/null || missing+=(redis)
@@ -18,7 +18,7 @@ install_peers() {
   fi
 }
 
-# fetch_hdfs: sets $hdfs to a directory with all that HDFS consists of; fails when there is none.
+# fetch_hdfs: sets $hdfs to a directory with all jars of HDFS; fails when there is none.
 fetch_hdfs() {
   local log=$dist_target/hdfs.log next
   hdfs=$dist_target/hdfs-$(property hadoop.version)

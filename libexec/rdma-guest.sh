@@ -7,14 +7,14 @@ addresses6=(fd00:9::1 fd00:9::2)
 macs=(02:00:0a:09:00:01 02:00:0a:09:00:02)
 tables=(101 102)
 
-# network_up [switched]: two soft-RoCE devices that stand for two hosts, at the ends of one veth pair,
-# or with a switch between them; soft-RoCE knows no other network namespace than the first. Both
-# hosts' addresses belong to this one kernel, which would send what goes from one to the other by a
-# short cut that soft-RoCE never sees. So the table of local addresses answers only for what arrives,
-# or what stays at one address.
+# network_up [switched]: two soft-RoCE devices that stand for two hosts, at the ends of one veth
+# pair, or with a switch between them. Soft-RoCE works only in the first network namespace. So both
+# hosts' addresses belong to this one kernel. It would deliver packets between them locally, without
+# the devices. So the table of local addresses answers only for packets that arrive, or that stay at
+# one address.
 network_up() {
   local i
-  # A RoCE packet of 4096 bytes has some more around it.
+  # A RoCE packet of 4096 bytes has some more bytes around it.
   if [ "${1:-}" = switched ]; then
     switch_up
   else
@@ -46,8 +46,8 @@ network_up() {
   rdma link add rxe1 type rxe netdev rv1
 }
 
-# switch_up: a bridge, and a cable from it to each host. A link is lost when the switch's end of its
-# cable goes down. It makes short messages a fifth slower.
+# switch_up: makes a bridge, and a cable from it to each host. A link is lost when the switch's end
+# of its cable goes down. The bridge makes short messages a fifth slower.
 switch_up() {
   local i
   ip link add switch mtu 4500 type bridge stp_state 0
@@ -61,8 +61,8 @@ switch_up() {
   done
 }
 
-# rules_of <number of the host> <its address> <that of the other one>
-# The last rule is for the connection manager, which looks up the way back as if from nowhere.
+# rules_of <number of the host> <its address> <the other host's address> The last rule is for the
+# connection manager, which looks up the way back without a source interface.
 rules_of() {
   cat <<END
 rule add pref 10 iif rv$1 lookup local
@@ -72,9 +72,9 @@ rule add pref 13 from $2 to $3 lookup ${tables[$1]}
 END
 }
 
-# routes_of <link>: how this end reaches the other one. The kernel forgets it when the link goes down,
-# but for the second routes: without them the next table would lead to the other address by a short
-# cut, within that address's device.
+# routes_of <link>: the routes from this end to the other. The kernel removes them when the link
+# goes down, except the second ones. Without the second ones the next table would lead to the other
+# address locally, through that address's device.
 routes_of() {
   local i=${1#rv} peer
   peer=$((1 - i))
@@ -86,7 +86,7 @@ routes_of() {
   ip -6 route replace unreachable "${addresses6[peer]}/128" metric 4096 table "${tables[i]}"
 }
 
-# keep_routes: gives the links their routes back whenever they come up again.
+# keep_routes: restores the routes of the links whenever they come up again.
 keep_routes() {
   ip -o monitor link | sed -un 's/^[0-9]*: \(rv[01]\)@[^ ]* <.*[,<]LOWER_UP[,>].*/\1/p' \
     | while read -r link; do
@@ -94,7 +94,7 @@ keep_routes() {
     done
 }
 
-# network_free: whether nobody has rules in these places, or routes in these tables.
+# network_free: whether nobody uses these priorities of rules and these routing tables.
 network_free() {
   local version table
   for version in -4 -6; do
@@ -107,7 +107,7 @@ network_free() {
   done
 }
 
-# network_down: the network as it was before, also after a network_up that came half-way.
+# network_down: restores the network, even after a network_up that failed in the middle.
 network_down() {
   local version pref link
   set +e
@@ -118,11 +118,12 @@ network_down() {
       while ip "$version" rule del pref "$pref" 2>/dev/null; do :; done
     done
   done
-  # A test that was killed leaves its cut in the cable; the kernel takes no such rule twice.
+  # A test that was killed leaves its rule that cuts the cable. The kernel refuses to add such a
+  # rule twice.
   for link in rv0 rv1; do
     ip -4 rule del pref 1 iif "$link" blackhole 2>/dev/null
   done
-  # The devices and the routes go with it, but for those that have no link.
+  # The devices and routes are removed with the link, except routes without a link.
   ip link del rv0 2>/dev/null
   for version in -4 -6; do
     for pref in "${tables[@]}"; do
@@ -131,7 +132,8 @@ network_down() {
   done
 }
 
-# nvmet_up: the kernel's NVMe over Fabrics target at the second host, with a namespace in memory.
+# nvmet_up: sets up the kernel's NVMe over Fabrics target at the second host, with a namespace in
+# memory.
 nvmet_up() {
   local config=/sys/kernel/config disk subsystem port
   modprobe null_blk nr_devices=0
@@ -159,7 +161,7 @@ nvmet_up() {
   cd /
 }
 
-# port <name>: the device of a virtio-serial port.
+# port <name>: prints the device of a virtio-serial port.
 port() {
   local candidate
   for candidate in /sys/class/virtio-ports/*; do
@@ -169,7 +171,7 @@ port() {
   done
 }
 
-# boot: everything that an init does here. The files in /run/rdma-vm say what to run, and how.
+# boot: does the work of an init. The files in /run/rdma-vm say what to run, and how.
 boot() {
   local modules=() shares=() directory host nvmet switched environment command status=0 i
   export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root

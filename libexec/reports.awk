@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reads the reports of Surefire, and those of JUnit's own launcher. Needs "show", one of
 #   counts:   the sums "tests failures errors skipped flaky". A flaky test failed, and passed when it
-#             was run again. The sums that stand in the reports are not used: Surefire loses tests
-#             in them that ran again, or that stand in a nested class of a superclass.
+#             was run again. The sums in the reports themselves are not used: they miss tests that ran
+#             again, and tests in a nested class of a superclass.
 #   failures: each test that failed, its report relative to the directory "below", the first lines
 #             of why
 #   classes:  the class of each test that failed, once
 #   times:    "seconds class" of each class
-#   flaky:    the same for each flaky test, with why it failed the first time
-#   skips:    why tests were skipped, a line "skipped: <what> (<reason>)" for each reason
+#   flaky:    as failures, for each flaky test, with the reason of its first failure
+#   skips:    a line "skipped: <what> (<reason>)" for each reason why tests were skipped
 
 BEGIN { longest = 15 }
 
 FNR == 1 { end_of_report() }
 
-# What a test printed may look like anything.
+# The output of a test may look like anything.
 !inside && /<system-(out|err)>/ { noise = 1 }
 
 noise {
@@ -24,7 +24,7 @@ noise {
   next
 }
 
-# Surefire has a report for each class, whose time has that of what all its tests share.
+# Surefire has a report for each class. Its time includes the common setup of all its tests.
 /<testsuite / {
   suite = attribute("name")
   if (suite ~ /[.]/) {
@@ -46,14 +46,14 @@ noise {
 !inside && /^ *<(failure|error|skipped|flakyFailure|flakyError)[ >\/]/ {
   match($0, /<[a-zA-Z]+/)
   element = substr($0, RSTART + 1, RLENGTH - 1)
-  # One test has several of these when it ran more than twice.
+  # A test that ran more than twice has several of these.
   wanted = outcome[tests] == "passed"
   if (wanted) {
     outcome[tests] = element ~ /^flaky/ ? "flaky" : element
     message[tests] = attribute("message")
   }
   if (!match($0, /<!\[CDATA\[/)) {
-    # Why a flaky test failed stands in an element inside this one.
+    # The reason of a flaky test's failure is in an element inside this one.
     awaited = wanted && element ~ /^flaky/ && !/\/>/
     next
   }
@@ -113,7 +113,7 @@ function new_test(class, name) {
   outcome[tests] = "passed"
 }
 
-# A line of why a test failed or was skipped.
+# A line of the reason for a failure or a skip.
 function note(line) {
   if (line == "" || is_plumbing(line)) {
     return
@@ -123,7 +123,7 @@ function note(line) {
   }
 }
 
-# Tells and forgets the tests of a report.
+# Prints and forgets the tests of a report.
 function end_of_report(    test) {
   for (test = 1; test <= tests; test++) {
     if (outcome[test] ~ /^(passed|flaky)$/) {
@@ -131,13 +131,13 @@ function end_of_report(    test) {
     }
   }
   for (test = 1; test <= tests; test++) {
-    # What failed was the set-up or the end of a class. Surefire says nothing of it when it went
-    # well the next time.
+    # The set-up or the end of a class has failed. If it succeeded the next time, Surefire does not
+    # report it.
     if (again && name_of[test] == "" && outcome[test] ~ /^(failure|error)$/ && !failed_again[test] \
       && passed[class_of[test]]) {
       outcome[test] = "flaky"
     }
-    # A whole class that ran again has its tests twice.
+    # When a whole class ran again, its tests are there twice.
     if (again && outcome[test] == "passed" && seen[class_of[test], name_of[test]]++) {
       continue
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The native methods of com.ibm.disni.util.NativeAffinity. They throw nothing: DiSNI calls them at
- * the top of its threads, outside of any handler, and a thread that runs anywhere is better than
- * none.
+ * the top of its threads, outside of any handler. A thread without its affinity is better than no
+ * thread.
  */
 #include <jni.h>
 

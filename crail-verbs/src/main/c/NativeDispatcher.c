@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The native methods of com.ibm.disni.verbs.impl.NativeDispatcher, as the jar of DiSNI 2.1 calls
- * them. What fails throws java.io.IOException, also where the method does not announce it: each of
- * its callers does. -1 means: there is none, or not in time.
+ * them. A failed call throws java.io.IOException, even if the method does not declare it, since
+ * every caller of it does. -1 means that there is no result, or none in time.
  */
 #include <jni.h>
 #include <netinet/in.h>
@@ -34,7 +34,7 @@ static void throw_io(JNIEnv *env, const char *call, int error) {
   }
 }
 
-/* The result itself, after an exception if it is one of a failure. */
+/* Returns the result; throws an exception first if it is one of a failure. */
 static jint check(JNIEnv *env, const char *call, int result) {
   if (result < 0) {
     throw_io(env, call, result);
@@ -42,7 +42,7 @@ static jint check(JNIEnv *env, const char *call, int result) {
   return result;
 }
 
-/* The handle of what a call returned, after an exception if it is NULL. */
+/* Returns a pointer as a handle; throws an exception first if it is NULL. */
 static jlong check_made(JNIEnv *env, const char *call, const void *made) {
   if (made == NULL) {
     throw_io(env, call, last_error());
@@ -83,7 +83,7 @@ NATIVE(jint, destroyEp)(JNIEnv *env, jobject self, jlong id) {
   (void)self;
   int result = cm_destroy_qp(POINTER(id));
   if (result < 0) {
-    return check(env, "ibv_destroy_qp", result); /* The id is what still leads to it. */
+    return check(env, "ibv_destroy_qp", result); /* Only the id leads to it. */
   }
   errno = 0;
   return check(env, "rdma_destroy_id", result_of(rdma_destroy_id(POINTER(id))));
@@ -133,10 +133,10 @@ NATIVE(jint, getCmEvent)
 
 NATIVE(jint, ackCmEvent)(JNIEnv *env, jobject self, jint event) {
   (void)env, (void)self, (void)event;
-  return 0; /* done when it was taken */
+  return 0; /* taken and acknowledged together */
 }
 
-/* Java has no say in the number of reads, so there may be as many as the device can do. */
+/* The Java interface has no number of reads, so the limit is that of the device. */
 static struct rdma_conn_param connection(jint retries, jint rnr_retries) {
   return (struct rdma_conn_param){
       .responder_resources = RDMA_MAX_RESP_RES,
@@ -151,7 +151,7 @@ NATIVE(void, connect)
   (void)self;
   struct rdma_conn_param param = connection(retries, rnr_retries);
   if (data != 0) {
-    /* No length of a message is negative, though each has a byte that is. */
+    /* The argument is a signed byte, so a length above 127 arrives as a negative number. */
     if (length < 0 || length > io_crail_verbs_Verbs_MAX_CONNECT_DATA) {
       check(env, "rdma_connect", -EINVAL);
       return;
@@ -173,7 +173,7 @@ NATIVE(jint, disconnect)(JNIEnv *env, jobject self, jlong id) {
   return check(env, "rdma_disconnect", cm_disconnect(POINTER(id)));
 }
 
-/* Java knows the addresses of IPv4 only. */
+/* DiSNI's Java code knows only IPv4 addresses. */
 static jint copy_address(const struct sockaddr *from, jlong to) {
   if (from == NULL || from->sa_family != AF_INET) {
     return -1;
@@ -277,8 +277,8 @@ NATIVE(jint, expPrefetchMr)(JNIEnv *env, jobject self, jlong mr, jlong address, 
 /* ---- Queues ---- */
 
 /*
- * DiSNI destroys a completion channel before its completion queue, which the kernel refuses. So the
- * channel is kept here and goes with the last of its queues.
+ * DiSNI destroys a completion channel before its completion queue. The kernel refuses that. So the
+ * channel is kept here, and destroyed with the last of its queues.
  */
 struct orphan {
   struct ibv_comp_channel *channel;
@@ -288,7 +288,7 @@ struct orphan {
 static pthread_mutex_t orphans_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct orphan *orphans;
 
-/* With the lock. */
+/* Called with the lock held. */
 static int orphan_add(struct ibv_comp_channel *channel) {
   struct orphan *added = malloc(sizeof *added);
   if (added == NULL) {
@@ -299,7 +299,7 @@ static int orphan_add(struct ibv_comp_channel *channel) {
   return 0;
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static int orphan_destroy(const struct ibv_comp_channel *channel) {
   for (struct orphan **at = &orphans; *at != NULL; at = &(*at)->next) {
     struct orphan *found = *at;
@@ -346,8 +346,9 @@ NATIVE(jlong, createCQ)
 NATIVE(jint, destroyCQ)(JNIEnv *env, jobject self, jlong cq) {
   (void)self;
   struct ibv_comp_channel *channel = ((struct ibv_cq *)POINTER(cq))->channel;
-  /* Waits until all events are acknowledged, and so holds nobody up: a channel that is found busy
-   * meanwhile is an orphan before the lock is had below. */
+  /* This waits until all events are acknowledged, so it must not hold the lock. If another
+   * thread finds the channel busy meanwhile, the channel is an orphan before the lock is taken
+   * below. */
   errno = 0;
   int result = result_of(ibv_destroy_cq(POINTER(cq)));
   if (result == 0 && channel != NULL) {
@@ -417,7 +418,7 @@ NATIVE(jint, destroyQP)(JNIEnv *env, jobject self, jlong id) {
   return check(env, "ibv_destroy_qp", cm_destroy_qp(POINTER(id)));
 }
 
-/* The jar always gives 0 for the attributes, whatever its user wants, and that changes nothing. */
+/* The jar always passes 0 for the attributes, so there is nothing to change. */
 NATIVE(jint, modifyQP)(JNIEnv *env, jobject self, jlong qp, jlong attributes) {
   (void)self;
   const struct ibv_qp_attr *wanted = POINTER(attributes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The native methods of io.crail.verbs.Verbs; javac makes their prototypes, and Verbs.java says what
- * they do.
+ * The native methods of io.crail.verbs.Verbs. javac makes their prototypes, and Verbs.java
+ * documents them.
  */
 #include "io_crail_verbs_Verbs.h"
 
@@ -39,7 +39,7 @@ static void throw_verbs(JNIEnv *env, const char *call, int error) {
   }
 }
 
-/* Whether a result is one of success; else there is an exception now. */
+/* Whether a result is one of success. If not, an exception is pending. */
 static int succeeded(JNIEnv *env, const char *call, int result) {
   if (result < 0) {
     throw_verbs(env, call, result);
@@ -47,7 +47,7 @@ static int succeeded(JNIEnv *env, const char *call, int result) {
   return result >= 0;
 }
 
-/* The handle of what a call made, or an exception. */
+/* A pointer as a handle. If it is NULL, an exception is pending. */
 static jlong made(JNIEnv *env, const char *call, const void *pointer) {
   if (pointer == NULL) {
     throw_verbs(env, call, last_error());
@@ -86,7 +86,7 @@ NATIVE(jobjectArray, deviceNames)(JNIEnv *env, jclass type) {
   return names;
 }
 
-/* Opens a device by its Java name; NULL with an exception. */
+/* Opens a device by its Java name. If it returns NULL, an exception is pending. */
 static struct ibv_context *open_device(JNIEnv *env, jstring name) {
   struct ibv_context *context = NULL;
   const char *text = (*env)->GetStringUTFChars(env, name, NULL);
@@ -129,7 +129,7 @@ NATIVE(jlongArray, deviceNumbers)(JNIEnv *env, jclass type, jstring name) {
   return array;
 }
 
-/* Whether a device can have a port of this number; else there is an exception now. */
+/* Whether a device can have a port of this number. If not, an exception is pending. */
 static int is_port(JNIEnv *env, const char *call, jint port) {
   return succeeded(env, call, port < 0 || port > UINT8_MAX ? -EINVAL : 0);
 }
@@ -157,7 +157,7 @@ NATIVE(jlongArray, portNumbers)(JNIEnv *env, jclass type, jstring name, jint num
   return array;
 }
 
-/* An entry that cannot be read is an empty one; so the kernel answers for them. */
+/* An entry that cannot be read counts as empty. The kernel answers for each entry alone. */
 static void read_gids(struct ibv_context *context, jint port, jint length, jbyte *table) {
   for (jint i = 0; i < length; i++) {
     union ibv_gid gid;
@@ -268,7 +268,7 @@ NATIVE(void, destroyId)(JNIEnv *env, jclass type, jlong id) {
   succeeded(env, "rdma_destroy_id", result_of(rdma_destroy_id(POINTER(id))));
 }
 
-/* Reads an address of Java; 0 or -errno. */
+/* Reads an address of Java. Returns 0 or -errno. */
 static int read_address(JNIEnv *env, union address *to, jbyteArray bytes, jint port, jint scope) {
   jbyte copy[sizeof(struct in6_addr)];
   jsize length = bytes != NULL ? (*env)->GetArrayLength(env, bytes) : 0;
@@ -336,7 +336,7 @@ NATIVE(void, setReuseAddress)(JNIEnv *env, jclass type, jlong id, jboolean reuse
                                       &value, sizeof value)));
 }
 
-/* Whether the numbers of a connection fit into the C structure, and into a message. */
+/* Whether the numbers of a connection fit into the C structure and into a message. */
 static int fits(jint responder, jint initiator, jint retries, jint rnr_retries, jint length,
                 jint max_length) {
   return responder >= 0 && responder <= UINT8_MAX && initiator >= 0 && initiator <= UINT8_MAX &&
@@ -404,7 +404,7 @@ NATIVE(jint, getCmEvent)
   return succeeded(env, "rdma_get_cm_event", result) ? to->type : result;
 }
 
-/* Port, scope, address, as Verbs.java reads them; NULL for other kinds of address. */
+/* Port, scope, address, as Verbs.java reads them; NULL for another kind of address. */
 NATIVE(jbyteArray, address)(JNIEnv *env, jclass type, jlong id, jboolean peer) {
   (void)type;
   const union address *known =
@@ -564,7 +564,7 @@ NATIVE(void, destroyQp)(JNIEnv *env, jclass type, jlong id) {
   succeeded(env, "ibv_destroy_qp", cm_destroy_qp(POINTER(id)));
 }
 
-/* ---- Hot path: nothing is shared between queues, nothing allocated ---- */
+/* ---- Hot path: no state shared between queues, no allocation ---- */
 
 NATIVE(jint, postSend)(JNIEnv *env, jclass type, jlong qp, jlong requests, jlong bad) {
   (void)env, (void)type;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processors of the calling thread, as bits of 64-bit words. 0 or more, or -errno. */
+/* The processors of the calling thread, as bits of 64-bit words. Returns 0 or more, or -errno. */
 #ifndef CRAIL_AFFINITY_H
 #define CRAIL_AFFINITY_H
 
@@ -10,7 +10,7 @@
 
 int affinity_set(const uint64_t *mask, int words);
 
-/* How many words there are up to the last that is not 0. */
+/* Returns the number of words up to the last one that is not 0. */
 int affinity_get(uint64_t mask[AFFINITY_WORDS]);
 
 #endif

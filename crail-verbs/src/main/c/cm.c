@@ -36,7 +36,7 @@ int cm_create_channel(struct rdma_event_channel **channel) {
   if (*channel == NULL) {
     return last_error();
   }
-  device_let_destroy_removed(); /* librdmacm has looked at the devices. */
+  device_let_destroy_removed(); /* librdmacm has read the devices. */
   int result = set_nonblocking((*channel)->fd);
   if (result < 0) {
     rdma_destroy_event_channel(*channel);
@@ -49,7 +49,7 @@ int cm_create_id(struct rdma_event_channel *channel, int port_space, struct rdma
   return result_of(rdma_create_id(channel, id, NULL, (enum rdma_port_space)port_space));
 }
 
-/* librdmacm looks into the device of an id without asking whether it has one. */
+/* librdmacm uses the device of an id without checking that the id has one. */
 static int has_device(const struct rdma_cm_id *id) { return id->verbs != NULL; }
 
 int cm_resolve_route(struct rdma_cm_id *id, int timeout_millis) {
@@ -57,7 +57,7 @@ int cm_resolve_route(struct rdma_cm_id *id, int timeout_millis) {
   return has_device(id) ? result_of(rdma_resolve_route(id, timeout_millis)) : -EINVAL;
 }
 
-/* More than a device can do is refused by librdmacm, except for the number that means the most. */
+/* librdmacm refuses numbers that the device cannot do, except the number that means the most. */
 static int cut_reads(struct rdma_cm_id *id, struct rdma_conn_param *param) {
   struct ibv_device_attr device;
   int result = result_of(ibv_query_device(id->verbs, &device));
@@ -108,7 +108,7 @@ static void copy_event(const struct rdma_cm_event *from, struct crail_cm_event *
   to->id = from->id != NULL ? (int64_t)(intptr_t)from->id : -1;
   to->listen_id = from->listen_id != NULL ? (int64_t)(intptr_t)from->listen_id : -1;
   if (from->event == RDMA_CM_EVENT_MULTICAST_JOIN || from->event == RDMA_CM_EVENT_MULTICAST_ERROR) {
-    return; /* The other half of the union. */
+    return; /* The other member of the union is valid. */
   }
   to->qp_number = param->qp_num;
   to->responder_resources = param->responder_resources;
@@ -129,7 +129,7 @@ int cm_next_event(struct rdma_event_channel *channel, int timeout_millis,
     errno = 0;
     if (rdma_get_cm_event(channel, &raw) == 0) {
       copy_event(raw, event);
-      /* At once: an id that is destroyed waits for this. */
+      /* Acknowledged at once, since destroying an id waits for this. */
       return result_of(rdma_ack_cm_event(raw));
     }
     if (errno != EAGAIN && errno != EINTR) {
@@ -151,7 +151,7 @@ void cm_close_removed_devices(void) {
 
 int cm_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attributes) {
   if (!has_device(id) || attributes->send_cq == NULL || attributes->recv_cq == NULL) {
-    return -EINVAL; /* Without queues librdmacm would make some, which cm_destroy_qp knows not. */
+    return -EINVAL; /* librdmacm would make queues that cm_destroy_qp does not know. */
   }
   errno = 0;
   return result_of(rdma_create_qp(id, pd, attributes));
@@ -161,7 +161,7 @@ int cm_destroy_qp(struct rdma_cm_id *id) {
   if (id->qp == NULL) {
     return 0;
   }
-  /* What rdma_destroy_qp does, which tells nobody that it failed, and forgets the queue pair. */
+  /* The same as rdma_destroy_qp, which returns no error and forgets the queue pair after one. */
   errno = 0;
   int result = result_of(ibv_destroy_qp(id->qp));
   if (result == 0) {
@@ -203,7 +203,7 @@ int cq_next_event(struct ibv_comp_channel *channel, int timeout_millis, struct i
 
 int cm_await(const struct rdma_event_channel *events, const struct ibv_comp_channel *completions,
              int wakeup, int timeout_millis) {
-  /* Negative descriptors are passed over. */
+  /* poll ignores negative descriptors. */
   struct pollfd fds[] = {
       {.fd = events != NULL ? events->fd : -1, .events = POLLIN},
       {.fd = completions != NULL ? completions->fd : -1, .events = POLLIN},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The connection manager and completion channels, with waits that end. 0 or -errno. */
+/* The connection manager and completion channels, with waits that end. All return 0 or -errno. */
 #ifndef CRAIL_CM_H
 #define CRAIL_CM_H
 
@@ -16,7 +16,7 @@ union address {
   struct sockaddr_in6 six;
 };
 
-/* length is 4 or 16. */
+/* The length is 4 or 16. */
 int address_make(union address *address, const void *bytes, int length, int port, uint32_t scope);
 
 int cm_create_channel(struct rdma_event_channel **channel);
@@ -24,7 +24,7 @@ int cm_create_id(struct rdma_event_channel *channel, int port_space, struct rdma
 int cm_resolve_route(struct rdma_cm_id *id, int timeout_millis);
 
 /*
- * The queue pair has to be there. Responder resources and initiator depth are cut to what the
+ * The id must have its queue pair. Responder resources and initiator depth are cut to what the
  * device can do.
  */
 int cm_connect(struct rdma_cm_id *id, struct rdma_conn_param *param);
@@ -32,27 +32,30 @@ int cm_accept(struct rdma_cm_id *id, struct rdma_conn_param *param);
 int cm_reject(struct rdma_cm_id *id, const void *data, uint8_t length);
 int cm_disconnect(struct rdma_cm_id *id);
 
-/* Takes an event, copies and acknowledges it; -ETIMEDOUT when there is none in time. */
+/* Takes an event, copies and acknowledges it. Returns -ETIMEDOUT when there is none in time. */
 int cm_next_event(struct rdma_event_channel *channel, int timeout_millis,
                   struct crail_cm_event *event);
 
-/* Has librdmacm notice which devices are gone, which it does by itself only when a new one comes. */
+/*
+ * Lets librdmacm notice which devices are gone. By itself it does so only when a new device comes.
+ */
 void cm_close_removed_devices(void);
 
-/* Both completion queues have to be there. */
+/* Both completion queues must exist. */
 int cm_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attributes);
 
-/* Nothing where there is none; after a failure it is still there. */
+/* Does nothing without a queue pair. After a failure the queue pair still exists. */
 int cm_destroy_qp(struct rdma_cm_id *id);
 
 int cq_create_channel(struct ibv_context *context, struct ibv_comp_channel **channel);
 
-/* Takes an event of a completion channel, which is not acknowledged; -ETIMEDOUT as above. */
+/* Takes an event of a completion channel without acknowledging it. Returns -ETIMEDOUT as above. */
 int cq_next_event(struct ibv_comp_channel *channel, int timeout_millis, struct ibv_cq **cq);
 
 /*
- * Waits until one of these can be taken: an event channel (or NULL), a completion channel (or NULL),
- * a wake-up (or -1), which is taken. Returns READY_ bits of Verbs.java, 0 when the time is over.
+ * Waits until one of these has an event: an event channel (or NULL), a completion channel (or
+ * NULL), a wake-up (or -1). Only the wake-up is taken. Returns READY_ bits of Verbs.java, or 0 when
+ * the time is over.
  */
 int cm_await(const struct rdma_event_channel *events, const struct ibv_comp_channel *completions,
              int wakeup, int timeout_millis);

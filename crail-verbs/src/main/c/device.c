@@ -41,7 +41,7 @@ int device_list(struct ibv_device ***list) {
     device_let_destroy_removed();
     return count;
   }
-  /* A kernel without RDMA has no devices; that is no failure. */
+  /* A kernel without RDMA has no devices, which is no failure. */
   return errno == ENOSYS || errno == ENOENT || errno == 0 ? 0 : -errno;
 }
 
@@ -63,7 +63,7 @@ int device_open(const char *name, struct ibv_context **context) {
   return result;
 }
 
-/* Whether this process sees the entries of devices at all, which some containers hide. */
+/* Whether this process sees the entries of any device. Some containers hide them. */
 static int sees_entries(void) {
   DIR *entries = opendir(ENTRIES);
   int seen = 0;
@@ -89,14 +89,14 @@ int device_present(const struct ibv_context *context, int64_t entry) {
   if (entry == UNSEEN_ENTRY) {
     return 1;
   }
-  /* Goes first, before the kernel waits for whoever uses the device. */
+  /* The entry disappears first; then the kernel waits for the users of the device. */
   return stat(context->device->dev_path, &now) == 0 ? (int64_t)now.st_ino == entry
                                                     : errno != ENOENT;
 }
 
 int mtu_bytes(enum ibv_mtu mtu) { return mtu >= IBV_MTU_256 ? 128 << mtu : 0; }
 
-/* The kernel counts only the rights in the first name space of users. */
+/* The kernel honours only capabilities in the first user namespace. */
 static int in_first_user_namespace(void) {
   unsigned inside = 1;
   unsigned outside = 1;

@@ -19,7 +19,7 @@
 
 _Static_assert(sizeof(void *) == 8, "handles and addresses have 64 bits");
 
-/* What io.crail.verbs.Layouts says. */
+/* The constants of io.crail.verbs.Layouts. */
 SAME(sizeof(struct ibv_sge), JAVA(SGE_SIZE));
 FIELD(struct ibv_sge, addr, 8, JAVA(SGE_ADDRESS));
 FIELD(struct ibv_sge, length, 4, JAVA(SGE_LENGTH));
@@ -119,7 +119,7 @@ SAME(-ETIMEDOUT, io_crail_verbs_Verbs_TIMED_OUT);
 SAME(RDMA_MAX_RESP_RES, io_crail_verbs_Verbs_MOST_READS);
 SAME(RDMA_MAX_INIT_DEPTH, io_crail_verbs_Verbs_MOST_READS);
 
-/* What is typed into the classes of DiSNI beside what it asks for. */
+/* The numbers that DiSNI's classes have as constants, and do not ask for. */
 SAME(sizeof(struct sockaddr_in), 16);
 FIELD(struct sockaddr_in, sin_family, 2, 0);
 FIELD(struct sockaddr_in, sin_port, 2, 2);

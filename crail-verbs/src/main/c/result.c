@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char *error_text(int error, char *buffer, size_t size) {
-  /* The variant of GNU, which returns the text. */
+  /* The GNU variant, which returns the text. */
   return strerror_r(abs(error), buffer, size);
 }
 

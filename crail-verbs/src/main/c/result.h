@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One way to say how a call went: 0 or more, or a negative error number. */
+/* One form for the result of a call: 0 or more, or a negative error number. */
 #ifndef CRAIL_RESULT_H
 #define CRAIL_RESULT_H
 
 #include <errno.h>
 #include <stddef.h>
 
-/* The error of a call that failed; some fail without saying why. */
+/* The error of a failed call. Some calls fail without setting errno. */
 static inline int last_error(void) { return errno != 0 ? -errno : -EIO; }
 
 /*
- * librdmacm gives -1 and errno, libibverbs a positive error number, and drivers sometimes the one
- * for the other.
+ * librdmacm returns -1 and sets errno, libibverbs returns a positive error number, and drivers
+ * sometimes use the other form.
  */
 static inline int result_of(int returned) {
   if (returned == 0) {
@@ -23,7 +23,7 @@ static inline int result_of(int returned) {
   return returned > 0 ? -returned : returned;
 }
 
-/* The text of an error number, negative or not, in the buffer or elsewhere. */
+/* The text of an error number, negative or not. It is in the buffer or elsewhere. */
 const char *error_text(int error, char *buffer, size_t size);
 
 /* "call: text (errno number)", cut to the buffer. */

@@ -49,7 +49,7 @@ int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline) {
 }
 
 int readable_until(int fd, int64_t deadline) {
-  /* Also ends the loop of a caller whose descriptor is always ready but never gives anything. */
+  /* Also ends the loop of a caller whose descriptor is always ready but never has anything. */
   if (deadline != NEVER && now_nanos() >= deadline) {
     return -ETIMEDOUT;
   }
@@ -58,7 +58,7 @@ int readable_until(int fd, int64_t deadline) {
   if (ready <= 0) {
     return ready == 0 ? -ETIMEDOUT : ready;
   }
-  /* Hang-ups and errors are left to the read that follows. */
+  /* Hang-ups and errors show in the read that follows. */
   return wanted.revents & POLLNVAL ? -EBADF : 0;
 }
 
@@ -74,7 +74,7 @@ int wakeup_create(void) {
 
 int wakeup_signal(int fd) {
   uint64_t one = 1;
-  /* EAGAIN: the counter is full, so that the waiting thread is woken anyway. */
+  /* EAGAIN: the counter is full, so the waiting thread is woken anyway. */
   return write(fd, &one, sizeof one) == sizeof one || errno == EAGAIN ? 0 : -errno;
 }
 

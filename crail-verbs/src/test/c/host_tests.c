@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What needs no device: texts, addresses, times, wake-ups, the ways in which RDMA is missing. */
+/*
+ * Tests that need no device: texts, addresses, times, wake-ups, and the ways in which RDMA can be
+ * missing.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -86,7 +89,7 @@ static void times_are_rounded_up_and_bounded(void) {
 
 static void ignore_signal(int number) { (void)number; }
 
-/* Signals all the time, as in a JVM that is profiled. */
+/* Sends signals all the time, as a profiler of a JVM does. */
 static void with_signals(void (*body)(void)) {
   struct sigaction ignoring = {.sa_handler = ignore_signal};
   struct sigaction before;
@@ -166,11 +169,11 @@ static void an_unknown_device_is_not_there(void) {
   CHECK_EQUAL(-ENODEV, device_open("no such device", &context));
 }
 
-/* What the library last asked the kernel for; most machines have fewer processors than that. */
+/* What the library last passed to the kernel. Most machines have fewer processors than that. */
 static uint64_t asked[AFFINITY_WORDS];
 static size_t asked_size;
 
-/* In place of the C library's, and then the same. */
+/* Replaces the C library's function, and then does the same. */
 int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *mask) {
   asked_size = size;
   memset(asked, 0, sizeof asked);
@@ -252,7 +255,7 @@ static void libibverbs_destroys_what_the_kernel_has_destroyed(void) {
   CHECK(allowed != NULL);
   device_let_destroy_removed();
   CHECK(*allowed);
-  /* Nor is the environment touched, which other threads read. */
+  /* The environment is not changed, since other threads may read it. */
   CHECK(getenv("RDMAV_ALLOW_DISASSOC_DESTROY") == NULL);
 }
 
@@ -268,7 +271,7 @@ static void a_queue_pair_needs_both_completion_queues(void) {
 
 static int refuses_to_destroy;
 
-/* In place of that of libibverbs, which is called where it is not to fail. */
+/* Replaces the function of libibverbs, which is called unless the test wants a failure. */
 int ibv_destroy_qp(struct ibv_qp *qp) {
   int (*destroy)(struct ibv_qp *) = dlsym(RTLD_NEXT, "ibv_destroy_qp");
   return refuses_to_destroy ? EBUSY : destroy(qp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verbs-tests [--rdma]: runs all tests, those that need RDMA only where there are devices; with
- * --rdma it is a failure that there are none.
+ * verbs-tests [--rdma]: runs all tests. Tests that need RDMA run only if there are devices. With
+ * --rdma it is a failure if there are none.
  */
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What needs devices: from 10.9.0.1 to 10.9.0.2, and fd00:9::1 to fd00:9::2, of bin/rdma-vm. */
+/*
+ * Tests that need devices: from 10.9.0.1 to 10.9.0.2, and from fd00:9::1 to fd00:9::2, of
+ * bin/rdma-vm.
+ */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,7 +27,7 @@ static const uint8_t nobody[] = {10, 9, 0, 99};
 static const uint8_t any_four[4];
 static const uint8_t any_six[16];
 
-/* One end of a connection, with an event channel of its own. */
+/* One end of a connection, with its own event channel. */
 struct end {
   struct rdma_event_channel *channel;
   struct rdma_cm_id *id;
@@ -47,7 +50,7 @@ static void open_id(struct end *end) {
   CHECK_EQUAL(0, cm_create_id(end->channel, RDMA_PS_TCP, &end->id));
 }
 
-/* Queue pair and memory of an end whose device is known. */
+/* Creates queue pair and memory of an end whose device is known. */
 static void open_queues(struct end *end) {
   struct ibv_context *context = end->id->verbs;
   end->pd = ibv_alloc_pd(context);
@@ -109,7 +112,7 @@ static void open_listener(struct end *end, const uint8_t *bytes, int length) {
   CHECK(port_of(end) != 0);
 }
 
-/* A client as far as it can go before connecting. */
+/* Prepares a client up to the point where it can connect. */
 static void open_client(struct end *end, const uint8_t *bytes, int length, int port) {
   union address address;
   open_id(end);
@@ -132,14 +135,14 @@ static struct rdma_conn_param parameters(const char *text) {
   };
 }
 
-/* The three ends of a connection that stands. */
+/* The three ends of an established connection. */
 struct connection {
   struct end listener;
   struct end client;
   struct end server;
 };
 
-/* Both sides say something in their private data. */
+/* Connects. Both sides send private data. */
 static void connect_ends(struct connection *ends, const uint8_t *bytes, int length) {
   memset(ends, 0, sizeof *ends);
   open_listener(&ends->listener, bytes, length);
@@ -342,7 +345,7 @@ static void messages_arrive_and_raise_events(const uint8_t *bytes, int length) {
   CHECK_EQUAL(0, post_receive(&ends.server, 1, 0, 1024));
   CHECK_EQUAL(0, post_receive(&ends.server, 2, 1024, BUFFER - 1024));
 
-  /* Inline memory may be changed at once. */
+  /* Inline memory may change at once. */
   memcpy(ends.client.buffer, "small", 6);
   CHECK_EQUAL(0, post(&ends.client, IBV_WR_SEND, IBV_SEND_INLINE, 6, NULL, 0));
   memset(ends.client.buffer, 'y', 40000);
@@ -405,7 +408,7 @@ static void a_wrong_key_is_refused_and_nothing_is_written(void) {
   CHECK_EQUAL(7, done.wr_id);
   CHECK_EQUAL(ends.client.id->qp->qp_num, done.qp_num);
   CHECK_EQUAL(0, ends.server.buffer[0]);
-  /* The queue pair is lost: what is posted now is flushed. */
+  /* The queue pair is lost, so a new request is flushed. */
   CHECK_EQUAL(0, post(&ends.client, IBV_WR_SEND, 0, 64, NULL, 0));
   CHECK_EQUAL(IBV_WC_WR_FLUSH_ERR, completion(&ends.client).status);
   close_ends(&ends);

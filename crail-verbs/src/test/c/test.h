@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A runner of tests: each is a function that ends at its first check that does not hold. */
+/* A runner of tests. Each test is a function that ends at its first failed check. */
 #ifndef CRAIL_TEST_H
 #define CRAIL_TEST_H
 
@@ -16,7 +16,7 @@ struct test {
   { NULL, NULL }
 
 extern const struct test host_tests[];
-/* Need devices with the addresses of bin/rdma-vm. */
+/* These need devices with the addresses of bin/rdma-vm. */
 extern const struct test rdma_tests[];
 
 _Noreturn void test_failed(const char *file, int line, const char *what, int64_t expected,

@@ -2,7 +2,8 @@
 package io.crail;
 
 /**
- * Which attributes of a node are to be set, and to what; null for those that stay.
+ * The attributes of a node that are to be set, and their new values. An attribute that is null is
+ * left unchanged.
  *
  * @param owner name of the owner
  * @param group name of the group
@@ -12,17 +13,34 @@ package io.crail;
  */
 public record CrailAttributeChanges(
     String owner, String group, Integer permissions, Long modificationTime, Long accessTime) {
-  /** Sets the permission bits. */
+  /**
+   * Sets the permission bits.
+   *
+   * @param permissions twelve permission bits, as in POSIX
+   * @return the change
+   */
   public static CrailAttributeChanges ofPermissions(int permissions) {
     return new CrailAttributeChanges(null, null, permissions, null, null);
   }
 
-  /** Sets owner, group or both; null for one that stays. */
+  /**
+   * Sets owner, group or both. A name that is null is left unchanged.
+   *
+   * @param owner name of the owner
+   * @param group name of the group
+   * @return the change
+   */
   public static CrailAttributeChanges ofOwner(String owner, String group) {
     return new CrailAttributeChanges(owner, group, null, null, null);
   }
 
-  /** Sets times; null for one that stays. */
+  /**
+   * Sets one or both times. A time that is null is left unchanged.
+   *
+   * @param modificationTime milliseconds since 1970
+   * @param accessTime milliseconds since 1970
+   * @return the change
+   */
   public static CrailAttributeChanges ofTimes(Long modificationTime, Long accessTime) {
     return new CrailAttributeChanges(null, null, null, modificationTime, accessTime);
   }

@@ -2,18 +2,20 @@
 package io.crail;
 
 /**
- * What is known of a node for others than Crail, which keeps and shows it and enforces nothing.
+ * Attributes that Crail keeps and shows for other programs. Crail enforces none of them.
  *
- * @param owner name of the owner: who created the node, until somebody sets it
- * @param group name of the group: that of the container in which it was created
+ * @param owner name of the owner: the user who created the node, until it is set
+ * @param group name of the group: the group of the container in which the node was created, until
+ *     it is set
  * @param permissions twelve permission bits, as in POSIX
- * @param modificationTime when bytes or children changed last, or what was set since; milliseconds
- *     since 1970
- * @param accessTime when the node was created, or what was set since; milliseconds since 1970
+ * @param modificationTime the last change of bytes or children, or the time that was set since;
+ *     milliseconds since 1970
+ * @param accessTime the creation of the node, or the time that was set since; milliseconds since
+ *     1970
  */
 public record CrailAttributes(
     String owner, String group, int permissions, long modificationTime, long accessTime) {
-  /** The permission bits of a node with bytes that is created without any. */
+  /** The permission bits of a file or key-value that is created without any. */
   public static final int FILE_PERMISSIONS = 0644;
 
   /** The permission bits of a container that is created without any. */

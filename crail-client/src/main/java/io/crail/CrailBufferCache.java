@@ -4,8 +4,9 @@ package io.crail;
 /** Lends buffers of one size. Thread-safe. */
 public interface CrailBufferCache {
   /**
-   * Lends a buffer, cleared; its content is arbitrary.
+   * Lends a buffer. Its position is 0 and its limit is its capacity; its content is arbitrary.
    *
+   * @return the buffer
    * @throws Exception a {@code LimitExceededException} when all are lent
    */
   CrailBuffer allocateBuffer() throws Exception;
@@ -13,6 +14,7 @@ public interface CrailBufferCache {
   /**
    * Takes a lent buffer back. No operation may be using it.
    *
+   * @param buffer a buffer that {@link #allocateBuffer} returned
    * @throws Exception an {@code IllegalArgumentException} for a buffer that was not lent here, or
    *     was given back before
    */

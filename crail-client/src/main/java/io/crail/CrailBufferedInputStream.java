@@ -12,8 +12,8 @@ import java.util.Objects;
  * Reads through slices of memory that are filled ahead of the reader. Numbers are big-endian. Not
  * thread-safe.
  *
- * <p>The end is the size of the file as its handle knows it; after {@link CrailNode#refresh()} the
- * stream goes on after it.
+ * <p>The end of the stream is the size of the file as its handle knows it. After {@link
+ * CrailNode#refresh()} the stream continues to the new end.
  */
 public abstract class CrailBufferedInputStream extends InputStream {
   private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
@@ -24,41 +24,43 @@ public abstract class CrailBufferedInputStream extends InputStream {
   protected CrailBufferedInputStream() {}
 
   /**
-   * Takes back the slice that was given last, and gives the next one.
+   * Takes back the slice that this method returned last, and returns the next one.
    *
    * @param wait whether to wait for it
-   * @return bytes to read, at least one; null at the end, and when it would have to be waited for
+   * @return bytes to read, at least one; null at the end, and when the slice is not filled yet and
+   *     {@code wait} is false
    * @throws IOException the error of the read
    */
   protected abstract ByteBuffer nextSlice(boolean wait) throws IOException;
 
-  /** Fewest bytes for which {@link #readStraight} is worth a try. */
+  /** {@return the fewest bytes for which {@link #readStraight} is worth a try} */
   protected int leastStraight() {
     return Integer.MAX_VALUE;
   }
 
   /**
-   * Reads what is in no slice yet without one between; with what is in slices before that. Called
-   * when {@link #slice} is empty.
+   * Reads bytes that are in no slice yet directly into {@code target}. Bytes that are already in
+   * slices come first. Called when {@link #slice} is empty.
    *
-   * @return bytes read; 0 when they are to come through {@link #nextSlice}
+   * @param target receives the bytes
+   * @return bytes read; 0 when the bytes have to come through {@link #nextSlice}
    * @throws IOException the error of the read
    */
   protected int readStraight(ByteBuffer target) throws IOException {
     return 0;
   }
 
-  /** The slice that is being consumed; may be empty. */
+  /** {@return the slice that is being consumed; it may be empty} */
   protected final ByteBuffer slice() {
     return slice;
   }
 
-  /** Forgets the slice, after a change of position. */
+  /** Drops the slice, after a change of position. */
   protected final void dropSlice() {
     slice = EMPTY;
   }
 
-  /** True when there is a byte; waits for it. */
+  /** True when there is a byte. Waits for it. */
   private boolean more() throws IOException {
     return slice.hasRemaining() || take(nextSlice(true));
   }
@@ -79,10 +81,11 @@ public abstract class CrailBufferedInputStream extends InputStream {
   }
 
   /**
-   * Reads as much as there is room or the file has left, waiting for it; -1 at the end.
+   * Reads as many bytes as there is room for or the file has left. Waits for them.
    *
-   * @throws InterruptedIOException when the thread is interrupted while it waits, with the bytes
-   *     that were read before; the next read goes on after them
+   * @return bytes read; -1 at the end
+   * @throws InterruptedIOException when the thread is interrupted while it waits; the exception has
+   *     the number of bytes that were read before. The next read continues after them
    */
   @Override
   public final int read(byte[] target, int offset, int length) throws IOException {
@@ -114,7 +117,13 @@ public abstract class CrailBufferedInputStream extends InputStream {
     }
   }
 
-  /** Reads as much as there is room or the file has left, waiting for it; -1 at the end. */
+  /**
+   * Reads as many bytes as there is room for or the file has left. Waits for them.
+   *
+   * @param target receives the bytes; its position moves after them
+   * @return bytes read; -1 at the end
+   * @throws IOException the error of the read
+   */
   public final int read(ByteBuffer target) throws IOException {
     int wanted = target.remaining();
     int count = 0;
@@ -139,25 +148,39 @@ public abstract class CrailBufferedInputStream extends InputStream {
   }
 
   /**
-   * Reads from a position, as much as there is room or the file has left; the position of the
-   * stream and what was read ahead stay.
+   * Reads from a position as many bytes as there is room for or the file has left. The position of
+   * the stream and its slices stay as they are.
    *
+   * @param position of the first byte in the file
+   * @param target receives the bytes
+   * @param offset where in {@code target} the first byte goes
+   * @param length most bytes to read
    * @return bytes read; -1 for a position at or after the end
-   * @throws IOException an {@code OutOfRangeException} for a negative position; for a stream over a
-   *     multi-file, that it has no positions
+   * @throws IOException an {@code OutOfRangeException} for a negative position; also for a stream
+   *     over a multi-file, which has no positions
    */
   public final int read(long position, byte[] target, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, target.length);
     return readAt(position, target, offset, length);
   }
 
-  /** Reads from a position; the arguments are checked. */
+  /**
+   * Reads from a position. The arguments are checked already.
+   *
+   * @param position of the first byte in the file
+   * @param target receives the bytes
+   * @param offset where in {@code target} the first byte goes
+   * @param length most bytes to read
+   * @return bytes read; -1 for a position at or after the end
+   * @throws IOException the error of the read
+   */
   protected abstract int readAt(long position, byte[] target, int offset, int length)
       throws IOException;
 
   /**
    * Reads eight bytes.
    *
+   * @return the number
    * @throws Exception an {@link EOFException} when the file has fewer left
    */
   public final double readDouble() throws Exception {
@@ -167,6 +190,7 @@ public abstract class CrailBufferedInputStream extends InputStream {
   /**
    * Reads four bytes.
    *
+   * @return the number
    * @throws Exception an {@link EOFException} when the file has fewer left
    */
   public final float readFloat() throws Exception {
@@ -176,6 +200,7 @@ public abstract class CrailBufferedInputStream extends InputStream {
   /**
    * Reads four bytes.
    *
+   * @return the number
    * @throws Exception an {@link EOFException} when the file has fewer left
    */
   public final int readInt() throws Exception {
@@ -185,6 +210,7 @@ public abstract class CrailBufferedInputStream extends InputStream {
   /**
    * Reads eight bytes.
    *
+   * @return the number
    * @throws Exception an {@link EOFException} when the file has fewer left
    */
   public final long readLong() throws Exception {
@@ -194,6 +220,7 @@ public abstract class CrailBufferedInputStream extends InputStream {
   /**
    * Reads two bytes.
    *
+   * @return the number
    * @throws Exception an {@link EOFException} when the file has fewer left
    */
   public final short readShort() throws Exception {
@@ -212,7 +239,7 @@ public abstract class CrailBufferedInputStream extends InputStream {
     return value;
   }
 
-  /** Skips bytes; fewer at the end. */
+  /** Skips bytes; fewer when the file ends before. */
   @Override
   public long skip(long count) throws IOException {
     long left = count;
@@ -227,13 +254,15 @@ public abstract class CrailBufferedInputStream extends InputStream {
   /**
    * Sets the position.
    *
+   * @param position of the next byte
    * @throws IOException an {@code OutOfRangeException} for a position that is negative or after the
-   *     end; for a stream over a multi-file, that it has no positions
+   *     end; also for a stream over a multi-file, which has no positions
    */
   public abstract void seek(long position) throws IOException;
 
   /**
-   * Bytes that can be read without waiting; 0 also when they have not arrived yet, and at the end.
+   * {@return the number of bytes that can be read without waiting; 0 at the end, and when the next
+   * bytes have not arrived yet}
    *
    * @throws java.io.UncheckedIOException the error of the read that would bring them
    */
@@ -249,7 +278,10 @@ public abstract class CrailBufferedInputStream extends InputStream {
     }
   }
 
-  /** The position of the next byte; for a stream over a multi-file, the bytes read so far. */
+  /**
+   * {@return the position of the next byte; for a stream over a multi-file, the number of bytes
+   * read so far}
+   */
   public abstract long position();
 
   /** Waits for reads in flight and gives the memory back. */

@@ -9,38 +9,43 @@ import java.util.Objects;
 import java.util.concurrent.Future;
 
 /**
- * Appends to a file through slices of memory: a slice that is full leaves at once, while the next
- * one is filled; the writer waits only while all slices are on their way. Numbers are big-endian.
- * Not thread-safe.
+ * Appends to a file through slices of memory. A full slice is sent at once, while the next one is
+ * filled. The writer waits only when all slices are in flight. Numbers are big-endian. Not
+ * thread-safe.
  *
- * <p>{@link #flush} does nothing: bytes leave when a slice is full, with {@link #purge}, {@link
- * #sync} and {@link #close}, and are visible to others after the latter two. An error of an earlier
- * write is thrown by the next call that waits for one.
+ * <p>{@link #flush} does nothing. Bytes are sent when a slice is full, with {@link #purge}, with
+ * {@link #sync} and with {@link #close}. Other clients see them after {@code sync} and {@code
+ * close}. An error of an earlier write is thrown by the next call that waits for a write.
  */
 public abstract class CrailBufferedOutputStream extends OutputStream {
   /** For implementations. */
   protected CrailBufferedOutputStream() {}
 
   /**
-   * The slice that is being filled, with room for a byte at least.
+   * {@return the slice that is being filled, with room for at least one byte}
    *
    * @throws IOException the error of an earlier write, or that the stream is closed
    */
   protected abstract ByteBuffer room() throws IOException;
 
-  /** Some bytes were put into the slice of the last {@link #room}. */
+  /**
+   * Called after bytes were put into the slice of the last {@link #room}.
+   *
+   * @throws IOException the error of an earlier write
+   */
   protected abstract void filled() throws IOException;
 
-  /** Fewest bytes for which {@link #writeStraight} is worth a try. */
+  /** {@return the fewest bytes for which {@link #writeStraight} is worth a try} */
   protected int leastStraight() {
     return Integer.MAX_VALUE;
   }
 
   /**
-   * Writes without a slice between; advances the position of {@code source} by what was taken. Its
-   * memory may be in use until {@link #awaitStraight}.
+   * Writes directly from {@code source} and advances its position by the bytes that were taken. Its
+   * memory may be in use until {@link #awaitStraight} returns.
    *
-   * @return false when the bytes are to go through {@link #room}
+   * @param source has the bytes
+   * @return false when the bytes have to go through {@link #room}
    * @throws IOException the error of this or an earlier write, or that the stream is closed
    */
   protected boolean writeStraight(ByteBuffer source) throws IOException {
@@ -48,7 +53,7 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
   }
 
   /**
-   * Waits until the memory of {@link #writeStraight} is the caller's again.
+   * Waits until the memory given to {@link #writeStraight} belongs to the caller again.
    *
    * @param written false when another error is being thrown
    * @throws IOException the error of the write
@@ -67,10 +72,10 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
   }
 
   /**
-   * Writes bytes, waiting for room.
+   * Writes bytes, and waits for room.
    *
-   * @throws InterruptedIOException when the thread is interrupted while it waits, with the bytes
-   *     that were written before
+   * @throws InterruptedIOException when the thread is interrupted while it waits; the exception has
+   *     the number of bytes that were written before
    */
   @Override
   public final void write(byte[] source, int offset, int length) throws IOException {
@@ -104,7 +109,12 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
     }
   }
 
-  /** Writes all that remains in {@code source}. */
+  /**
+   * Writes all that remains in {@code source}, and waits for room.
+   *
+   * @param source has the bytes; its position moves to its limit
+   * @throws IOException the error of this or an earlier write, or that the stream is closed
+   */
   public final void write(ByteBuffer source) throws IOException {
     boolean written = false;
     try {
@@ -125,17 +135,32 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
     }
   }
 
-  /** Writes eight bytes. */
+  /**
+   * Writes eight bytes.
+   *
+   * @param value the number
+   * @throws Exception the error of an earlier write, or that the stream is closed
+   */
   public final void writeDouble(double value) throws Exception {
     writeLong(Double.doubleToRawLongBits(value));
   }
 
-  /** Writes four bytes. */
+  /**
+   * Writes four bytes.
+   *
+   * @param value the number
+   * @throws Exception the error of an earlier write, or that the stream is closed
+   */
   public final void writeFloat(float value) throws Exception {
     writeInt(Float.floatToRawIntBits(value));
   }
 
-  /** Writes four bytes. */
+  /**
+   * Writes four bytes.
+   *
+   * @param value the number
+   * @throws Exception the error of an earlier write, or that the stream is closed
+   */
   public final void writeInt(int value) throws Exception {
     ByteBuffer slice = room();
     if (slice.remaining() >= Integer.BYTES) {
@@ -146,7 +171,12 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
     }
   }
 
-  /** Writes eight bytes. */
+  /**
+   * Writes eight bytes.
+   *
+   * @param value the number
+   * @throws Exception the error of an earlier write, or that the stream is closed
+   */
   public final void writeLong(long value) throws Exception {
     ByteBuffer slice = room();
     if (slice.remaining() >= Long.BYTES) {
@@ -157,7 +187,12 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
     }
   }
 
-  /** Writes two bytes. */
+  /**
+   * Writes two bytes.
+   *
+   * @param value the number
+   * @throws Exception the error of an earlier write, or that the stream is closed
+   */
   public final void writeShort(short value) throws Exception {
     ByteBuffer slice = room();
     if (slice.remaining() >= Short.BYTES) {
@@ -175,36 +210,43 @@ public abstract class CrailBufferedOutputStream extends OutputStream {
   }
 
   /**
-   * Sends what is in memory. The stream can be written to afterwards.
+   * Sends the bytes that are in memory. The stream can be written to afterwards.
    *
-   * @return ends when all bytes so far lie at the datanodes; others see them after {@link #sync}
+   * @return ends when all bytes written so far are at the datanodes; other clients see them after
+   *     {@link #sync}
    * @throws IOException the error of an earlier write
    */
   public abstract Future<CrailResult> purge() throws IOException;
 
   /**
-   * Sends what is in memory and makes all bytes so far visible to other clients.
+   * Sends the bytes that are in memory, and makes all bytes written so far visible to other
+   * clients.
    *
+   * @return ends when other clients see the bytes
    * @throws IOException the error of an earlier write
    */
   public abstract Future<Void> sync() throws IOException;
 
   /**
-   * Sends what is in memory, waits for all writes, makes them visible, and gives the write lease
-   * back.
+   * Sends the bytes that are in memory, waits for all writes, makes them visible to other clients,
+   * and gives the write lease back.
    *
-   * @throws IOException the first error; the stream is closed all the same
+   * @throws IOException the first error; the stream is closed even then
    */
   @Override
   public abstract void close() throws IOException;
 
-  /** The position in the file of the first byte that has not left the stream's memory. */
+  /** {@return the position in the file of the first byte that the stream has not sent} */
   public abstract long position();
 
   /** Does nothing; see {@link #purge} and {@link #sync}. */
   @Override
   public void flush() throws IOException {}
 
-  /** The file. */
+  /**
+   * {@return the file}
+   *
+   * @throws IOException never; programs for Apache Crail expect it
+   */
   public abstract CrailNode getFile() throws IOException;
 }

@@ -3,7 +3,7 @@ package io.crail;
 
 import java.util.Iterator;
 
-/** A node that holds nodes of every type but key-values. */
+/** A node that holds nodes of every type except key-values. */
 public interface CrailDirectory extends CrailContainer {
   @Override
   int files();

@@ -2,41 +2,48 @@
 package io.crail;
 
 /**
- * A node with bytes, append-only, with one writer at a time. Whoever creates it may write; later
- * any client may append that opens an output stream while nobody else has one open.
+ * A node with bytes. Bytes can only be appended, by one writer at a time. The client that creates a
+ * file may write to it. Later any client may append, by opening an output stream while no other
+ * stream is open.
  */
 public interface CrailFile extends CrailNode {
   /**
    * Opens a stream that reads into the caller's buffers.
    *
-   * @param readHint bytes that will be read from the start on; locations up to there are asked for
-   *     ahead of the reads
+   * @param readHint bytes that will be read from the start of the file; the stream asks for their
+   *     locations ahead of the reads
+   * @return the stream
+   * @throws Exception a {@code ClosedException} when the store is closed; the error of the create,
+   *     for a handle that came early
    */
   CrailInputStream getDirectInputStream(long readHint) throws Exception;
 
   /**
    * Opens a stream that appends from the caller's buffers.
    *
-   * @param writeHint position up to which bytes will be written, 0 when nobody knows; space is
-   *     asked for ahead of the writes up to there, in whole blocks when it is that much: one at
-   *     first, then more the more is written. Behind it, and without one, space is asked for ahead
-   *     from two blocks on, half as much as was written. What lies wholly after the end goes back
-   *     with the close
-   * @throws Exception a {@code WriteLeaseHeldException} when another stream is open, from this
-   *     handle or anywhere
+   * @param writeHint the position up to which bytes will be written; 0 when it is unknown. Up to
+   *     this position the stream asks for space ahead of the writes. When that is a block or more,
+   *     it asks for whole blocks: one at first, then more as more is written. After this position,
+   *     or without a hint, the stream asks ahead once two blocks are written, for half as much as
+   *     was written. Space that stays unused goes back with the close
+   * @return the stream
+   * @throws Exception a {@code WriteLeaseHeldException} when another output stream is open, from
+   *     this handle or from any other
    */
   CrailOutputStream getDirectOutputStream(long writeHint) throws Exception;
 
-  /** The write lease that this handle holds, 0 for none. */
+  /** {@return the write lease that this handle holds; 0 for none} */
   long getToken();
 
-  /** The node's id. */
+  /** {@return the id of the node} */
   long getFd();
 
   /**
    * Opens a buffered stream to read.
    *
    * @param readHint as for {@link #getDirectInputStream}
+   * @return the stream
+   * @throws Exception as {@link #getDirectInputStream}
    */
   CrailBufferedInputStream getBufferedInputStream(long readHint) throws Exception;
 
@@ -44,6 +51,8 @@ public interface CrailFile extends CrailNode {
    * Opens a buffered stream to append.
    *
    * @param writeHint as for {@link #getDirectOutputStream}
+   * @return the stream
+   * @throws Exception as {@link #getDirectOutputStream}
    */
   CrailBufferedOutputStream getBufferedOutputStream(long writeHint) throws Exception;
 }

@@ -2,37 +2,46 @@
 package io.crail;
 
 /**
- * A value in a table. To put one is to create its key, write the bytes and close the stream, or
- * {@link CrailStore#put} for all of that. The last put wins, and puts are ordered by their creates:
- * a create takes the old value away for everybody at once, and the new one grows, from nothing, as
- * files do. While {@link CrailStore#put} brings the bytes the node {@linkplain #isBeingPut says
- * so}, and {@link CrailStore#get} waits for them.
+ * A value in a table. To put a value means to create its key, to write the bytes and to close the
+ * stream; {@link CrailStore#put} does all of that. Puts on one key are ordered by their creates,
+ * and the last one wins. A create takes the old value away for everybody at once; the new value
+ * then grows from nothing, as a file does. While {@link CrailStore#put} sends the bytes, {@link
+ * #isBeingPut} is true, and {@link CrailStore#get} waits.
  *
- * <p>When the key is put again, or deleted, whoever still holds this value gets a {@code
- * StaleNodeException}: a reader at the next access to its bytes; a writer when it needs more space,
- * with {@code sync()} and with {@code close()}, and at any write once its lease should have been
- * renewed, which is every third of {@code crail.lease}. Until then writes into space that it has
- * already succeed. For a put that means that a later one has taken its place: nobody will read
- * these bytes, and who only wants some value under the key is done. Who needs this very value to be
- * there puts it again, from the create on. The stream is closed and its space is free all the same.
+ * <p>When the key is put again or deleted, every client that still holds this value gets a {@code
+ * StaleNodeException}. A reader gets it at its next access to the bytes. A writer gets it when it
+ * needs more space, with {@code sync()} and with {@code close()}. A writer also gets it at any
+ * write after its lease should have been renewed; a lease is renewed every third of {@code
+ * crail.lease}. Until then, writes into space that the writer already has succeed.
  *
- * <p>A small value ({@code crail.namenode.smallvalue}) comes with its lookup. The first read of a
- * handle that was looked up takes what came, for a second from the lookup: the value as it was
- * then. Every other read asks whether the value is still there. A stream keeps the bytes of a small
- * value back until its {@code sync()}, {@code purge()} or {@code close()}.
+ * <p>For a put this error means that a later put has won: nobody will read these bytes. A program
+ * that only needs some value under the key is done. A program that needs this value puts it again,
+ * beginning with the create. The stream is closed and its space is free in either case.
+ *
+ * <p>A small value ({@code crail.namenode.smallvalue}) comes with its lookup. For a second after
+ * the lookup, the first read of that handle returns these bytes: the value as it was at the lookup.
+ * Every other read asks whether the value still exists. A stream keeps the bytes of a small value
+ * in memory until its {@code sync()}, {@code purge()} or {@code close()}.
  */
 public interface CrailKeyValue extends CrailFile {
   /**
-   * True when this was looked up while a {@link CrailStore#put} was bringing its bytes: there is no
-   * value yet, and to look it up again soon shows it. An empty value is none that is being put.
+   * Tells whether a {@link CrailStore#put} was sending the bytes when this value was looked up.
+   * Then there is no value yet; a new lookup shows it soon. An empty value that has been put is not
+   * being put.
+   *
+   * @return true when there is no value yet
+   * @throws Exception the error of the create, for a handle that came early
    */
   boolean isBeingPut() throws Exception;
 
   /**
-   * True when this was looked up after a {@link CrailStore#put} had failed, or its program had
-   * vanished, before any of its bytes was there. The old value is gone and there is no other:
-   * {@link CrailStore#get} tells that there is no such key. The key can be put, written and
+   * Tells whether, at the lookup of this value, a {@link CrailStore#put} had failed, or its program
+   * had vanished, before any of its bytes had arrived. The old value is gone and there is no new
+   * one: {@link CrailStore#get} reports that there is no such key. The key can be put, written and
    * deleted.
+   *
+   * @return true when there is no value, and no put that will bring one
+   * @throws Exception the error of the create, for a handle that came early
    */
   boolean isAbandoned() throws Exception;
 }

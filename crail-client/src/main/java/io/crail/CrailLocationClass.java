@@ -6,12 +6,12 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * The host that a node's bytes should lie on, if it has room. A host is named by its name; the
- * number that {@link #value()} gives is derived from the name, positive, and the same everywhere.
+ * The host that should hold a node's bytes, if it has room. A host is known by its name. The number
+ * that {@link #value()} returns is derived from the name; it is positive, and the same everywhere.
  * Immutable.
  */
 public final class CrailLocationClass {
-  /** The host of the parent. */
+  /** The location class of the parent. */
   public static final CrailLocationClass PARENT = new CrailLocationClass(-1, null);
 
   /** Any host. */
@@ -26,10 +26,11 @@ public final class CrailLocationClass {
   }
 
   /**
-   * The class of a host.
+   * Returns the class of a host.
    *
-   * @param host the name or address that the host's datanodes are known by
-   * @throws IllegalArgumentException when it is empty or has more than 255 bytes
+   * @param host the name or address by which the host's datanodes are known
+   * @return the class
+   * @throws IllegalArgumentException when the name is empty or has more than 255 bytes
    */
   public static CrailLocationClass of(String host) {
     Objects.requireNonNull(host, "host");
@@ -43,10 +44,12 @@ public final class CrailLocationClass {
   }
 
   /**
-   * The class of a number: -1 is {@link #PARENT}, 0 is {@link #DEFAULT}, and a positive one is what
-   * {@link #value()} gave for a host. A store can use a positive one only for its own host and for
-   * hosts whose datanodes it knows.
+   * Returns the class of a number: -1 is {@link #PARENT}, 0 is {@link #DEFAULT}, and a positive
+   * number is one that {@link #value()} returned for a host. A store can use a positive number only
+   * for its own host and for hosts whose datanodes it knows.
    *
+   * @param value the number
+   * @return the class
    * @throws IllegalArgumentException for a number below -1
    */
   public static CrailLocationClass get(int value) {
@@ -63,12 +66,15 @@ public final class CrailLocationClass {
     }
   }
 
-  /** The number. */
+  /** {@return the number of this class} */
   public int value() {
     return value;
   }
 
-  /** The host's name; empty for any host, null for the parent's and for a bare number. */
+  /**
+   * {@return the name of the host; empty for any host; null for the parent's class and for a class
+   * that was made from a number}
+   */
   public String host() {
     return host;
   }

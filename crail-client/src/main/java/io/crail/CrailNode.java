@@ -2,46 +2,53 @@
 package io.crail;
 
 /**
- * A handle of a node: what the store knew of it when it answered. Thread-safe.
+ * A handle of a node: the state of the node at the time when the store answered. Thread-safe.
  *
- * <p>A handle that came {@linkplain Upcoming#early() early} waits for the answer in its first
- * method that needs it. Where such a method declares no exception, an error comes as {@link
- * java.io.UncheckedIOException} with the typed exception as its cause.
+ * <p>A handle that came {@linkplain Upcoming#early() early} waits for the answer in the first
+ * method that needs it. If that method declares no exception, an error comes as {@link
+ * java.io.UncheckedIOException}, with the typed exception as its cause.
  */
 public interface CrailNode {
-  /** The store. */
+  /** {@return the store} */
   CrailStore getFileSystem();
 
-  /** The path that the node had when the handle was made. */
+  /** {@return the path that the node had when the handle was made} */
   String getPath();
 
   /**
-   * Waits until the node is listed in its parent. The namenode lists it from its creation on, so
-   * this only waits for the answer of a handle that came early.
+   * Waits until the node is listed in its parent. The namenode lists a node from its creation on.
+   * So this method waits only for a handle that came early.
    *
+   * @return this
    * @throws Exception the error of the create
    */
   CrailNode syncDir() throws Exception;
 
-  /** When bytes or children changed last as this handle knows it, milliseconds since 1970. */
+  /**
+   * {@return the time of the last change of bytes or children, as this handle knows it, in
+   * milliseconds since 1970}
+   */
   long getModificationTime();
 
   /**
-   * Bytes of a file as this handle knows them: those visible when the handle was made or
-   * {@linkplain #refresh() refreshed}, and those that its own streams have written since. 0 for a
-   * container.
+   * Returns the size of a file as this handle knows it: the bytes that were visible when the handle
+   * was made or {@linkplain #refresh() refreshed}, and the bytes that its own streams have written
+   * since.
+   *
+   * @return bytes; 0 for a container
    */
   long getCapacity();
 
   /**
-   * Owner, group, permission bits and times that the node had when this handle was made. Asks the
-   * namenode for names that this store has not met.
+   * Returns owner, group, permission bits and times as they were when this handle was made. Asks
+   * the namenode for the names of users that this store does not know yet.
    *
-   * @throws Exception the error of the create, or as the namenode answers
+   * @return the attributes
+   * @throws Exception the error of the create, or an error of the namenode
    */
   CrailAttributes getAttributes() throws Exception;
 
-  /** The type. */
+  /** {@return the type} */
   CrailNodeType getType();
 
   /**
@@ -54,53 +61,55 @@ public interface CrailNode {
   CrailNode refresh() throws Exception;
 
   /**
-   * This as a data file.
+   * {@return this as a data file}
    *
    * @throws Exception a {@code WrongTypeException} for another type
    */
   CrailFile asFile() throws Exception;
 
   /**
-   * This as a directory, multi-file or table.
+   * {@return this as a directory, multi-file or table}
    *
    * @throws Exception a {@code WrongTypeException} for another type
    */
   CrailContainer asContainer() throws Exception;
 
   /**
-   * This as a directory.
+   * {@return this as a directory}
    *
    * @throws Exception a {@code WrongTypeException} for another type
    */
   CrailDirectory asDirectory() throws Exception;
 
   /**
-   * This as a multi-file.
+   * {@return this as a multi-file}
    *
    * @throws Exception a {@code WrongTypeException} for another type
    */
   CrailMultiFile asMultiFile() throws Exception;
 
   /**
-   * This as a table.
+   * {@return this as a table}
    *
    * @throws Exception a {@code WrongTypeException} for another type
    */
   CrailTable asTable() throws Exception;
 
   /**
-   * This as a key-value.
+   * {@return this as a key-value}
    *
    * @throws Exception a {@code WrongTypeException} for another type
    */
   CrailKeyValue asKeyValue() throws Exception;
 
   /**
-   * Where a range of the bytes lies; empty for a container and for a range after the end.
+   * Returns the places of a range of the bytes.
    *
-   * @param start first byte
+   * @param start position of the first byte
    * @param length bytes
-   * @throws Exception as the namenode answers
+   * @return the places in the order of the file; empty for a container, and for a range after the
+   *     end
+   * @throws Exception an error of the namenode
    */
   CrailBlockLocation[] getBlockLocations(long start, long length) throws Exception;
 }

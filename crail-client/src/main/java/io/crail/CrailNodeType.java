@@ -3,17 +3,17 @@ package io.crail;
 
 /** The types of nodes. */
 public enum CrailNodeType {
-  /** Bytes; lives in a directory or multi-file. */
+  /** A file with bytes, in a directory or a multi-file. */
   DATAFILE(0),
-  /** Holds nodes of every type but key-values. */
+  /** Holds nodes of every type except key-values. */
   DIRECTORY(1),
-  /** Holds data files that one reader takes as one stream. */
+  /** Holds data files that one reader reads as one stream. */
   MULTIFILE(2),
   /** Reserved; cannot be created. */
   STREAMFILE(3),
   /** Holds key-values. */
   TABLE(4),
-  /** Bytes under a key of a table; the last one put wins. */
+  /** A value under a key of a table. The last put wins. */
   KEYVALUE(5);
 
   private final int label;
@@ -22,50 +22,52 @@ public enum CrailNodeType {
     this.label = label;
   }
 
-  /** The permanent number. */
+  /** {@return the permanent number of this type} */
   public int getLabel() {
     return label;
   }
 
-  /** True for {@link #DIRECTORY}. */
+  /** {@return true for {@link #DIRECTORY}} */
   public boolean isDirectory() {
     return this == DIRECTORY;
   }
 
-  /** True for {@link #DATAFILE}. */
+  /** {@return true for {@link #DATAFILE}} */
   public boolean isDataFile() {
     return this == DATAFILE;
   }
 
-  /** True for {@link #MULTIFILE}. */
+  /** {@return true for {@link #MULTIFILE}} */
   public boolean isMultiFile() {
     return this == MULTIFILE;
   }
 
-  /** True for {@link #STREAMFILE}. */
+  /** {@return true for {@link #STREAMFILE}} */
   public boolean isStreamFile() {
     return this == STREAMFILE;
   }
 
-  /** True for {@link #TABLE}. */
+  /** {@return true for {@link #TABLE}} */
   public boolean isTable() {
     return this == TABLE;
   }
 
-  /** True for {@link #KEYVALUE}. */
+  /** {@return true for {@link #KEYVALUE}} */
   public boolean isKeyValue() {
     return this == KEYVALUE;
   }
 
-  /** True for a type that has children. */
+  /** {@return true for a type that has children} */
   public boolean isContainer() {
     return this == DIRECTORY || this == MULTIFILE || this == TABLE;
   }
 
   /**
-   * The type of a number.
+   * Returns the type of a number.
    *
-   * @throws IllegalArgumentException when there is none
+   * @param label the permanent number
+   * @return the type
+   * @throws IllegalArgumentException when no type has this number
    */
   public static CrailNodeType parse(int label) {
     for (CrailNodeType type : values()) {

@@ -3,6 +3,6 @@ package io.crail;
 
 /** The outcome of a read or a write. */
 public interface CrailResult {
-  /** Bytes that were moved; 0 for a read at the end of a file. */
+  /** {@return the number of bytes that were moved; 0 for a read at the end of a file} */
   long getLen();
 }

@@ -11,8 +11,9 @@ import java.util.List;
  * @param capacityBytes bytes that the datanodes lend
  * @param freeBytes bytes that can be given to a node now
  * @param usedBytes bytes that belong to nodes
- * @param waitingBytes bytes that wait for the end of leases: freed, or given ahead of values
- * @param missing namenodes that did not answer, whose space is not counted; empty for none
+ * @param waitingBytes bytes that wait for the end of leases: freed bytes, and bytes that were
+ *     granted in advance for values
+ * @param missing namenodes that did not answer; their space is not counted; empty for none
  */
 public record CrailSpace(
     long capacityBytes,
@@ -20,7 +21,15 @@ public record CrailSpace(
     long usedBytes,
     long waitingBytes,
     List<MissingNamenode> missing) {
-  /** Copies the list. */
+  /**
+   * Copies the list.
+   *
+   * @param capacityBytes bytes that the datanodes lend
+   * @param freeBytes bytes that can be given to a node now
+   * @param usedBytes bytes that belong to nodes
+   * @param waitingBytes bytes that wait for the end of leases
+   * @param missing namenodes that did not answer
+   */
   public CrailSpace {
     missing = List.copyOf(missing);
   }

@@ -7,19 +7,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The counters of a store, by provider. Thread-safe.
+ * The counters of a store, grouped by provider. Thread-safe.
  *
  * <ul>
- *   <li>{@code core/input}, {@code core/output}: the operations of direct streams and of what is
- *       below buffered ones, when the streams are closed. {@code totalOps} were issued, {@code
- *       nonBlockingOps} of them had ended when their issue returned, {@code blockingOps} had not;
- *       {@code bytes} were moved by {@code totalStreams}. The parts of operations that go to one
- *       extent: {@code localOps} were copies within this host, {@code remoteOps} went over the
- *       network, and {@code cached} of both did not wait for their location.
- *   <li>{@code core/streams}: how many were opened and closed, and {@code maxInput} and {@code
- *       maxOutput}, how many were open at the same time at most.
+ *   <li>{@code core/input}, {@code core/output}: the operations of direct streams, including those
+ *       below buffered streams. A stream adds its counts when it is closed. {@code totalOps}
+ *       operations were issued by {@code totalStreams} streams and moved {@code bytes}. {@code
+ *       nonBlockingOps} of them had ended when the issuing call returned; {@code blockingOps} had
+ *       not. An operation has a part for each extent: {@code localOps} parts were copies within
+ *       this host, {@code remoteOps} went over the network, and {@code cached} counts the parts of
+ *       both that did not wait for their location.
+ *   <li>{@code core/streams}: how many streams were opened and closed. {@code maxInput} and {@code
+ *       maxOutput} are the highest numbers that were open at the same time.
  *   <li>{@code buffered/in}, {@code buffered/out}: the slices of buffered streams.
- *   <li>{@code cache/buffer}, {@code cache/endpoint}: buffers lent, and datanodes in reach.
+ *   <li>{@code cache/buffer}, {@code cache/endpoint}: lent buffers, and connected datanodes.
  * </ul>
  */
 public class CrailStatistics {
@@ -32,20 +33,28 @@ public class CrailStatistics {
 
   /** A group of counters. */
   public interface StatisticsProvider {
-    /** The name, for example {@code core/input}. */
+    /** {@return the name, for example {@code core/input}} */
     String providerName();
 
-    /** The counters as {@code name value}, separated by commas. */
+    /** {@return the counters as {@code name value}, separated by commas} */
     String printStatistics();
 
-    /** Adds the counters of another provider of the same name. */
+    /**
+     * Adds the counters of another provider of the same name.
+     *
+     * @param other the other provider
+     */
     void mergeStatistics(StatisticsProvider other);
 
     /** Sets all counters to zero. */
     void resetStatistics();
   }
 
-  /** Adds a provider; one of a name that is there already is merged into that. */
+  /**
+   * Adds a provider. If there is a provider of that name already, the counters are added to it.
+   *
+   * @param provider the provider
+   */
   public void addProvider(StatisticsProvider provider) {
     StatisticsProvider present = providers.putIfAbsent(provider.providerName(), provider);
     if (present != null && present != provider) {
@@ -53,7 +62,11 @@ public class CrailStatistics {
     }
   }
 
-  /** Writes all counters to the log. */
+  /**
+   * Writes all counters to the log.
+   *
+   * @param tag a word that stands at the beginning of the text
+   */
   public void print(String tag) {
     StringBuilder text = new StringBuilder("CrailStatistics, tag=").append(tag);
     for (StatisticsProvider provider : providers.values()) {
@@ -67,7 +80,12 @@ public class CrailStatistics {
     LOG.info("{}", text);
   }
 
-  /** The counters of a provider as text, or null when there is none of that name. */
+  /**
+   * Returns the counters of a provider as text.
+   *
+   * @param providerName the name, for example {@code core/input}
+   * @return the text; null when there is no provider of that name
+   */
   public String describe(String providerName) {
     StatisticsProvider provider = providers.get(providerName);
     return provider == null ? null : provider.printStatistics();

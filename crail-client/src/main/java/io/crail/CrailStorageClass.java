@@ -2,11 +2,12 @@
 package io.crail;
 
 /**
- * Which tier a node's bytes should lie in: its class is asked for space first, then the others in
- * the configured order, unless the class is {@linkplain #strict() strict}. Immutable.
+ * The tier that should hold a node's bytes. Space is taken from the class itself first, then from
+ * the other classes in the configured order, unless the class is {@linkplain #strict() strict}.
+ * Immutable.
  */
 public final class CrailStorageClass {
-  /** The class of the parent. */
+  /** The storage class of the parent. */
   public static final CrailStorageClass PARENT = new CrailStorageClass(-1, false);
 
   /** The first class. */
@@ -21,8 +22,10 @@ public final class CrailStorageClass {
   }
 
   /**
-   * The class of a number, -1 for the parent's.
+   * Returns the class of a number.
    *
+   * @param value the number; -1 for the parent's class
+   * @return the class
    * @throws IllegalArgumentException for a number below -1 or above 255
    */
   public static CrailStorageClass get(int value) {
@@ -32,17 +35,20 @@ public final class CrailStorageClass {
     return new CrailStorageClass(value, false);
   }
 
-  /** The same class, and no other: an operation that finds no space in it fails. */
+  /**
+   * {@return the same class without the other classes in reserve: an operation that finds no space
+   * in it fails}
+   */
   public CrailStorageClass strict() {
     return new CrailStorageClass(value, true);
   }
 
-  /** True when space may come from no other class. */
+  /** {@return true when space may come from no other class} */
   public boolean isStrict() {
     return strict;
   }
 
-  /** The number. */
+  /** {@return the number of this class} */
   public int value() {
     return value;
   }

@@ -6,18 +6,19 @@ import io.crail.conf.CrailConfiguration;
 import java.util.Objects;
 
 /**
- * A client of a Crail cluster. Thread-safe. Several stores, with the same or different
- * configurations, live in one JVM without knowing of each other.
+ * A client of a Crail cluster. Thread-safe. Several stores may exist in one JVM, with the same or
+ * with different configurations; they share nothing.
  */
 public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   /** For implementations. */
   protected CrailStore() {}
 
   /**
-   * Creates a store. Nothing is connected before the first operation. Every call makes a store of
-   * its own.
+   * Creates a store. Every call returns a new store. The store connects with its first operation.
    *
-   * @throws Exception a {@code ConfigException} that names the key that cannot be used
+   * @param configuration the settings; the store takes a copy
+   * @return the store
+   * @throws Exception a {@code ConfigException} that names the bad key
    */
   public static CrailStore newInstance(CrailConfiguration configuration) throws Exception {
     Objects.requireNonNull(configuration, "configuration");
@@ -27,13 +28,13 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   /**
    * Creates a node. In a table, an existing key is replaced.
    *
-   * @param path the parts are separated by slashes; the first slash may be missing
+   * @param path the components, separated by slashes; the first slash may be missing
    * @param type the type
-   * @param storageClass the tier of its bytes, and of its children's that take the parent's
-   * @param locationClass the host of its bytes, and of its children's that take the parent's
-   * @param enumerable whether listings of the parent show it
-   * @return the node; typed errors as {@code NodeExistsException}, {@code ParentNotFoundException},
-   *     {@code WrongTypeException} end it
+   * @param storageClass the tier for its bytes, and for children that take the parent's class
+   * @param locationClass the host for its bytes, and for children that take the parent's class
+   * @param enumerable whether listings of the parent show the node
+   * @return the node; the operation fails with a typed error such as {@code NodeExistsException},
+   *     {@code ParentNotFoundException} or {@code WrongTypeException}
    * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
    */
   public abstract Upcoming<CrailNode> create(
@@ -45,16 +46,22 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
       throws Exception;
 
   /**
-   * Creates a node as the other one does, and if {@code replace} says so in the place of a node
-   * with bytes that is there: whoever looks finds the old one or the new one. Streams on the old
-   * one fail with a {@code StaleNodeException} by the next renewal of their lease.
+   * Creates a node as {@link #create(String, CrailNodeType, CrailStorageClass, CrailLocationClass,
+   * boolean)} does. With {@code replace}, the new node may take the place of an existing data file.
+   * A reader finds either the old node or the new one. Streams on the old node fail with a {@code
+   * StaleNodeException}, at the latest when their lease is renewed next.
    *
-   * @param replace whether a data file takes the place of one; nothing takes that of a container,
-   *     which is a {@code NodeExistsException}
-   * @param permissions twelve permission bits; the other one takes those of {@link
+   * @param path the components, separated by slashes; the first slash may be missing
+   * @param type the type
+   * @param storageClass the tier for its bytes, and for children that take the parent's class
+   * @param locationClass the host for its bytes, and for children that take the parent's class
+   * @param enumerable whether listings of the parent show the node
+   * @param replace whether a data file takes the place of an existing data file; an existing
+   *     container is never replaced, but fails the operation with a {@code NodeExistsException}
+   * @param permissions twelve permission bits; the method without this argument uses {@link
    *     CrailAttributes#FILE_PERMISSIONS} and {@link CrailAttributes#CONTAINER_PERMISSIONS}
    * @return the node
-   * @throws Exception as the other one
+   * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
    */
   public abstract Upcoming<CrailNode> create(
       String path,
@@ -69,15 +76,20 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   /**
    * Finds a node.
    *
-   * @return the node, or null when there is none of that path
+   * @param path the path
+   * @return the node; null when there is no node at that path
    * @throws Exception an {@code InvalidPathException}
    */
   public abstract Upcoming<CrailNode> lookup(String path) throws Exception;
 
   /**
-   * Puts a whole value under a key of a table, in the place of the one that is there, with storage
-   * and location class of the table, to be listed.
+   * Puts a whole value under a key of a table. The value has the storage class and location class
+   * of the table, and listings show it.
    *
+   * @param path the table and the key
+   * @param value the bytes between its position and its limit
+   * @return the key-value
+   * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
    * @see #put(String, CrailBuffer, CrailStorageClass, CrailLocationClass, boolean)
    */
   public final Upcoming<CrailKeyValue> put(String path, CrailBuffer value) throws Exception {
@@ -85,31 +97,40 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   }
 
   /**
-   * Puts a whole value under a key of a table, in the place of the one that is there. Same as to
-   * create the key-value, write the bytes and close the stream, in fewer requests: a small value
-   * ({@code crail.namenode.smallvalue}) takes one, and whoever looks then finds the old value or
-   * the new one. A larger one of up to a block may do so as well, where its space is on this host,
-   * when values of about its length are put into the table one after the other: its space then came
-   * with the put before ({@code crail.client.spaceahead}). Nobody may rely on that. Any other one
-   * takes the place of the old one first, and its bytes can be read when this has ended. Many may
-   * be under way; of those on one key the last wins.
+   * Puts a whole value under a key of a table, and replaces an existing value. This means the same
+   * as to create the key-value, to write the bytes and to close the stream, but takes fewer
+   * requests.
    *
-   * <p>The old value stays until there is room for the new one beside it: a put that fails with a
-   * {@code NoSpaceException} for want of that has done nothing. Of a value of more than 64 blocks
-   * ({@code crail.blocksize}) that is true for the first 64 extents. When the bytes of a larger
-   * value cannot be written, because a datanode has gone for example, the old one is gone as well.
+   * <p>A small value ({@code crail.namenode.smallvalue}) takes one request, and a reader finds
+   * either the old value or the new one. For a larger value, the put first takes the old value
+   * away; the new bytes can be read when the put has ended.
    *
-   * <p>A put whose answer is lost with its connection fails with an {@code UnavailableException}:
-   * it may have taken place. It may be put again.
+   * <p>A value of up to a block may take one request as well, when its space is on this host and
+   * values of about the same length are put into the table one after the other: each put then
+   * brings space for the next one ({@code crail.client.spaceahead}). Programs must not rely on
+   * this.
+   *
+   * <p>Many puts may be in flight. On one key, the last one wins.
+   *
+   * <p>The old value stays until there is room for the new value beside it. A put that fails with a
+   * {@code NoSpaceException} for lack of that room has changed nothing. For a value of more than 64
+   * blocks ({@code crail.blocksize}) this holds for its first 64 extents. When the bytes of a
+   * larger value cannot be written, for example because a datanode is gone, the old value is gone
+   * as well.
+   *
+   * <p>When the answer of a put is lost with its connection, the put fails with an {@code
+   * UnavailableException}, and it is unknown whether it took place. The program may put the value
+   * again.
    *
    * @param path the table and the key
-   * @param value the bytes from its position, which moves after them, to its limit; direct memory,
-   *     to be left alone until this has ended
-   * @param storageClass the tier of its bytes, if they do not stay with the namenode
-   * @param locationClass the host of its bytes
+   * @param value the bytes between its position and its limit; its position moves to the limit;
+   *     direct memory, which must not change until the put has ended
+   * @param storageClass the tier for its bytes, unless they stay at the namenode
+   * @param locationClass the host for its bytes
    * @param enumerable whether listings of the table show it
-   * @return the key-value; typed errors as for {@code create} end it, a {@code StaleNodeException}
-   *     says that a later put, or a delete, has come before a large value was written
+   * @return the key-value; the operation fails with a typed error as for {@code create}; a {@code
+   *     StaleNodeException} means that a later put, or a delete, came before a large value was
+   *     written
    * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
    */
   public abstract Upcoming<CrailKeyValue> put(
@@ -121,62 +142,72 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
       throws Exception;
 
   /**
-   * Gets the whole value of a key. Same as to look it up and to read it, in fewer requests: a small
-   * value takes one. What comes is one value, never parts of two. One that is being put is waited
-   * for, with a {@code CrailTimeoutException} in the end; where its put has failed before any byte
-   * was there, there is no key. A large one that is replaced again and again, faster than it can be
-   * read from here, ends it with a {@code StaleNodeException}. Many may be under way.
+   * Gets the whole value of a key. This means the same as to look the key up and to read it, but
+   * takes fewer requests: a small value takes one. The bytes are always of one value, never parts
+   * of two. The operation waits for a value that is being put, and fails with a {@code
+   * CrailTimeoutException} at its deadline. A key whose put failed before any byte had arrived does
+   * not exist. The operation fails with a {@code StaleNodeException} when a large value is replaced
+   * again and again, faster than it can be read. Many gets may be in flight.
    *
    * @param path the table and the key
-   * @param target direct memory, to be left alone until this has ended; the bytes come to lie from
-   *     its position on, which stays where it is; what is there after an error is not said
-   * @return how many bytes the value has, or null when there is no such key; an {@code
-   *     InvalidArgumentException} when they do not fit, a {@code WrongTypeException} for a node
-   *     that is no key-value
+   * @param target direct memory, for the operation alone until it has ended; the bytes are written
+   *     from its position on, and the position stays; after an error the content is undefined
+   * @return the number of bytes of the value; null when there is no such key; the operation fails
+   *     with an {@code InvalidArgumentException} when the value does not fit, and with a {@code
+   *     WrongTypeException} for a node that is no key-value
    * @throws Exception an {@code InvalidPathException}
    */
   public abstract Upcoming<CrailResult> get(String path, CrailBuffer target) throws Exception;
 
   /**
-   * Gives a node another path, atomically for every reader.
+   * Gives a node another path. Every reader sees this as one step.
    *
-   * @return the node under its new path; a missing source is a {@code NodeNotFoundException}, a
-   *     taken target a {@code NodeExistsException}, a target at another namenode a {@code
-   *     CrossNamenodeException}
+   * @param source the present path
+   * @param target the new path
+   * @return the node under its new path; the operation fails with a {@code NodeNotFoundException}
+   *     for a missing source, a {@code NodeExistsException} for an existing target, and a {@code
+   *     CrossNamenodeException} for a target at another namenode
    * @throws Exception an {@code InvalidPathException}
    */
   public abstract Upcoming<CrailNode> rename(String source, String target) throws Exception;
 
   /**
-   * Gives a node another path as the other one does, and if {@code replace} says so in the place of
-   * what is there, in the same moment for every reader.
+   * Gives a node another path as {@link #rename(String, String)} does. With {@code replace}, the
+   * node may take the place of the target, and every reader sees this as one step.
    *
-   * @param replace whether a node with bytes takes the place of one, and a container that of an
-   *     empty one of its type
-   * @return the node under its new path; a target with children is a {@code NotEmptyException}, one
-   *     of another kind, and the node itself, a {@code NodeExistsException}
+   * @param source the present path
+   * @param target the new path
+   * @param replace whether a node with bytes may replace one with bytes, and a container an empty
+   *     container of its type
+   * @return the node under its new path; the operation fails with a {@code NotEmptyException} for a
+   *     target with children, and with a {@code NodeExistsException} for a target of another kind
+   *     and for the node itself
    * @throws Exception an {@code InvalidPathException}
    */
   public abstract Upcoming<CrailNode> rename(String source, String target, boolean replace)
       throws Exception;
 
   /**
-   * Sets owner, group, permission bits and times of a node. Nothing is enforced by them. That of
-   * the root is done at every namenode.
+   * Sets owner, group, permission bits and times of a node. Crail does not enforce them. For the
+   * root they are set at every namenode.
    *
-   * @return the node as it is then; a missing one is a {@code NodeNotFoundException}
+   * @param path the path
+   * @param changes the attributes to set
+   * @return the node with its new attributes; the operation fails with a {@code
+   *     NodeNotFoundException} for a missing node
    * @throws Exception an {@code InvalidPathException}
    */
   public abstract Upcoming<CrailNode> setAttributes(String path, CrailAttributeChanges changes)
       throws Exception;
 
   /**
-   * Removes a node. Output streams that this store has open on it, or below it, are ended when it
-   * is gone, and fail with a {@code StaleNodeException}; a delete that fails leaves them alone.
+   * Removes a node. Afterwards this store ends its open output streams on the node and below it;
+   * they fail with a {@code StaleNodeException}. A delete that fails leaves the streams alone.
    *
-   * @param recursive whether a container with children is removed with all of them
-   * @return the removed node; a missing one is a {@code NodeNotFoundException}, a container with
-   *     children a {@code NotEmptyException}
+   * @param path the path
+   * @param recursive whether a container is removed with all its children
+   * @return the removed node; the operation fails with a {@code NodeNotFoundException} for a
+   *     missing node, and with a {@code NotEmptyException} for a container with children
    * @throws Exception an {@code InvalidPathException}
    */
   public abstract Upcoming<CrailNode> delete(String path, boolean recursive) throws Exception;
@@ -192,29 +223,32 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   /**
    * Takes a lent buffer back.
    *
-   * @throws Exception an {@code IllegalArgumentException} for a buffer that was not lent by this
-   *     store, is a slice of one, or was given back before
+   * @throws Exception an {@code IllegalArgumentException} for a buffer that this store did not
+   *     lend, for a slice of a buffer, and for a buffer that was given back before
    */
   @Override
   public abstract void freeBuffer(CrailBuffer buffer) throws Exception;
 
   /**
-   * Asks all namenodes how much space there is, at the same time. Those that do not answer within
-   * the deadline of an operation are named in the result.
+   * Asks all namenodes at the same time how much space there is. The result names the namenodes
+   * that do not answer within the deadline of an operation.
    *
-   * @throws Exception when none of them answers
+   * @return the space
+   * @throws Exception when no namenode answers
    */
   public abstract CrailSpace getSpace() throws Exception;
 
-  /** The counters. */
+  /** {@return the counters} */
   public abstract CrailStatistics getStatistics();
 
-  /** The location class of this host. */
+  /** {@return the location class of this host} */
   public abstract CrailLocationClass getLocationClass();
 
   /**
    * Ends the open streams, fails outstanding operations with a {@code ClosedException}, and ends
    * all threads of this store.
+   *
+   * @throws Exception an {@code IllegalStateException} when a callback of this store calls it
    */
   @Override
   public void close() throws Exception {}

@@ -9,34 +9,39 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 
 /**
- * The result of an operation that has been issued. A thread that waits for it, or asks {@link
- * #isDone()}, drives the network meanwhile; an operation that nobody waits for goes on by itself.
+ * The result of an operation that was issued. A thread that waits for the result, or calls {@link
+ * #isDone()}, drives the network meanwhile. An operation that no thread waits for proceeds by
+ * itself.
  *
  * <p>{@link #get()} ends at the deadline of the operation at the latest. {@code get(timeout, unit)}
  * gives up after the caller's time with a {@link java.util.concurrent.TimeoutException}, and the
- * operation goes on. An {@link ExecutionException} has the typed {@code CrailException} as its
+ * operation proceeds. An {@link ExecutionException} has the typed {@code CrailException} as its
  * cause. An operation cannot be cancelled. Thread-safe.
  *
  * @param <T> the result
  */
 public interface Upcoming<T> extends Future<T> {
   /**
-   * A handle that can be used before the operation has ended. After {@code create}, its methods
-   * wait for the answer where they need it, and throw the error of the create if it failed. All
-   * other operations have nothing to give early: they wait as {@link #get()} does.
+   * Returns a handle that can be used before the operation has ended. After {@code create}, the
+   * methods of the handle wait for the answer when they need it, and throw the error of a failed
+   * create. For all other operations this method waits as {@link #get()} does.
    *
+   * @return the handle
    * @throws Exception the error of the operation, for operations that wait
    */
   T early() throws Exception;
 
-  /** A {@code CompletableFuture} of the same outcome, completed on the common pool. */
+  /** {@return a {@code CompletableFuture} of the same outcome, completed on the common pool} */
   default CompletableFuture<T> toCompletableFuture() {
     return toCompletableFuture(ForkJoinPool.commonPool());
   }
 
   /**
-   * A {@code CompletableFuture} of the same outcome, completed by {@code executor}; so the stages
-   * after it may block and use the store. It fails with the typed {@code CrailException}.
+   * Returns a {@code CompletableFuture} of the same outcome, completed by {@code executor}. So the
+   * stages after it may block and use the store. It fails with the typed {@code CrailException}.
+   *
+   * @param executor runs the wait for the outcome
+   * @return the future
    */
   default CompletableFuture<T> toCompletableFuture(Executor executor) {
     return CompletableFuture.supplyAsync(

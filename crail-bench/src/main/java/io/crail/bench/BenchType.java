@@ -29,32 +29,32 @@ import io.crail.bench.value.KeyValueGet;
 import io.crail.bench.value.KeyValuePut;
 import io.crail.bench.value.QueuePass;
 
-/** What can be measured; the names are Apache Crail's. */
+/** The types of measurement of iobench. The names are Apache Crail's. */
 public enum BenchType implements LoadType {
   WRITE(
       "write",
       true,
-      "writes -k buffers of -s bytes, one after the other, to the file -f, which it replaces;"
-          + " -m false writes without the stream's own buffer",
+      "writes -k buffers of -s bytes, one after the other, to a new file -f, which replaces an old"
+          + " one; -m false uses a direct stream",
       "-t write -s 1048576 -k 4096 -f /tmp.dat",
       StreamWrite::new),
   WRITE_ASYNC(
       "writeAsync",
       true,
-      "as write, without the stream's own buffer and with -b writes in flight",
+      "as write, with a direct stream and -b writes in flight",
       "-t writeAsync -s 65536 -k 65536 -b 16 -f /tmp.dat",
       StreamWriteAsync::new),
   READ_SEQUENTIAL(
       "readSequential",
       true,
       "reads -k buffers of -s bytes, one after the other, from the file -f, and starts again at its"
-          + " end; -m false reads without the stream's own buffer",
+          + " end; -m false uses a direct stream",
       "-t readSequential -s 1048576 -k 4096 -f /tmp.dat",
       SequentialRead::new),
   READ_SEQUENTIAL_ASYNC(
       "readSequentialAsync",
       true,
-      "as readSequential, without the stream's own buffer and with -b reads in flight",
+      "as readSequential, with a direct stream and -b reads in flight",
       "-t readSequentialAsync -s 65536 -k 65536 -b 16 -f /tmp.dat",
       SequentialReadAsync::new),
   READ_RANDOM(
@@ -67,7 +67,7 @@ public enum BenchType implements LoadType {
       "readMultiStream",
       true,
       "reads all files of the multi-file -f as one stream, in buffers of -s bytes, with -b reads in"
-          + " flight, -k times from begin to end",
+          + " flight, -k times from beginning to end",
       "-t readMultiStream -s 1048576 -k 10 -b 4 -f /multi",
       MultiStreamRead::new),
   CREATE_FILE(
@@ -86,14 +86,14 @@ public enum BenchType implements LoadType {
   CREATE_MULTI_FILE(
       "createMultiFile",
       false,
-      "creates the multi-file -f, which stays, and -k less one others beside it, which are deleted"
+      "creates the multi-file -f, which is kept, and -k minus 1 more beside it, which are deleted"
           + " (not counted)",
       "-t createMultiFile -f /multi",
       CreateMultiFiles::new),
   GET_KEY(
       "getKey",
       true,
-      "looks the file -f up, opens it, reads -s bytes and closes it, -k times",
+      "looks up the file -f, opens it, reads -s bytes and closes it, -k times",
       "-t getKey -s 1024 -k 100000 -f /small.dat",
       KeyRead::new),
   PUT_KEY_VALUE(
@@ -105,27 +105,27 @@ public enum BenchType implements LoadType {
   GET_KEY_VALUE(
       "getKeyValue",
       true,
-      "gets -k values of -s bytes from the table -f, under random ones of -n keys, with -b gets in"
-          + " flight; values that are missing are put first (not counted) and stay",
+      "gets -k values of -s bytes from the table -f, chosen at random from -n keys, with -b gets in"
+          + " flight; missing values are put first (not counted) and kept",
       "-t getKeyValue -s 1024 -n 10000 -k 1000000 -b 128 -f /table",
       KeyValueGet::new),
   GET_FILE(
       "getFile",
       false,
-      "looks the file -f up, -k times, one lookup at a time",
+      "looks up the file -f, -k times, one lookup at a time",
       "-t getFile -k 1000000 -f /tmp.dat",
       FileLookup::new),
   GET_FILE_ASYNC(
       "getFileAsync",
       false,
-      "looks the file -f up, -k times in all, with -b lookups in flight",
+      "looks up the file -f, -k times in all, with -b lookups in flight",
       "-t getFileAsync -k 10000000 -b 128 -f /tmp.dat",
       FileLookupAsync::new),
   GET_MULTI_FILE(
       "getMultiFile",
       false,
-      "looks random ones of -n files in the directory -f up, -k times, one lookup at a time; files"
-          + " that are missing are created first (not counted) and stay",
+      "looks up files, chosen at random from -n files in the directory -f, -k times, one lookup at"
+          + " a time; missing files are created first (not counted) and kept",
       "-t getMultiFile -f /names -n 1000000 -k 1000000",
       MultiFileLookup::new),
   GET_MULTI_FILE_ASYNC(
@@ -143,20 +143,21 @@ public enum BenchType implements LoadType {
   BROWSE_DIR(
       "browseDir",
       false,
-      "as enumerateDir, with type and size of each entry, which are shown once before",
+      "as enumerateDir, with type and size of each entry; the listing is printed once before",
       "-t browseDir -f /multi",
       ContainerListing::entries),
   EARLY(
       "early",
       true,
-      "creates the file -f, which it replaces, writes -s bytes to it by the handle that is there"
-          + " before the create is answered, and closes it, -k times",
+      "creates the file -f, which replaces an old one, writes -s bytes to it through the handle"
+          + " that is there before the create is answered, and closes it, -k times",
       "-t early -s 1024 -k 10000 -f /early.dat",
       EarlyWrite::new),
   WRITE_INT(
       "writeInt",
       false,
-      "writes -k ints, 0, 1, 2 and so on, one after the other, to the file -f, which it replaces",
+      "writes -k ints, 0, 1, 2 and so on, one after the other, to a new file -f, which replaces an"
+          + " old one",
       "-t writeInt -k 1000000 -f /ints.dat",
       IntWrite::new),
   READ_INT(
@@ -182,15 +183,15 @@ public enum BenchType implements LoadType {
   COLLECTION(
       "collection",
       false,
-      "passes -k objects through a queue of this process that has -b of them: what a type takes"
-          + " when the store takes nothing",
+      "passes -k objects through a queue of this process that holds -b of them: the time of a type"
+          + " if the store took none",
       "-t collection -k 10000000 -b 128",
       QueuePass::new),
   LOCATION_MAP(
       "locationMap",
       false,
-      "prints where the file -f lies, by the names that crail.locationmap gives to hosts; measures"
-          + " nothing",
+      "prints the block locations of the file -f, with the host names of crail.locationmap;"
+          + " measures nothing",
       "-t locationMap -f /tmp.dat",
       LocationMapPrint::new),
   PRINT_LOCATION_CLASS(
@@ -224,7 +225,7 @@ public enum BenchType implements LoadType {
     return this != PRINT_LOCATION_CLASS && this != LOCATION_MAP;
   }
 
-  /** Makes its workload. */
+  /** Makes the workload of this type. */
   Workload workload(BenchRun run) {
     return factory.create(run);
   }

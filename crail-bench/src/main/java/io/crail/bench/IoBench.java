@@ -18,9 +18,7 @@ import io.crail.protocol.part.NodePath;
 import java.util.List;
 import java.util.Map;
 
-/**
- * The benchmark of a cluster, seen from one client. Options and names of types are Apache Crail's.
- */
+/** The benchmark of a cluster, seen from one client. Options and type names are Apache Crail's. */
 public final class IoBench implements Bench<BenchType, CrailStore> {
   public static final BenchSyntax<BenchType> SYNTAX =
       new BenchSyntax<>(
@@ -29,11 +27,12 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
               List.of(BenchType.values()),
               NodePath::parse,
               1_000_000)
-          .with("b", "batch", "count", "operations in flight, where it matters (1)")
+          .with("b", "batch", "count", "operations in flight, for types that say so (1)")
           .with("c", "storage-class", "number", "storage class of new files (0)")
           .with("p", "location-class", "number", "location class of new files (0)")
           .with("d", "skip-dir", "true|false", "hide new files in listings (false)")
-          .with("m", "buffered", "true|false", "streams with a buffer (true)")
+          .with(
+              "m", "buffered", "true|false", "buffered streams; false means direct streams (true)")
           .with(
               "n", "names", "count", "files that getMultiFile and getMultiFileAsync use (1000000)");
 
@@ -54,7 +53,7 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
     return BenchRunner.run(new IoBench(context), args, context);
   }
 
-  /** Entry point of a process that measures for another one. */
+  /** Entry point of a process that measures on behalf of another process. */
   public static void main(String[] none) {
     System.exit(BenchClient.run((context, more) -> new IoBench(context)));
   }

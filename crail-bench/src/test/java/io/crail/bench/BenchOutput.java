@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a benchmark has printed. */
+/** The output of a benchmark. */
 public final class BenchOutput {
   private static final Pattern NUMBER = Pattern.compile("[-0-9.]+");
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
-  /** A context that prints to this. */
+  /** A context that prints to this object. */
   public BenchContext context(BenchContext.ConfigurationSource source, boolean embedded) {
     return new BenchContext(source, embedded, stream(out), stream(err), false);
   }
@@ -63,7 +63,7 @@ public final class BenchOutput {
     return found;
   }
 
-  /** Checks what every type prints. */
+  /** Checks the lines that every type prints. */
   public void assertPlausible(long operations, long bytes) {
     assertTrue(text().contains("starting benchmark..."), text());
     double seconds = lines("execution time ").get(0)[0];
@@ -71,7 +71,7 @@ public final class BenchOutput {
     assertEquals(operations, lines("ops ").get(0)[0], text());
     assertEquals(bytes, lines("sumbytes ").get(0)[0], text());
     assertEquals(operations / seconds, lines("throughput ").get(0)[0], operations / seconds / 20);
-    // Behind the name of each percentile, which is a number too, stands its value.
+    // The value stands after the name of each percentile, which is a number too.
     double[] latencies = lines("latency p50 ").get(0);
     assertTrue(
         latencies[0] > 0

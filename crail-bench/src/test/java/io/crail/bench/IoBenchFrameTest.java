@@ -71,7 +71,7 @@ class IoBenchFrameTest {
     return JsonParser.parseString(Files.readString(file));
   }
 
-  /** What is at a path of names and indexes. */
+  /** The element at a path of names and indexes. */
   private static JsonElement at(JsonElement json, String path) {
     JsonElement found = json;
     for (String step : path.split("/")) {
@@ -115,7 +115,7 @@ class IoBenchFrameTest {
   void everyTypeHasSeveralWorkersAndARate(BenchType type) throws Exception {
     String label = type.label();
     String path = "/several-" + label;
-    // Large enough that those who read a whole file some times do not do so many operations.
+    // Large, so that types that read a whole file repeatedly do not need many operations.
     String line = " -s 64k -k 12 -b 3 -n 20 -w 2 --threads 3 -f " + path;
     assertEquals(BenchRunner.OK, run("-t " + label + line), output::errors);
     double operations = output.lines("ops ").get(0)[0];
@@ -142,7 +142,7 @@ class IoBenchFrameTest {
   void aRateIsKept() throws Exception {
     JsonElement json = json("-t getFile -k 100 --rate 1000 --threads 2 -f /paced.dat");
     double seconds = at(json, "results/0/merged/seconds").getAsDouble();
-    // Never faster; how much slower is up to the machine.
+    // It is never faster. The machine may make it slower.
     assertTrue(seconds > 0.198, () -> seconds + " s");
     assertEquals(1000, at(json, "settings/rate").getAsDouble());
     assertTrue(output.text().contains("rate asked 1000 ops/s, achieved "), output.text());
@@ -276,7 +276,7 @@ class IoBenchFrameTest {
     assertEquals(2, at(json, "results/0/experiments").getAsJsonArray().size());
     assertEquals(80 * 100, at(json, "results/0/experiments/1/bytes").getAsLong());
     assertEquals(160, at(json, "results/0/merged/operations").getAsLong());
-    // What it is told to read is not there, and the cluster is this process: the first makes it.
+    // The file to read is missing, and the cluster is embedded: the first worker writes it.
     assertTrue(
         output.errors().contains("client 0: The embedded cluster is empty"), output.errors());
     assertFalse(output.errors().contains("client 1: "), output.errors());
@@ -332,7 +332,7 @@ class IoBenchFrameTest {
     while (store.lookup("/orphan.dat").get() == null) {
       Thread.sleep(10);
     }
-    // As when the other process is killed: the pipe ends.
+    // The pipe ends, as when the other process is killed.
     client.letEnd();
     client.awaitEnd(System.nanoTime() + TimeUnit.SECONDS.toNanos(60));
     assertEquals(1, process.exitValue(), "ended by itself");

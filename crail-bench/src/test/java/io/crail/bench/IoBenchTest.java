@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Every type on a cluster within this process. */
+/** Every type, on a cluster within this process. */
 class IoBenchTest {
   private static EmbeddedCrail cluster;
   private static CrailStore store;

@@ -84,7 +84,7 @@ class IoBenchTypesTest {
     output.assertPlausible(operations, bytes);
   }
 
-  /** Runs a line that fails, and checks what it says. */
+  /** Runs a command line that fails, and checks its message. */
   private void assertFails(String line, String... words) {
     assertEquals(BenchRunner.FAILED, run(line, false), output::text);
     for (String word : words) {
@@ -232,7 +232,7 @@ class IoBenchTypesTest {
         "-t readMultiStreamInt -k 8 -w 0 -f /bad", "/bad, position ", "expected ", "found ");
   }
 
-  /** A clock that is a second later each time that somebody looks, so that no rate is kept. */
+  /** A clock that advances by a second at each call, so that no rate is kept. */
   private static Ticker slowClock() {
     AtomicLong nanos = new AtomicLong();
     return new Ticker() {
@@ -248,7 +248,7 @@ class IoBenchTypesTest {
     };
   }
 
-  /** One worker on that clock; what it prints is in the output. */
+  /** One worker with that clock. Its prints are in the output. */
   private Figures runOnSlowClock(String line) throws Exception {
     output.forget();
     BenchOptions<BenchType> options = IoBench.SYNTAX.parse(line.split(" ")).orElseThrow();
@@ -295,7 +295,7 @@ class IoBenchTypesTest {
     writeInts(path + "/part", ints(50));
     String line = "-t " + what + " -w 0 -f " + path;
     Figures figures = runOnSlowClock(line + " --rate 1000");
-    // Twice what all would take at the rate, and 5 s; each takes two.
+    // The limit is twice the planned time, and 5 s. Each operation takes two seconds.
     assertEquals(3, figures.operations(), 1.0);
     assertEquals(operations, figures.operations() + figures.givenUp());
     assertRuns(line + " --rate 100000", operations, bytes);
@@ -329,7 +329,7 @@ class IoBenchTypesTest {
     assertTrue(
         output.text().contains("locationClass " + store.getLocationClass().value()), output.text());
     assertFalse(output.text().contains("execution time"), output.text());
-    // As -p takes it.
+    // In the form of -p.
     String location = String.valueOf(store.getLocationClass().value());
     assertRuns("-t write -s 100 -k 2 -p " + location + " -f /here.dat", 2, 200);
   }

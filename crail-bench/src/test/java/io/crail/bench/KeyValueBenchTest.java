@@ -53,7 +53,7 @@ class KeyValueBenchTest {
   })
   void everyValueIsThere(String what, int batch, int warmUp) throws Exception {
     String table = "/" + what + "-" + batch;
-    // A second size takes the place of the first.
+    // Values of the second size replace those of the first.
     for (int size : new int[] {100, 9000}) {
       String line =
           "-t " + what + "KeyValue -s " + size + " -n 7 -k 50 -b " + batch + " -w " + warmUp;

@@ -1,5 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * How a program configures a store. The keys themselves are declared by the rooms that use them.
- */
+/** The configuration of a store. The modules that use a key declare it. */
 package io.crail.conf;

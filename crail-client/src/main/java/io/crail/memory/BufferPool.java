@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Lends buffers of one size, cut from larger regions that are allocated as they are needed, up to a
- * limit. Thread-safe.
+ * Lends buffers of one size. They are cut from larger regions, which are allocated when needed, up
+ * to a limit. Thread-safe.
  */
 public final class BufferPool implements CrailBufferCache, AutoCloseable {
   private static final long REGION_BYTES = 16L << 20;
@@ -27,10 +27,10 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
   private long allocatedBytes;
   private boolean closed;
 
-  /** A buffer's place in its region; lent again and again. */
+  /** A buffer's place in its region. A slot is lent again and again. */
   private record Slot(ByteBuffer memory, CrailBuffer region) {}
 
-  /** A buffer while it is lent; given back, it is never used again. */
+  /** A buffer while it is lent. It is never used again after it was given back. */
   private static final class Lent extends OffHeapBuffer {
     private final BufferPool owner;
     private final Slot slot;
@@ -54,27 +54,27 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
     this.limitBytes = limitBytes;
   }
 
-  /** Bytes of each buffer. */
+  /** {@return the size of each buffer in bytes} */
   public int bufferBytes() {
     return bufferBytes;
   }
 
-  /** Buffers that were lent so far. */
+  /** {@return the number of buffers lent so far} */
   public long lentCount() {
     return gets.sum();
   }
 
-  /** Buffers that came back so far. */
+  /** {@return the number of buffers given back so far} */
   public long returnedCount() {
     return puts.sum();
   }
 
-  /** Times that a region had to be allocated. */
+  /** {@return how often a region had to be allocated} */
   public long missCount() {
     return misses.sum();
   }
 
-  /** Bytes of all regions. */
+  /** {@return the bytes of all regions} */
   public long allocatedBytes() {
     synchronized (lock) {
       return allocatedBytes;
@@ -112,7 +112,12 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
     }
   }
 
-  /** True for a buffer of this pool. */
+  /**
+   * Tells whether a buffer is lent by this pool.
+   *
+   * @param buffer any buffer
+   * @return true for a buffer of this pool
+   */
   public boolean lends(CrailBuffer buffer) {
     return buffer instanceof Lent && ((Lent) buffer).owner == this;
   }
@@ -139,7 +144,7 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
     }
   }
 
-  /** Lends nothing any more; the memory is released when nobody refers to it. */
+  /** Ends lending. The memory is released when nobody refers to it any more. */
   @Override
   public void close() {
     synchronized (lock) {

@@ -8,8 +8,8 @@ import java.nio.Buffer;
 import java.nio.ByteBuffer;
 
 /**
- * Where a direct buffer lies, as {@code java.lang.foreign} tells it. That API is final from Java 22
- * on, so it is found by name.
+ * The address of a direct buffer, from {@code java.lang.foreign}. That API is final from Java 22
+ * on, so it is found by reflection.
  */
 final class NativeAddress {
   private static final MethodHandle ADDRESS = find();

@@ -13,7 +13,7 @@ public class OffHeapBuffer implements CrailBuffer {
   /**
    * Creates a view.
    *
-   * @param region the memory that it was cut from; null when it is that itself
+   * @param region the memory that it was cut from; null when the view is the whole memory
    */
   OffHeapBuffer(ByteBuffer buffer, CrailBuffer region) {
     this.buffer = buffer;
@@ -21,10 +21,13 @@ public class OffHeapBuffer implements CrailBuffer {
   }
 
   /**
-   * Wraps memory; position and limit are shared with {@code buffer}, whose byte order becomes
+   * Wraps memory. Position and limit are shared with {@code buffer}, whose byte order becomes
    * big-endian.
    *
-   * @throws IllegalArgumentException when it is not direct: a transfer cannot use the Java heap
+   * @param buffer direct memory
+   * @return the buffer
+   * @throws IllegalArgumentException when the memory is not direct: a transfer cannot use the Java
+   *     heap
    */
   public static OffHeapBuffer wrap(ByteBuffer buffer) {
     if (!buffer.isDirect()) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory that transfers can use directly: buffers outside the Java heap, and the bounded pool that
- * a store lends them from.
+ * Memory that transfers can use directly: buffers outside the Java heap, and the bounded pool from
+ * which a store lends them.
  */
 package io.crail.memory;

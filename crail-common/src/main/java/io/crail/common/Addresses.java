@@ -8,9 +8,7 @@ import java.net.InetSocketAddress;
 public final class Addresses {
   private Addresses() {}
 
-  /**
-   * Host and port, with the number after a name that was resolved: {@code node1:9060 (10.0.0.1)}.
-   */
+  /** Host and port. The address follows a name that was resolved: {@code node1:9060 (10.0.0.1)}. */
   public static String text(InetSocketAddress address) {
     String text = text(address.getHostString(), address.getPort());
     InetAddress resolved = address.getAddress();

@@ -2,8 +2,8 @@
 package io.crail.common;
 
 /**
- * Time as code that decides sees it: passed in, never read from the system, so that a simulation
- * can own it. Implementations are thread-safe.
+ * The time for code that makes decisions. The clock is passed in, so a simulation can control it.
+ * Implementations are thread-safe.
  */
 public interface Clock {
   /** The system's clock. */
@@ -20,9 +20,9 @@ public interface Clock {
         }
       };
 
-  /** Monotonic nanoseconds from an arbitrary origin; only differences mean something. */
+  /** Monotonic nanoseconds from an arbitrary origin. Only differences are meaningful. */
   long nanoTime();
 
-  /** Wall-clock milliseconds since 1970, for people; never for a lease or a deadline. */
+  /** Wall-clock milliseconds since 1970, for display. Never used for a lease or a deadline. */
   long currentTimeMillis();
 }

@@ -2,14 +2,16 @@
 package io.crail.common;
 
 /**
- * Text from outside, such as a path, as it may stand in a log or on a terminal: what would end a
- * line or command the terminal is written as an escape. Applied twice it is the same as once.
- * Stateless.
+ * Makes text from outside, such as a path, safe for a log or a terminal. Characters that would end
+ * a line or control the terminal become escapes. Applied twice, the result is the same. Stateless.
  */
 public final class Printable {
   private Printable() {}
 
-  /** The text in one line: {@code \n}, {@code \t} and {@code \u001b} for what is no character. */
+  /**
+   * The text in one line, with escapes such as {@code \n}, {@code \t} and {@code \u001b} for
+   * control characters.
+   */
   public static String line(String text) {
     for (int i = 0; i < text.length(); i++) {
       if (isControl(text.charAt(i))) {
@@ -19,12 +21,12 @@ public final class Printable {
     return text;
   }
 
-  /** The same for a text of several lines, which stay. */
+  /** The same for a text of several lines; its line ends stay. */
   public static String lines(String text) {
     return escape(text, 0, true);
   }
 
-  /** True when the text stays as it is in a line. */
+  /** True when {@link #line} does not change the text. */
   public static boolean isPrintable(String text) {
     return text.chars().noneMatch(character -> isControl((char) character));
   }
@@ -47,7 +49,7 @@ public final class Printable {
     return escaped.toString();
   }
 
-  /** Also separators of lines, and marks that turn the direction of what follows. */
+  /** Also line separators, and marks that change the direction of the text after them. */
   private static boolean isControl(char character) {
     return character < 0x20
         || (character >= 0x7f && character <= 0x9f)

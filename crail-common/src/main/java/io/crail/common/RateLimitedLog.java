@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
 /**
- * A log line that a hostile or broken peer cannot turn into a flood: so many at once, then one a
- * second, with the number of those that were left out. Thread-safe.
+ * A log that a hostile or broken peer cannot flood. It writes a burst of lines at once, and then
+ * one line a second, with the number of lines that were left out. Thread-safe.
  */
 public final class RateLimitedLog {
   private static final long INTERVAL_NANOS = 1_000_000_000L;
@@ -15,7 +15,7 @@ public final class RateLimitedLog {
   private final Logger logger;
   private final Clock clock;
   private final long burstNanos;
-  // When all lines so far have been paid for, at one a second.
+  // The time at which all lines so far are paid for, at one line a second.
   private final AtomicLong paidNanos;
   private final AtomicLong suppressed = new AtomicLong();
 
@@ -24,7 +24,7 @@ public final class RateLimitedLog {
     this(logger, clock, 1);
   }
 
-  /** Creates a limiter of {@code burst} lines at once, and one a second in the long run. */
+  /** Creates a limiter of {@code burst} lines at once, and one line a second in the long run. */
   public RateLimitedLog(Logger logger, Clock clock, int burst) {
     this.logger = logger;
     this.clock = clock;
@@ -32,12 +32,12 @@ public final class RateLimitedLog {
     this.paidNanos = new AtomicLong(clock.nanoTime());
   }
 
-  /** Logs at WARN, unless there were too many lines of late. */
+  /** Logs at WARN, unless there were too many lines recently. */
   public void warn(String message) {
     log(Level.WARN, message);
   }
 
-  /** Logs at INFO, unless there were too many lines of late. */
+  /** Logs at INFO, unless there were too many lines recently. */
   public void info(String message) {
     log(Level.INFO, message);
   }
@@ -53,7 +53,7 @@ public final class RateLimitedLog {
     long left = suppressed.getAndSet(0);
     String line = Printable.line(message);
     String text = left == 0 ? line : line + " (" + left + " similar lines left out)";
-    // Not the fluent calls: a host may bring SLF4J 1.7.
+    // The fluent calls are not used, since a host may bring SLF4J 1.7.
     if (level == Level.WARN) {
       logger.warn("{}", text);
     } else {

@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * An immutable piece of UTF-8 text that is compared by its bytes. It travels on the wire as it is,
- * so no {@code String} is made where nobody reads it.
+ * An immutable piece of UTF-8 text, compared by its bytes. It travels on the wire unchanged, so a
+ * {@code String} is made only when somebody reads it.
  */
 public final class Utf8 implements Comparable<Utf8> {
   /** The empty text. */
@@ -55,7 +55,7 @@ public final class Utf8 implements Comparable<Utf8> {
     return bytes[index];
   }
 
-  /** The eight bytes from {@code index} on as a word, the first one lowest. */
+  /** The eight bytes from {@code index} on as a word; the first byte is the lowest. */
   public long wordAt(int index) {
     return (long) WORDS.get(bytes, index);
   }

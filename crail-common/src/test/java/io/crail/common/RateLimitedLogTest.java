@@ -28,7 +28,7 @@ class RateLimitedLogTest {
         }
       };
 
-  /** Keeps what is logged at any level. */
+  /** A logger that keeps all messages. */
   private Logger logger() {
     return (Logger)
         Proxy.newProxyInstance(

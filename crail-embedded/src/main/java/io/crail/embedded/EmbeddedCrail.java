@@ -23,8 +23,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Namenodes and datanodes inside this process, on the loopback interface and on ports that happen
- * to be free. Clients of this process and of others on this host can use it:
+ * Namenodes and datanodes inside this process, on the loopback interface and on free ports. Clients
+ * in this process and in other processes of this host can use them:
  *
  * <pre>{@code
  * try (EmbeddedCrail crail = EmbeddedCrail.builder().datanodes(2).start();
@@ -33,14 +33,15 @@ import java.util.Objects;
  * }
  * }</pre>
  *
- * Any number of them live beside each other. {@link #close()} ends all threads and removes all
+ * Several clusters may run at the same time. {@link #close()} ends all threads and removes all
  * files. Thread-safe.
  */
 public final class EmbeddedCrail implements AutoCloseable {
   /**
-   * A system property with settings for all embedded clusters of a JVM, {@code key=value} separated
-   * by blanks. What a builder sets goes before them. So a whole suite of tests runs with another
-   * setting, such as {@code -Dcrail.embedded.settings=crail.storage.localmap=false}.
+   * A system property with settings for all embedded clusters of a JVM: {@code key=value},
+   * separated by blanks. A setting made with a builder has precedence. So a whole test suite can
+   * run with another setting, for example {@code
+   * -Dcrail.embedded.settings=crail.storage.localmap=false}.
    */
   public static final String SETTINGS_PROPERTY = "crail.embedded.settings";
 
@@ -59,12 +60,12 @@ public final class EmbeddedCrail implements AutoCloseable {
     this.transport = TransportProvider.open(configuration);
   }
 
-  /** Starts the description of a cluster: one namenode, one datanode. */
+  /** {@return a builder for a cluster of one namenode and one datanode} */
   public static Builder builder() {
     return new Builder();
   }
 
-  /** The configuration for clients: it names the addresses of the namenodes. */
+  /** {@return the configuration for clients, with the addresses of the namenodes} */
   public synchronized Configuration configuration() {
     return configuration;
   }
@@ -74,30 +75,30 @@ public final class EmbeddedCrail implements AutoCloseable {
     return plan.dataPath;
   }
 
-  /** The addresses of the namenodes, in their order. */
+  /** {@return the addresses of the namenodes, in their order} */
   public synchronized List<InetSocketAddress> namenodeAddresses() {
     return configuration.get(ClusterKeys.NAMENODE_ADDRESS);
   }
 
-  /** The number of datanodes that were started. */
+  /** {@return the number of datanodes that were started} */
   public synchronized int datanodeCount() {
     return datanodes.size();
   }
 
   /**
-   * Ends a datanode as if its host had been switched off in order: its data are gone.
+   * Ends a datanode as an orderly shutdown of its host does. Its data are gone.
    *
-   * @param index from 0, in the order of their start
+   * @param index from 0, in the order in which the datanodes were started
    */
   public synchronized void stopDatanode(int index) {
     datanodes.get(index).close();
   }
 
   /**
-   * Starts one more datanode, with the settings of the others, and waits until it is registered.
+   * Starts one more datanode with the settings of the cluster, and waits until it is registered.
    *
-   * @param storageClass the class that it serves
-   * @return its index
+   * @param storageClass the class that the datanode serves
+   * @return the index of the datanode
    * @throws IOException when it cannot start or register
    */
   public synchronized int startDatanode(int storageClass) throws IOException {
@@ -110,9 +111,10 @@ public final class EmbeddedCrail implements AutoCloseable {
   }
 
   /**
-   * Ends a namenode and starts an empty one at its address. Datanodes register again by themselves;
-   * nodes and data are gone.
+   * Ends a namenode and starts an empty namenode at its address. The datanodes register again by
+   * themselves. Nodes and data are gone.
    *
+   * @param index of the namenode, from 0
    * @throws IOException when it cannot start
    */
   public synchronized void restartNamenode(int index) throws IOException {
@@ -147,7 +149,10 @@ public final class EmbeddedCrail implements AutoCloseable {
     }
   }
 
-  /** The tier whose place in the configured list is the class; the first one for other classes. */
+  /**
+   * Returns the configured tier at the index of the class, or the first tier for a class without
+   * one.
+   */
   private StorageTier tierOf(int storageClass) {
     List<String> names = configuration.get(StorageKeys.TYPES);
     return StorageTier.find(names.get(storageClass < names.size() ? storageClass : 0));
@@ -174,7 +179,7 @@ public final class EmbeddedCrail implements AutoCloseable {
     return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + address.getPort();
   }
 
-  /** Ends everything and removes all files. Stores of this cluster are closed before it. */
+  /** Ends all servers and removes all files. Close the stores of this cluster before. */
   @Override
   public synchronized void close() {
     if (closed) {
@@ -189,7 +194,7 @@ public final class EmbeddedCrail implements AutoCloseable {
     runAll(ends);
   }
 
-  /** Runs all of them; throws the first failure, with the others suppressed. */
+  /** Runs all actions. Throws the first failure; the later ones are suppressed in it. */
   static void runAll(List<Runnable> ends) {
     RuntimeException failure = null;
     for (Runnable end : ends) {
@@ -232,7 +237,12 @@ public final class EmbeddedCrail implements AutoCloseable {
       }
     }
 
-    /** Sets the number of namenodes; 1 unless set. */
+    /**
+     * Sets the number of namenodes. The default is 1.
+     *
+     * @param count the number
+     * @return this
+     */
     public Builder namenodes(int count) {
       if (count < 1) {
         throw new IllegalArgumentException("a cluster needs a namenode");
@@ -241,13 +251,23 @@ public final class EmbeddedCrail implements AutoCloseable {
       return this;
     }
 
-    /** Sets the address on which namenodes serve; the loopback address unless set. */
+    /**
+     * Sets the address on which the namenodes serve. The default is the loopback address.
+     *
+     * @param address a name or an address of this host
+     * @return this
+     */
     public Builder host(String address) {
       host = Objects.requireNonNull(address, "address");
       return this;
     }
 
-    /** Sets the number of datanodes, all of storage class 0; 1 unless set. */
+    /**
+     * Sets the number of datanodes, all of storage class 0. The default is 1.
+     *
+     * @param count the number
+     * @return this
+     */
     public Builder datanodes(int count) {
       if (count < 0) {
         throw new IllegalArgumentException("number of datanodes: " + count);
@@ -258,8 +278,11 @@ public final class EmbeddedCrail implements AutoCloseable {
     }
 
     /**
-     * Sets the storage class of each datanode, and so how many there are. A datanode's tier is that
-     * at the place of its class in {@code crail.storage.types}, or the first one.
+     * Sets the storage class of each datanode, and with it their number. The tier of a datanode is
+     * the one at the index of its class in {@code crail.storage.types}, or else the first tier.
+     *
+     * @param classes one class for each datanode
+     * @return this
      */
     public Builder storageClasses(int... classes) {
       storageClasses = classes.clone();
@@ -268,8 +291,10 @@ public final class EmbeddedCrail implements AutoCloseable {
     }
 
     /**
-     * Sets the tier of each datanode by its name, and so how many there are; all are of storage
-     * class 0.
+     * Sets the tier of each datanode by name, and with it their number. All are of storage class 0.
+     *
+     * @param names one tier for each datanode
+     * @return this
      */
     public Builder tiers(String... names) {
       tiers = names.clone();
@@ -278,9 +303,11 @@ public final class EmbeddedCrail implements AutoCloseable {
     }
 
     /**
-     * Sets how much each datanode lends, in bytes. Unless this or the key for it is set, all
-     * together lend three quarters of the free space, at most 8 GiB. Memory is taken when it is
-     * first used.
+     * Sets how much each datanode lends. If neither this nor its key is set, all datanodes together
+     * lend three quarters of the free space, at most 8 GiB. Memory is allocated at first use.
+     *
+     * @param bytesPerDatanode bytes
+     * @return this
      */
     public Builder storage(long bytesPerDatanode) {
       if (bytesPerDatanode < 1) {
@@ -291,32 +318,58 @@ public final class EmbeddedCrail implements AutoCloseable {
     }
 
     /**
-     * Sets the directory for region files. Unless this or the key for it is set, it is one in
-     * memory, or on disk where there is more room.
+     * Sets the directory for region files. If neither this nor its key is set, it is a directory in
+     * memory, or on disk when memory is short and the disk has more room.
+     *
+     * @param directory the directory
+     * @return this
      */
     public Builder dataPath(Path directory) {
       dataPath = Objects.requireNonNull(directory, "directory");
       return this;
     }
 
-    /** Sets whether clients map the regions, or go through the network although on this host. */
+    /**
+     * Sets whether clients map the regions. Without a mapping they use the network, although they
+     * are on this host.
+     *
+     * @param mapped true to map
+     * @return this
+     */
     public Builder mapped(boolean mapped) {
       return set(StorageKeys.LOCAL_MAP, mapped);
     }
 
-    /** Sets a configuration value for servers and clients. */
+    /**
+     * Sets a configuration value for servers and clients.
+     *
+     * @param key the key
+     * @param value the value
+     * @return this
+     */
     public Builder set(ConfigKey<?> key, Object value) {
       settings.set(key, value);
       return this;
     }
 
-    /** Sets a configuration value for servers and clients, as a user writes it. */
+    /**
+     * Sets a configuration value for servers and clients, as a user writes it.
+     *
+     * @param key the full name of the key
+     * @param text the value
+     * @return this
+     */
     public Builder set(String key, String text) {
       settings.set(key, text, "the program");
       return this;
     }
 
-    /** Takes over everything that {@code base} sets. */
+    /**
+     * Takes over all values that are set in {@code base}.
+     *
+     * @param base the other configuration
+     * @return this
+     */
     public Builder configuration(Configuration base) {
       base.texts().forEach((key, text) -> settings.set(key, text, "a copied configuration"));
       return this;
@@ -325,7 +378,8 @@ public final class EmbeddedCrail implements AutoCloseable {
     /**
      * Starts the cluster, and waits until all datanodes are registered.
      *
-     * @throws IOException when a part of it cannot start; nothing is left of the others then
+     * @return the cluster
+     * @throws IOException when a part cannot start; the parts that have started are ended then
      */
     public EmbeddedCrail start() throws IOException {
       Configuration given = configuration();
@@ -356,7 +410,7 @@ public final class EmbeddedCrail implements AutoCloseable {
       }
     }
 
-    /** Removes the directory that was chosen here, once no cluster uses it any more. */
+    /** Removes the directory that was chosen here, unless a cluster still uses it. */
     private void removePlace() {
       if (ownPlace) {
         StoragePlace.remove(dataPath);

@@ -7,24 +7,24 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Where an embedded cluster keeps its data, and how much of it.
+ * The directory for the data of an embedded cluster, and the space that the cluster may use in it.
  *
  * @param directory the directory for region files
- * @param bytes how much may be used there
+ * @param bytes how many bytes may be used there
  */
 record StoragePlace(Path directory, long bytes) {
   private static final String NAME = "crail-embedded-" + System.getProperty("user.name");
   private static final long MOST = 8L << 30;
 
-  /** In memory when it has this much to spare: enough for what people try first. */
+  /** Free memory from which on the data are always kept in memory: enough for a first try. */
   private static final long ENOUGH = 5L << 30;
 
   private static final Path MEMORY = Path.of("/dev/shm");
 
   /**
-   * Chooses between memory and disk: memory, unless it is short and the disk has more.
+   * Chooses between memory and disk: memory, unless memory is short and the disk has more room.
    *
-   * @param wanted the directory when somebody has chosen already, or null
+   * @param wanted the directory when one was configured, or null
    */
   static StoragePlace choose(Path wanted) throws IOException {
     if (wanted != null) {
@@ -39,12 +39,12 @@ record StoragePlace(Path directory, long bytes) {
         : new StoragePlace(disk.resolve(NAME), onDisk);
   }
 
-  /** Removes a directory that was chosen, unless it is in use. */
+  /** Removes a directory that {@link #choose} made, unless it is in use. */
   static void remove(Path directory) {
     try {
       Files.deleteIfExists(directory);
     } catch (IOException e) {
-      // Another cluster lives in it; the last one removes it.
+      // Another cluster uses it; the last cluster removes it.
     }
   }
 

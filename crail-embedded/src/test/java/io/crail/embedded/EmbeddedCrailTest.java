@@ -51,7 +51,7 @@ class EmbeddedCrailTest {
     }
   }
 
-  /** Threads of Crail that have not ended. */
+  /** Crail's threads that have not ended. */
   private static Set<String> threads() {
     return Thread.getAllStackTraces().keySet().stream()
         .map(Thread::getName)
@@ -154,7 +154,7 @@ class EmbeddedCrailTest {
           writeAndRead(crail.configuration(), "/after-" + i);
           break;
         } catch (IOException e) {
-          // No space until the datanode has noticed, and its space has rested.
+          // There is no space until the datanode has noticed the restart and its space has rested.
           assertTrue(System.nanoTime() - deadline < 0, e.toString());
           Thread.sleep(50);
         }
@@ -205,7 +205,7 @@ class EmbeddedCrailTest {
       crail.close();
     }
     try (Stream<Path> left = Files.list(place)) {
-      // Only while another cluster of this user lives in it.
+      // It stays only while another cluster of this user uses it.
       assertTrue(left.findAny().isPresent(), place + " is empty and still there");
     } catch (NoSuchFileException e) {
       assertFalse(Files.exists(place));

@@ -28,7 +28,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The examples of the documentation compile, run, and print what stands beside them. */
+/** The examples of the documentation compile, run, and print the output shown beside them. */
 class JavaExamplesTest {
   private static final Pattern EXAMPLE = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
   private static final Pattern PRINTED = Pattern.compile("println\\(.*\\); // (.*)");
@@ -49,7 +49,7 @@ class JavaExamplesTest {
 
   @TempDir Path classes;
 
-  /** A source that is in memory. */
+  /** A source file in memory. */
   private static final class Source extends SimpleJavaFileObject {
     private final String text;
 

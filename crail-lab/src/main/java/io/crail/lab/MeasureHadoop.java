@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Measures Crail through Hadoop's interface beside Crail itself and beside HDFS, alternating, and
- * prints tables in Markdown.
+ * Measures Crail through Hadoop's interface, Crail itself, and HDFS, alternating. Prints tables in
+ * Markdown.
  *
  * <pre>
  * MeasureHadoop launcher hdfs-jars hadoop-version [--runs 3] [--out file]
@@ -31,20 +31,20 @@ public final class MeasureHadoop {
   private static final long DATANODE_BYTES = 3L << 30;
   private static final int QUIET_MILLIS = 1000;
 
-  /** What the adapter may cost: 15 in 100, as a rate and as a latency. */
+  /** The least allowed rate through the adapter, as a fraction of the rate without it. */
   private static final double LEAST_RATE = 0.85;
 
   private static final double MOST_LATENCY = 1.15;
 
   private static final String HDFS_SETTING = " --set " + Hdfs.SETTING;
 
-  /** How Crail moves bytes. */
+  /** How Crail moves bytes, for figures that move some. */
   private static final List<String> MOVED = List.of(", Crail mapped", ", Crail TCP");
 
-  /** Where it moves none. */
+  /** For figures that move no bytes. */
   private static final List<String> ASKED = List.of(", Crail");
 
-  // Several experiments in one process, of which the first are of code that is not compiled yet.
+  // Several experiments in one process. In the first ones the code is not compiled yet.
   private static final String STREAM = " -s 1048576 -k 512 -e 8 -o true -f /stream.dat";
   private static final String RANDOM = " -s 4096 -f /stream.dat";
 
@@ -129,7 +129,8 @@ public final class MeasureHadoop {
       stream(name, "hdfsbench", "-t readSequential" + memory + STREAM, mapped);
     }
     String random = "read 4 KiB at random, ";
-    // A microsecond each over mapped memory: as long as it takes until the code is compiled.
+    // Over mapped memory an operation takes a microsecond, so it needs more operations until the
+    // code is compiled.
     String count = mapped ? " -k 200000 -w 500000" : " -k 20000 -w 20000";
     String direct = "-t readRandom -m false" + RANDOM + count;
     latency(random + "iobench, " + how, "iobench", direct, mapped);

@@ -20,16 +20,16 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Measures Crail over RDMA beside perftest, alternating, and prints tables in Markdown.
+ * Measures Crail over RDMA and perftest, alternating. Prints tables in Markdown.
  *
  * <pre>
  * MeasureRdma launcher server-address server-device client-device [--runs 3] [--out file]
  *     [--only lookup,read,write,stream]
  * </pre>
  *
- * Namenode and datanode run on processor 0 and on the server's device, clients on processor 1 and
- * on the client's; so do both ends of perftest. {@code bin/measure --rdma} runs it on the test
- * machine.
+ * Namenode and datanode run on processor 0 and use the server's device. Clients run on processor 1
+ * and use the client's device. The two ends of perftest are placed in the same way. {@code
+ * bin/measure --rdma} runs it on the test machine.
  */
 public final class MeasureRdma {
   private static final int DEPTH = 128;
@@ -39,19 +39,21 @@ public final class MeasureRdma {
   private static final int[] LOOKED_UP = {4, 64 << 10};
   private static final List<String> SECTIONS = List.of("lookup", "read", "write", "stream");
 
-  /** Longer than a round trip takes on the test machine, for perftest never sleeps. */
+  /** Longer than a round trip on the test machine, since perftest never sleeps. */
   private static final String SPIN_MICROS = "1000";
 
   /**
-   * So many lookups and small transfers go before those that count: HotSpot has the clients'
-   * processor alone to compile on, and needs some ten seconds of it.
+   * Lookups and small transfers before the measured ones. HotSpot can compile only on the processor
+   * of the clients, and needs some ten seconds.
    */
   private static final int WARM_UP = 100_000;
 
-  /** Enough for HotSpot, which counts calls; with fewer it compiles while the figures are taken. */
+  /**
+   * Enough for HotSpot, which counts calls. With fewer, it would compile during the measurement.
+   */
   private static final int WARM_UP_64K = 20_000;
 
-  /** These take so long that the program's part does not show. */
+  /** Such a transfer takes so long that the code's part does not matter. */
   private static final int WARM_UP_1M = 100;
 
   private static final long STREAM_WARM_UP_BYTES = 200L << 20;
@@ -189,7 +191,7 @@ public final class MeasureRdma {
   }
 
   private void measureLookups() throws IOException, InterruptedException {
-    // As deep as the messages of perftest below, and the wish of a reader who knows them.
+    // Messages of one byte, 32 in flight.
     String messages = "-s 1 -Q 1 -r 32 -t 32 -n 20000";
     PerfTest.Result sends = perfTest.run("ib_send_bw", messages);
     samples.add("ib_send_bw, 1 B", "/s", PerfTest.shown("ib_send_bw", messages), sends.messages());
@@ -222,7 +224,7 @@ public final class MeasureRdma {
       if (Arrays.stream(LOOKED_UP).anyMatch(each -> each == size)) {
         latency("lookup and read, " + name, "-t getKey" + rest);
       }
-      // Before and after, for the machine has better and worse minutes.
+      // Before and after, since the machine is sometimes faster and sometimes slower.
       perfTestLatency("ib_read_lat", size);
     }
   }
@@ -230,7 +232,7 @@ public final class MeasureRdma {
   private void measureWrites() throws IOException, InterruptedException {
     for (int size : SIZES) {
       perfTestLatency("ib_write_lat", size);
-      // What a warm-up has written lies beside what is measured.
+      // The bytes of the warm-up stay in the store beside the measured ones.
       long warmUp = Math.min(warmUp(size), WRITE_WARM_UP_BYTES / size);
       String rest = " -s " + size + " -k " + count(size) + " -w " + warmUp;
       latency("write, " + Samples.bytes(size), "-t write -m false" + rest + " -f /written.dat");
@@ -303,7 +305,7 @@ public final class MeasureRdma {
     }
     if (sections.contains("write")) {
       for (int size : SIZES) {
-        // There and back, for a write is not done before it is acknowledged.
+        // Both directions, since a write has ended only when it is acknowledged.
         goals.add(
             "write, " + Samples.bytes(size),
             "us p50",

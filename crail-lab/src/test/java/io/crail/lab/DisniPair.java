@@ -19,7 +19,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Both ends of a connection that DiSNI's verbs layer has made, and their memory. */
+/** Both ends of a connection made by DiSNI's verbs layer, and their memory. */
 final class DisniPair implements AutoCloseable {
   /** Bytes of the memory at either end. */
   static final int MEMORY_BYTES = 1 << 20;
@@ -115,12 +115,12 @@ final class DisniPair implements AutoCloseable {
     return client.cq;
   }
 
-  /** What {@code io.crail.verbs} knows the queue pair by. */
+  /** The handle of the queue pair for {@code io.crail.verbs}. */
   long qpHandle() {
     return ((NatObject) client.qp).getObjId();
   }
 
-  /** What {@code io.crail.verbs} knows the completion queue by. */
+  /** The handle of the completion queue for {@code io.crail.verbs}. */
   long cqHandle() {
     return ((NatObject) client.cq).getObjId();
   }
@@ -136,6 +136,6 @@ final class DisniPair implements AutoCloseable {
   @Override
   public void close() throws IOException {
     client.id.disconnect();
-    // The rest goes with the process.
+    // The process ends soon, and frees everything else.
   }
 }

@@ -16,15 +16,16 @@ import java.util.LinkedList;
 import java.util.List;
 
 /**
- * A way to the native library: it posts a batch of reads, each from and to other places than the
- * last time as a store does, and looks at each completion.
+ * A way to the native library. It posts a batch of reads, each time from and to other places, as a
+ * store does, and looks at each completion.
  */
 abstract class Layer implements AutoCloseable {
   /** Most reads of a batch. */
   static final int MOST_READS = 32;
 
   /**
-   * The layers: ours, DiSNI with a call that is prepared once, DiSNI with a call for each batch.
+   * The layers: Crail's own; DiSNI with a call that is prepared once; DiSNI with a new call for
+   * each batch.
    */
   static final List<String> NAMES = List.of("verbs", "prepared", "anew");
 
@@ -50,13 +51,13 @@ abstract class Layer implements AutoCloseable {
   /** Posts the reads. */
   abstract void post(int round) throws IOException;
 
-  /** Takes the completions that there are, and gives their number. */
+  /** Takes the completions that are there, and returns their number. */
   abstract int poll() throws IOException;
 
   @Override
   public void close() throws IOException {}
 
-  /** Where a read begins, at either end. */
+  /** The offset of a read, at either end. */
   final int offset(int round, int read) {
     int places = DisniPair.MEMORY_BYTES / Math.max(bytes, 1);
     return (round * reads + read) % places * bytes;
@@ -132,7 +133,7 @@ abstract class Layer implements AutoCloseable {
     }
   }
 
-  /** What both uses of DiSNI share. */
+  /** The common part of both uses of DiSNI. */
   private abstract static class OverDisni extends Layer {
     final List<IbvSendWR> requests = new ArrayList<>();
     private final IbvWC[] completions = new IbvWC[MOST_READS];
@@ -206,7 +207,7 @@ abstract class Layer implements AutoCloseable {
     }
   }
 
-  /** What batches of changing length need. */
+  /** As for batches of changing length. */
   private static final class OverAnew extends OverDisni {
     OverAnew(DisniPair pair, int reads, int bytes) throws IOException {
       super(pair, reads, bytes);

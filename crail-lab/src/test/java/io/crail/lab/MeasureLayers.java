@@ -19,27 +19,27 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Measures DiSNI's verbs layer beside {@code io.crail.verbs}: one-sided reads through the same
- * queue pair, completion queue and memory, alternating, and prints a table in Markdown.
+ * Measures DiSNI's verbs layer and {@code io.crail.verbs}, alternating: one-sided reads through the
+ * same queue pair, completion queue and memory. Prints a table in Markdown.
  *
  * <pre>
  * MeasureLayers server-address [--runs 21] [--out file] [--only verbs,prepared,anew]
  * </pre>
  *
- * <p>Not part of what is delivered, as DiSNI is not. {@code bin/measure --rdma --layers} runs it on
- * the test machine.
+ * <p>It is not part of the release, since DiSNI is not. {@code bin/measure --rdma --layers} runs it
+ * on the test machine.
  */
 public final class MeasureLayers {
   private static final int WARM_UP_RUNS = 6;
   private static final double NANOS_PER_MICRO = 1e3;
 
   /**
-   * What is done again and again.
+   * A repeated task.
    *
-   * @param name for people
-   * @param reads in a batch; 0: no read, only a look at the empty completion queue
+   * @param name the name, for people
+   * @param reads reads in a batch; 0 means no read, only a look at the empty completion queue
    * @param bytes of a read
-   * @param count how often in a run
+   * @param count how often the task is repeated in a run
    */
   private record Task(String name, int reads, int bytes, int count) {}
 
@@ -52,7 +52,7 @@ public final class MeasureLayers {
 
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-  /** What the runs of a task through a layer gave. */
+  /** The figures of a task through a layer. */
   private static final class Figures {
     private final List<Double> micros = new ArrayList<>();
     private final List<Double> bytes = new ArrayList<>();
@@ -94,9 +94,7 @@ public final class MeasureLayers {
     }
   }
 
-  /**
-   * Everything once, each time with another layer first; what comes before run 0 does not count.
-   */
+  /** Runs everything once. Each run begins with another layer. Runs before run 0 do not count. */
   private void run(DisniPair pair, int run) throws IOException {
     for (int task = 0; task < TASKS.size(); task++) {
       for (int i = 0; i < names.size(); i++) {
@@ -111,7 +109,7 @@ public final class MeasureLayers {
     long[] nanos = new long[task.count];
     long bytes;
     try (Layer layer = Layer.of(name, pair, Math.max(task.reads, 1), task.bytes)) {
-      // What only the first one allocates does not count.
+      // Objects that only the first call allocates do not count.
       once(task, layer, 0);
       bytes = THREADS.getCurrentThreadAllocatedBytes();
       for (int i = 0; i < task.count; i++) {

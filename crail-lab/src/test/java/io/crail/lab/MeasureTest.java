@@ -86,7 +86,7 @@ class MeasureTest {
             """);
     assertEquals(0.04, rate.megabytes());
     assertEquals(44_820, rate.messages(), 0.001);
-    // A deviation that rounding has made imaginary is no reason to lose the rest.
+    // A deviation of nan must not lose the other figures.
     assertEquals(
         186_423.65,
         PerfTest.parse("1048576 100 80368.88 561948.07 186423.65 203813.17 -nan 561948 561948")
@@ -252,7 +252,7 @@ class MeasureTest {
     try (Programs programs = new Programs(directory)) {
       Path mark = directory.resolve("mark");
       List<String> seen = new ArrayList<>();
-      // The second line comes only when the first has been seen.
+      // The second line comes only after the first has been read.
       String wait = "echo one; while [ ! -e " + mark + " ]; do sleep 0.01; done; echo two";
       String text =
           programs.run(

@@ -13,7 +13,7 @@ import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
-/** Looks in the log for memory that was given back twice or not at all. Thread-safe. */
+/** Searches the log for memory that was given back twice or never. Thread-safe. */
 final class LogWatch extends AbstractAppender {
   private final List<String> found = new ArrayList<>();
 
@@ -21,18 +21,18 @@ final class LogWatch extends AbstractAppender {
     super("memory", null, null, false, Property.EMPTY_ARRAY);
   }
 
-  /** Begins to look. */
+  /** Begins to watch. */
   static LogWatch begin() {
     LogWatch watch = new LogWatch();
     watch.start();
-    // Netty warns of what its own threads have caught; that is not shown otherwise.
+    // Netty warns of errors that its own threads caught. They show nowhere else.
     Logger netty = (Logger) LogManager.getLogger("io.netty");
     netty.setLevel(Level.WARN);
     ((Logger) LogManager.getRootLogger()).addAppender(watch);
     return watch;
   }
 
-  /** What was found since the last call. */
+  /** The findings since the last call. */
   synchronized List<String> take() {
     List<String> taken = List.copyOf(found);
     found.clear();

@@ -11,8 +11,9 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails the test during which memory was given back twice, and the class after which Netty finds
- * some that was never given back. Both happen in other threads than the test's, which log them.
+ * Fails a test when memory is given back twice while it runs. Fails a test class when Netty then
+ * finds memory that was never given back. Both are found by other threads than the test's, which
+ * log them.
  */
 public final class MemoryGuard implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
   private static final ExtensionContext.Namespace NAMESPACE =
@@ -46,23 +47,23 @@ public final class MemoryGuard implements BeforeAllCallback, AfterEachCallback, 
     fail(watch(context).take());
   }
 
-  /** Has Netty tell of all memory that nobody refers to any more and was not given back. */
+  /** Makes Netty report all memory that nobody refers to any more and that was not given back. */
   static void tellOfLeaks() throws InterruptedException {
-    // The JVM hands over what was collected a whole collection at a time, in any order, by a thread
-    // of its own. So when it is at the second collection it is done with the first.
+    // A JVM thread hands over the objects of a whole collection at once, in any order. When it
+    // hands over an object of the second collection, it has finished the first.
     collect();
     collect();
-    // Netty looks at what was handed over when it gives out the next buffer.
+    // Netty processes them when it allocates the next buffer.
     UnpooledByteBufAllocator.DEFAULT.directBuffer(1, 1).release();
   }
 
-  /** Collects, and waits until something of that collection was handed over. */
+  /** Collects garbage, and waits until an object of that collection was handed over. */
   private static void collect() throws InterruptedException {
     ReferenceQueue<Object> collected = new ReferenceQueue<>();
     WeakReference<Object> sentinel = new WeakReference<>(new Object(), collected);
     System.gc();
     if (collected.remove(COLLECTION_TIMEOUT_MILLIS) != sentinel) {
-      throw new AssertionError("nothing was collected; leaks cannot be told of");
+      throw new AssertionError("no garbage was collected, so leaks cannot be found");
     }
   }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Watches over the tests of all modules that have it on their test class path: JUnit finds it there
- * by itself.
+ * Watches the tests of every module that has this module on its test class path. JUnit finds it by
+ * itself.
  */
 package io.crail.testguard;

@@ -12,7 +12,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import org.junit.jupiter.api.Test;
 
-/** The guard sees what it is there for, and nothing else. */
+/** The guard finds memory errors, and nothing else. */
 class MemoryGuardTest {
   private static final Logger LOG = LogManager.getLogger(MemoryGuardTest.class);
   private static final LogWatch WATCH = LogWatch.begin();
@@ -39,7 +39,7 @@ class MemoryGuardTest {
   }
 
   private static void forget(String hint) {
-    // Netty tells of leaks with the same history once.
+    // Netty reports leaks with the same history only once.
     UnpooledByteBufAllocator.DEFAULT.directBuffer(8, 8).touch(hint);
   }
 }

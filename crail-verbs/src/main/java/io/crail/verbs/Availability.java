@@ -6,9 +6,9 @@ import java.util.List;
 /**
  * Whether this process can use RDMA.
  *
- * @param usable whether the library is there, and a device that may be opened
+ * @param usable whether the library is there, and a device that this process may open
  * @param devices the names of the devices, empty without a library
- * @param memlockLimitBytes how much memory this process may register, see {@link
+ * @param memlockLimitBytes how many bytes this process may register, see {@link
  *     Verbs#memlockLimitBytes()}; 0 without a library
  * @param problem a sentence that says what is missing and how to get it; empty when usable
  */

@@ -4,7 +4,7 @@ package io.crail.verbs;
 import java.util.List;
 
 /**
- * What a device says of itself.
+ * The properties of a device.
  *
  * @param name such as "mlx5_0" or "rxe0"
  * @param nodeGuid the worldwide number of the device
@@ -14,13 +14,14 @@ import java.util.List;
  * @param maxCqs most completion queues
  * @param maxCqEntries most entries of a completion queue
  * @param maxMrs most memory regions
- * @param maxMrBytes largest memory region, Long.MAX_VALUE when there is no limit
+ * @param maxMrBytes size of the largest memory region; Long.MAX_VALUE when there is no limit
  * @param maxPds most protection domains
- * @param maxReadsAsTarget most reads and atomics of a peer under way on a queue pair
+ * @param maxReadsAsTarget most reads and atomics of a peer in progress on a queue pair
  *     (max_qp_rd_atom), the limit of responder resources
- * @param maxReadsAsInitiator most own ones (max_qp_init_rd_atom), the limit of the initiator depth
- * @param completionVectors number of interrupts that completion queues can be spread over
- * @param ports its ports, the first is number 1
+ * @param maxReadsAsInitiator most own reads and atomics in progress (max_qp_init_rd_atom), the
+ *     limit of the initiator depth
+ * @param completionVectors number of interrupts over which completion queues can be spread
+ * @param ports its ports; the first has number 1
  */
 public record Device(
     String name,
@@ -42,7 +43,7 @@ public record Device(
     ports = List.copyOf(ports);
   }
 
-  /** The kind of network behind a port. */
+  /** The kind of network at a port. */
   public enum LinkLayer {
     /** The device does not say. */
     UNSPECIFIED,
@@ -56,13 +57,13 @@ public record Device(
    * A port of a device.
    *
    * @param number counted from 1
-   * @param active whether it carries data; down, initialising and armed ports do not
-   * @param state its state as a number of enum ibv_port_state
+   * @param active whether it carries data; a port that is down, initialising or armed does not
+   * @param state its state, a number of enum ibv_port_state
    * @param activeMtuBytes largest payload of a packet: 256 to 4096
-   * @param maxMtuBytes the largest that it can be set to
-   * @param maxMessageBytes largest message
-   * @param linkLayer what lies behind it
-   * @param gids the entries of its GID table that are not empty
+   * @param maxMtuBytes the largest possible value of {@code activeMtuBytes}
+   * @param maxMessageBytes size of the largest message
+   * @param linkLayer the kind of network
+   * @param gids the non-empty entries of its GID table
    */
   public record Port(
       int number,
@@ -82,8 +83,8 @@ public record Device(
   /**
    * An entry of a GID table.
    *
-   * @param index its place in the table
-   * @param text written as an IPv6 address, such as "::ffff:10.9.0.1"
+   * @param index its index in the table
+   * @param text the GID written as an IPv6 address, such as "::ffff:10.9.0.1"
    */
   public record Gid(int index, String text) {}
 }

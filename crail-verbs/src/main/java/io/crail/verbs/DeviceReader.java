@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Makes records of the numbers that the native library reads from a device. */
+/** Makes records from the numbers that the native library reads from a device. */
 final class DeviceReader {
   private static final int GID_BYTES = 16;
   private static final int PORT_ACTIVE = 4;
@@ -69,7 +69,7 @@ final class DeviceReader {
   private static String text(byte[] gid) {
     try {
       InetAddress address = InetAddress.getByAddress(gid);
-      // Java makes an IPv4 address of a mapped one.
+      // Java turns an IPv4-mapped address into an IPv4 address.
       return gid.length == address.getAddress().length
           ? address.getHostAddress()
           : "::ffff:" + address.getHostAddress();

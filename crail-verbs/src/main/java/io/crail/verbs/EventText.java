@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.verbs;
 
-/** What events of the connection manager mean, in words. */
+/** Describes events of the connection manager in words. */
 final class EventText {
   private static final String[] EVENTS = {
     "address resolved",

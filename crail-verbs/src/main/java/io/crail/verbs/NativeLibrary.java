@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Loads the native library, and finds out what is missing for RDMA. */
+/** Loads the native library, and finds out why RDMA is unavailable. */
 final class NativeLibrary {
   private static final String NAME = "disni";
 
@@ -16,7 +16,7 @@ final class NativeLibrary {
 
   private NativeLibrary() {}
 
-  /** Loads the library; returns what keeps it from being loaded, or nothing. */
+  /** Loads the library. Returns the reason when that fails, or an empty text. */
   static String load() {
     try {
       System.loadLibrary(NAME);
@@ -28,7 +28,7 @@ final class NativeLibrary {
         return "";
       }
     } catch (UnsatisfiedLinkError e) {
-      // A library of that name which is not ours; the answer is the same.
+      // The library has this name but is another one. The answer is the same.
     }
     return "the native library "
         + System.mapLibraryName(NAME)
@@ -104,7 +104,7 @@ final class NativeLibrary {
     return "";
   }
 
-  /** The kernel may know devices that this process cannot see, in a container above all. */
+  /** The kernel may know devices that this process cannot see, especially in a container. */
   private static String noDevice() {
     String[] known = new File("/sys/class/infiniband").list();
     if (known == null || known.length == 0) {
@@ -117,7 +117,10 @@ final class NativeLibrary {
         + " /dev/infiniband; else: modprobe -a ib_uverbs rdma_ucm)";
   }
 
-  /** The error number does not tell: libibverbs looks elsewhere for a file that it may not open. */
+  /**
+   * Finds files without permission. The error number does not tell, since libibverbs tries other
+   * places after a file that it may not open.
+   */
   private static String explain(VerbsException e, String what) {
     File[] closed =
         FILES.listFiles(

@@ -11,29 +11,29 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * libibverbs and librdmacm for connected queue pairs.
+ * The calls of libibverbs and librdmacm for connected queue pairs.
  *
- * <p>Handles and addresses are C pointers, not checked: a handle that was destroyed, or an address
- * without memory behind it, ends the JVM. A handle has one owner, who destroys it once, in this
- * order: queue pair, id, completion queues, completion channel, memory regions, protection domain;
- * the event channel after all of its ids. Handles of DiSNI's objects are the same pointers.
+ * <p>Handles and addresses are C pointers and are not checked. A destroyed handle, or an address
+ * without memory, crashes the JVM. A handle has one owner, who destroys it once. The order is:
+ * queue pair, id, completion queues, completion channel, memory regions, protection domain. The
+ * event channel comes after all of its ids. The handles of DiSNI's objects are the same pointers.
  *
- * <p>Threads: queues and channels may be used by several threads at once, without a lock that is
- * shared between two of them. Destroying something needs all of its users to have ended.
+ * <p>Threads: several threads may use queues and channels at the same time. Two queues or channels
+ * share no lock. An object may be destroyed only after all its users have ended.
  *
  * <p>Errors: posting, polling and waiting return a negative error number of errno.h, without an
- * exception; {@link #errorText} tells what it means. Everything else throws {@link VerbsException}.
- * Without the native library each native method throws UnsatisfiedLinkError; {@link #check} says so
- * beforehand and never throws.
+ * exception; {@link #errorText} gives its text. All other methods throw {@link VerbsException}.
+ * Without the native library each native method throws UnsatisfiedLinkError. {@link #check} never
+ * throws, and tells beforehand whether the library is there.
  *
- * <p>Times are in milliseconds, measured on a clock that nobody sets, and never negative; 0 asks
- * without waiting. Layouts of memory are in {@link Layouts}.
+ * <p>Times are in milliseconds of the monotonic clock, and never negative. 0 means not to wait.
+ * Layouts of memory are in {@link Layouts}.
  */
 public final class Verbs {
-  /** Version of what this class and the native library have agreed upon. */
+  /** Version of the interface between this class and the native library. */
   @Native private static final int ABI = 4;
 
-  /** The time is over: -ETIMEDOUT. */
+  /** The result when the time is over: -ETIMEDOUT. */
   @Native public static final int TIMED_OUT = -110;
 
   /** Bit of {@link #await}: the event channel has an event. */
@@ -42,13 +42,13 @@ public final class Verbs {
   /** Bit of {@link #await}: the completion channel has an event. */
   @Native public static final int READY_CQ = 2;
 
-  /** Bit of {@link #await}: somebody called {@link #wake}. */
+  /** Bit of {@link #await}: a thread has called {@link #wake}. */
   @Native public static final int READY_WAKEUP = 4;
 
-  /** As many reads under way as device and peer allow. */
+  /** As many reads in progress as device and peer allow. */
   @Native public static final int MOST_READS = 255;
 
-  /** RNR retries: no end. */
+  /** RNR retries without a limit. */
   @Native public static final int RNR_RETRY_FOREVER = 7;
 
   /** Most bytes of private data that {@link #connect} can send. */
@@ -66,22 +66,25 @@ public final class Verbs {
 
   // ---- Whether there is RDMA at all
 
-  /** {@link #check(long)} for next to no memory. */
+  /** {@link #check(long)} for no memory. */
   public static Availability check() {
     return check(0);
   }
 
   /**
-   * Whether this process can use RDMA: library, devices, permissions, lockable memory. Opens and
-   * closes each device; not for hot paths. Never throws.
+   * Tells whether this process can use RDMA: library, devices, permissions, lockable memory. Opens
+   * and closes each device, so it is slow. Never throws.
    *
-   * @param registeredBytes how much memory the caller means to register
+   * @param registeredBytes how many bytes the caller plans to register
    */
   public static Availability check(long registeredBytes) {
     return NativeLibrary.check(LOAD_PROBLEM, registeredBytes);
   }
 
-  /** What the native library was built for; {@link #ABI} when the two belong together. */
+  /**
+   * The interface version of the native library. It equals {@link #ABI} when library and class
+   * match.
+   */
   static native int abi();
 
   static boolean belongsTogether() {
@@ -90,14 +93,14 @@ public final class Verbs {
 
   // ---- Devices
 
-  /** The names of all devices, whether or not they may be opened. */
+  /** The names of all devices, including those that this process may not open. */
   public static List<String> devices() throws VerbsException {
     return List.of(deviceNames());
   }
 
   private static native String[] deviceNames() throws VerbsException;
 
-  /** What a device says of itself; opens and closes it. */
+  /** The properties of a device. Opens and closes the device. */
   public static Device device(String name) throws VerbsException {
     return DeviceReader.read(name);
   }
@@ -114,12 +117,12 @@ public final class Verbs {
    */
   static native long[] portNumbers(String name, int port) throws VerbsException;
 
-  /** The GID table of a port, 16 bytes for each entry; zeros where an entry is empty. */
+  /** The GID table of a port, 16 bytes for each entry. An empty entry is all zeros. */
   static native byte[] gidTable(String name, int port, int length) throws VerbsException;
 
   /**
-   * How many bytes this process may lock, and so register: RLIMIT_MEMLOCK, or Long.MAX_VALUE when
-   * there is no limit or the process has the right to pass it (CAP_IPC_LOCK).
+   * How many bytes this process may lock, and therefore register: RLIMIT_MEMLOCK. Long.MAX_VALUE
+   * when there is no limit, or when the process may exceed it (CAP_IPC_LOCK).
    */
   public static native long memlockLimitBytes();
 
@@ -132,7 +135,7 @@ public final class Verbs {
    * Registers memory.
    *
    * @param pd protection domain
-   * @param address where it begins
+   * @param address its first byte
    * @param lengthBytes its length; the device's limit is {@link Device#maxMrBytes}
    * @param access sum of {@code Layouts.ACCESS_...}
    * @return memory region
@@ -140,13 +143,13 @@ public final class Verbs {
   public static native long regMr(long pd, long address, long lengthBytes, int access)
       throws VerbsException;
 
-  /** The key that goes into elements. Never to be told to a peer. */
+  /** The key for elements of requests. Never give it to a peer. */
   public static native int lkey(long mr);
 
   /** The key that a peer needs. */
   public static native int rkey(long mr);
 
-  /** Ends a registration. Nothing that uses it may be under way. */
+  /** Ends a registration. No operation may be using it. */
   public static native void deregMr(long mr) throws VerbsException;
 
   // ---- Connection manager
@@ -163,15 +166,15 @@ public final class Verbs {
   /** An id: one end of a reliable connection, or a listener. */
   public static native long createId(long channel) throws VerbsException;
 
-  /** Destroys an id, connected or not. Its queue pair has to be destroyed before. */
+  /** Destroys an id, connected or not. Its queue pair must have been destroyed before. */
   public static native void destroyId(long id) throws VerbsException;
 
   /**
    * Binds to a local address.
    *
-   * @param address 4 or 16 bytes; all of them zero means every address of every device
-   * @param port 0 means any free one, see {@link #localAddress}
-   * @param scope number of the network interface of a link-local IPv6 address, else 0
+   * @param address 4 or 16 bytes; all zeros means every address of every device
+   * @param port 0 means any free port, see {@link #localAddress}
+   * @param scope number of the network interface for a link-local IPv6 address, otherwise 0
    */
   public static native void bind(long id, byte[] address, int port, int scope)
       throws VerbsException;
@@ -181,12 +184,12 @@ public final class Verbs {
     bind(id, bytes(address), address.getPort(), scope(address.getAddress()));
   }
 
-  /** Listens; each peer that asks comes as {@link Layouts#CM_CONNECT_REQUEST}. */
+  /** Listens. Each peer that wants to connect causes a {@link Layouts#CM_CONNECT_REQUEST}. */
   public static native void listen(long id, int backlog) throws VerbsException;
 
   /**
-   * Starts to look for the device that leads to an address; ends with {@link
-   * Layouts#CM_ADDRESS_RESOLVED} or {@link Layouts#CM_ADDRESS_ERROR}.
+   * Begins to resolve an address to a device. Ends with {@link Layouts#CM_ADDRESS_RESOLVED} or
+   * {@link Layouts#CM_ADDRESS_ERROR}.
    *
    * @param address 4 or 16 bytes
    */
@@ -200,34 +203,36 @@ public final class Verbs {
   }
 
   /**
-   * Starts to look for the way to the peer; ends with {@link Layouts#CM_ROUTE_RESOLVED} or {@link
+   * Begins to find the route to the peer. Ends with {@link Layouts#CM_ROUTE_RESOLVED} or {@link
    * Layouts#CM_ROUTE_ERROR}.
    */
   public static native void resolveRoute(long id, int timeoutMillis) throws VerbsException;
 
   /**
-   * How long the device waits for an acknowledgement before it repeats a packet: 4.096 us * 2^n. To
-   * be set before {@link #resolveRoute}, or {@link #accept}. A peer that vanished is noticed after
-   * this time, once for each retry.
+   * Sets how long the device waits for an acknowledgement before it repeats a packet: 4.096 us *
+   * 2^n. Called before {@link #resolveRoute} or {@link #accept}. A peer that vanished is noticed
+   * after this time for each retry.
    *
-   * @param exponent from 0 (for ever) to 31
+   * @param exponent from 0 (no limit) to 31
    */
   public static native void setAckTimeout(long id, int exponent) throws VerbsException;
 
-  /** Allows to bind to a port that an id which no longer listens still occupies. */
+  /**
+   * Sets whether binding to a port is allowed when an id that no longer listens still occupies it.
+   */
   public static native void setReuseAddress(long id, boolean reuse) throws VerbsException;
 
   /**
-   * Starts to connect; ends with {@link Layouts#CM_ESTABLISHED}, {@link Layouts#CM_REJECTED},
-   * {@link Layouts#CM_UNREACHABLE} or {@link Layouts#CM_CONNECT_ERROR}. An unreachable peer may
-   * take a minute: who cannot wait destroys the id.
+   * Begins to connect. Ends with {@link Layouts#CM_ESTABLISHED}, {@link Layouts#CM_REJECTED},
+   * {@link Layouts#CM_UNREACHABLE} or {@link Layouts#CM_CONNECT_ERROR}. For an unreachable peer
+   * that may take a minute. A caller that cannot wait so long destroys the id.
    *
-   * @param responderResources most reads of the peer under way here, or {@link #MOST_READS}
-   * @param initiatorDepth most own reads under way, or {@link #MOST_READS}
-   * @param retries how often a packet is repeated that is not acknowledged: 0 to 7
-   * @param rnrRetries the same for a message that finds no receive request: 0 to 6, or {@link
-   *     #RNR_RETRY_FOREVER}
-   * @param privateAddress where the private data begins
+   * @param responderResources most reads of the peer in progress here, or {@link #MOST_READS}
+   * @param initiatorDepth most own reads in progress, or {@link #MOST_READS}
+   * @param retries how often a packet is repeated when it is not acknowledged: 0 to 7
+   * @param rnrRetries how often a message is repeated when it finds no receive request: 0 to 6, or
+   *     {@link #RNR_RETRY_FOREVER}
+   * @param privateAddress address of the private data
    * @param privateLength at most {@link #MAX_CONNECT_DATA}
    */
   public static native void connect(
@@ -241,11 +246,11 @@ public final class Verbs {
       throws VerbsException;
 
   /**
-   * Accepts a peer's request; ends with {@link Layouts#CM_ESTABLISHED} or {@link
-   * Layouts#CM_CONNECT_ERROR}. The peer may send before that event is there, so receive requests
-   * are posted before.
+   * Accepts a peer's request. Ends with {@link Layouts#CM_ESTABLISHED} or {@link
+   * Layouts#CM_CONNECT_ERROR}. The peer may send before that event arrives here, so receive
+   * requests must be posted before.
    *
-   * @param id that came with the request
+   * @param id the id from the request
    * @param privateLength at most {@link #MAX_ACCEPT_DATA}
    */
   public static native void accept(
@@ -258,7 +263,7 @@ public final class Verbs {
       throws VerbsException;
 
   /**
-   * Refuses a peer's request. The id still has to be destroyed.
+   * Refuses a peer's request. The id must still be destroyed.
    *
    * @param privateLength at most {@link #MAX_REJECT_DATA}
    */
@@ -266,14 +271,14 @@ public final class Verbs {
       throws VerbsException;
 
   /**
-   * Ends a connection: outstanding requests are flushed, both sides get {@link
+   * Ends a connection. Outstanding requests are flushed, and both ends get {@link
    * Layouts#CM_DISCONNECTED}.
    */
   public static native void disconnect(long id) throws VerbsException;
 
   /**
-   * Takes the next event, and acknowledges it. An id may be destroyed as soon as no thread is
-   * inside this method that could get an event of it: let one thread read a channel.
+   * Takes the next event and acknowledges it. An id must not be destroyed while another thread is
+   * inside this method and could get an event of the id. So only one thread should read a channel.
    *
    * @param eventAddress {@link Layouts#CM_EVENT_SIZE} bytes that receive the event
    * @return the number of the event, or {@link #TIMED_OUT}
@@ -281,63 +286,63 @@ public final class Verbs {
   public static native int getCmEvent(long channel, int timeoutMillis, long eventAddress)
       throws VerbsException;
 
-  /** What an event means, for messages: its name, and what its status says. */
+  /** An event in words, for messages: its name, and the meaning of its status. */
   public static String describe(int event, int status) {
     return EventText.describe(event, status);
   }
 
-  /** This end's address and port, null when the id is not bound. */
+  /** The address and port of this end; null when the id is not bound. */
   public static InetSocketAddress localAddress(long id) {
     return socketAddress(address(id, false));
   }
 
-  /** The other end's address and port, null when none is known. */
+  /** The address and port of the other end; null when unknown. */
   public static InetSocketAddress peerAddress(long id) {
     return socketAddress(address(id, true));
   }
 
   /**
-   * Port (2 bytes), scope (4 bytes), both big-endian, then the address; null when there is none.
+   * Port (2 bytes) and scope (4 bytes), both big-endian, then the address; null when there is none.
    */
   private static native byte[] address(long id, boolean peer);
 
-  /** The context of an id's device, 0 when the id belongs to none (yet). */
+  /** The context of an id's device; 0 while the id has no device. */
   public static native long context(long id);
 
-  /** The name of an id's device, null when it belongs to none (yet). */
+  /** The name of an id's device; null while the id has no device. */
   public static native String deviceOf(long id);
 
-  /** The port of an id's device, counted from 1; 0 when it belongs to none (yet). */
+  /** The port of an id's device, counted from 1; 0 while the id has no device. */
   public static native int devicePortOf(long id);
 
   /**
-   * The number of the kernel's entry of a context's device, which no device gets that takes its
-   * place; 0 when it has none any more, negative when this process sees the entry of no device.
+   * The number of the kernel's entry for a context's device. A device that takes its name later has
+   * another number. 0 when the device has no entry any more; negative when this process sees no
+   * entry of any device.
    *
-   * @param context of an id that has not been destroyed
+   * @param context of an id that is not destroyed
    */
   public static native long entryOf(long context);
 
   /**
-   * False when the device of a context was removed, even if it is back. Some kernels end the
-   * removal only when each process has destroyed what it has of the device.
+   * Returns false when the device of a context was removed, even if the device is back. Some
+   * kernels complete a removal only after each process has destroyed its objects of the device.
    *
-   * @param context of an id that has not been destroyed
-   * @param entry from {@link #entryOf}; when that was negative there is no telling, and it counts
-   *     as present
+   * @param context of an id that is not destroyed
+   * @param entry from {@link #entryOf}; when it was negative, the device counts as present
    */
   public static native boolean isPresent(long context, long entry);
 
   /**
-   * Closes the contexts of devices that were removed, those without an id now, the others with
-   * their last id. Nothing of such a context may be in use then. Does nothing when no device is
-   * left.
+   * Closes the contexts of removed devices: a context without an id now, any other context with its
+   * last id. Afterwards nothing of these contexts may be used. Does nothing when this host has no
+   * device left.
    */
   public static native void closeRemovedDevices();
 
   // ---- Queues
 
-  /** A protection domain: queue pairs reach only the memory regions of their own. */
+  /** A protection domain. A queue pair reaches only memory regions of its own protection domain. */
   public static native long allocPd(long context) throws VerbsException;
 
   /** Frees a protection domain that is no longer used. */
@@ -355,43 +360,43 @@ public final class Verbs {
   /**
    * Creates a completion queue.
    *
-   * @param entries at least so many; a queue that overruns is lost, with its queue pairs
+   * @param entries the least size; a queue that overruns is lost, with its queue pairs
    * @param compChannel channel of its events, or 0
    * @param vector from 0 to {@link Device#completionVectors} - 1
    */
   public static native long createCq(long context, int entries, long compChannel, int vector)
       throws VerbsException;
 
-  /** How many entries the queue really has. */
+  /** The actual size of the queue. */
   public static native int cqEntries(long cq);
 
   /** Destroys a completion queue that no queue pair uses. */
   public static native void destroyCq(long cq) throws VerbsException;
 
   /**
-   * Creates the queue pair of an id, whose device must be known.
+   * Creates the queue pair of an id. The device of the id must be known.
    *
-   * @param signalAll whether each send request makes a completion, flag or not
-   * @param capsAddress {@link Layouts#QP_CAPS_SIZE} bytes: what is asked for, replaced by what
-   *     there is, which is at least that
+   * @param signalAll whether each send request makes a completion, even without the flag
+   * @param capsAddress {@link Layouts#QP_CAPS_SIZE} bytes: the requested capabilities, replaced by
+   *     the actual ones, which are at least as large
    */
   public static native long createQp(
       long id, long pd, long sendCq, long recvCq, boolean signalAll, long capsAddress)
       throws VerbsException;
 
-  /** The number that is in completions. */
+  /** The number of a queue pair, as in completions. */
   public static native int qpNumber(long qp);
 
   /** The state, such as {@link Layouts#QP_STATE_READY_TO_SEND}. */
   public static native int qpState(long qp) throws VerbsException;
 
-  /** Puts a queue pair into the error state, so that all of its requests are flushed. */
+  /** Puts a queue pair into the error state, so that all its requests are flushed. */
   public static native void setQpError(long qp) throws VerbsException;
 
   /**
-   * Destroys the queue pair of an id, if it has one. Completions that were not polled are lost.
+   * Destroys the queue pair of an id, if it has one. Completions that were not polled yet are lost.
    *
-   * @throws VerbsException when it is still there
+   * @throws VerbsException when the queue pair still exists
    */
   public static native void destroyQp(long id) throws VerbsException;
 
@@ -400,10 +405,10 @@ public final class Verbs {
   /**
    * Posts a chain of send requests.
    *
-   * @param requestAddress the first one, see {@link Layouts#SEND_WR_SIZE}; the memory of requests
-   *     and elements may be used again when the call returns
-   * @param badRequestAddress 8 bytes that receive the address of the first request that was not
-   *     posted, on failure only; 0 if that is of no interest. Those before it were posted
+   * @param requestAddress the first request, see {@link Layouts#SEND_WR_SIZE}; the memory of
+   *     requests and elements may be reused when the call returns
+   * @param badRequestAddress 8 bytes, or 0; on failure they receive the address of the first
+   *     request that was not posted. The requests before it were posted
    * @return 0, or negative: -ENOMEM (-12) when the queue is full
    */
   public static native int postSend(long qp, long requestAddress, long badRequestAddress);
@@ -415,14 +420,14 @@ public final class Verbs {
    * Takes completions.
    *
    * @param max most completions
-   * @param completionsAddress room for so many times {@link Layouts#WC_SIZE} bytes
-   * @return how many there were, or negative
+   * @param completionsAddress room for {@code max} completions of {@link Layouts#WC_SIZE} bytes
+   * @return the number of completions, or a negative error number
    */
   public static native int pollCq(long cq, int max, long completionsAddress);
 
   /**
-   * Asks for an event at the next completion. Poll once more after it: what came in between raises
-   * none.
+   * Asks for an event at the next completion. Poll once more afterwards: completions that came in
+   * between raise no event.
    *
    * @return 0 or negative
    */
@@ -437,25 +442,25 @@ public final class Verbs {
 
   // ---- Waiting for several things at once
 
-  /** Something that ends a wait: a file descriptor, at least 0. */
+  /** A file descriptor that ends a wait; at least 0. */
   public static native int createWakeup() throws VerbsException;
 
   /**
-   * Ends the wait of a thread, or its next one if it does not wait now; many calls may count as
-   * one. From any thread.
+   * Ends the wait of a thread, or its next wait if it is not waiting now. Many calls may count as
+   * one. Any thread may call it.
    */
   public static native void wake(int wakeup);
 
-  /** Destroys it; nobody may wait for it or wake any more. */
+  /** Destroys a wake-up. No thread may wait for it or call {@link #wake} any more. */
   public static native void destroyWakeup(int wakeup);
 
   /**
-   * Waits until one of several things is ready; takes nothing but the wake-up. What is ready is
-   * then taken by {@link #getCmEvent} or {@link #getCqEvent}, with a time of 0.
+   * Waits until one of several things is ready. Only the wake-up is taken. Events are then taken
+   * with {@link #getCmEvent} or {@link #getCqEvent} and a time of 0.
    *
-   * @param eventChannel or 0
-   * @param compChannel or 0
-   * @param wakeup or -1
+   * @param eventChannel an event channel, or 0
+   * @param compChannel a completion channel, or 0
+   * @param wakeup a wake-up, or -1
    * @return sum of {@code READY_...} bits; 0 when the time is over; or negative
    */
   public static native int await(
@@ -465,11 +470,11 @@ public final class Verbs {
   @Native public static final int MAX_DESCRIPTORS = 64;
 
   /**
-   * Waits until one of several descriptors is readable, such as those of channels and wake-ups;
-   * takes nothing.
+   * Waits until one of several descriptors is readable, such as those of channels and wake-ups.
+   * Takes nothing.
    *
    * @param descriptors at most {@link #MAX_DESCRIPTORS}
-   * @return how many are; 0 when the time is over; or negative
+   * @return the number of readable descriptors; 0 when the time is over; or negative
    */
   public static native int awaitReadable(int[] descriptors, int timeoutMillis);
 
@@ -483,7 +488,7 @@ public final class Verbs {
    */
   public static native int setAffinity(long[] mask);
 
-  /** The processors that the calling thread may use; as {@link #setAffinity}. */
+  /** The processors that the calling thread may use, in the form of {@link #setAffinity}. */
   public static native long[] affinity() throws VerbsException;
 
   /** Lets another thread of this processor run, if there is one. */
@@ -491,10 +496,10 @@ public final class Verbs {
 
   // ---- Texts
 
-  /** What an error number means, negative or not. */
+  /** The text of an error number, negative or not. */
   public static native String errorText(int errno);
 
-  /** What the status of a completion means. */
+  /** The text of a completion's status. */
   public static native String completionText(int status);
 
   private static byte[] bytes(InetSocketAddress address) throws UnknownHostException {

@@ -3,7 +3,7 @@ package io.crail.verbs;
 
 import java.io.IOException;
 
-/** A call of libibverbs or librdmacm that failed; its message is "call: text (errno number)". */
+/** A failed call of libibverbs or librdmacm. The message is "call: text (errno number)". */
 public final class VerbsException extends IOException {
   private static final long serialVersionUID = 1L;
 
@@ -15,7 +15,7 @@ public final class VerbsException extends IOException {
    *
    * @param call the C function, such as "rdma_resolve_addr"
    * @param errno its error number, positive
-   * @param text what the C library says of that number
+   * @param text the C library's text for that number
    */
   public VerbsException(String call, int errno, String text) {
     super(call + ": " + text + " (errno " + errno + ")");
@@ -28,7 +28,7 @@ public final class VerbsException extends IOException {
     return call;
   }
 
-  /** Its error number as in errno.h, such as 111 for a refused connection; always positive. */
+  /** Its error number as in errno.h, such as 111 for a refused connection. Always positive. */
   public int errno() {
     return errno;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What Crail needs of libibverbs and librdmacm beside the verbs layer of DiSNI, in the same native
- * library: waits that end, both kinds of IP address, batches without an object for each. Handles
- * are addresses of C structures; what they are used for does not belong here.
+ * Calls of libibverbs and librdmacm that DiSNI's verbs layer lacks, in the same native library:
+ * waits that end, IPv6 addresses, and batches without an object for each request. Handles are
+ * addresses of C structures. How they are used does not belong here.
  */
 package io.crail.verbs;

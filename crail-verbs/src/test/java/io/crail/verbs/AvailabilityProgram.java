@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.verbs;
 
-/** Prints, in a JVM of its own, whether RDMA is available and why not. */
+/** Prints whether RDMA is available, and why not. Runs in its own JVM. */
 final class AvailabilityProgram {
   private AvailabilityProgram() {}
 

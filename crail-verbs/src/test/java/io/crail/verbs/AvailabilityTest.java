@@ -14,11 +14,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A JVM without RDMA goes on, and can say what is missing. */
+/** A JVM without RDMA continues, and can tell what is missing. */
 class AvailabilityTest {
   @TempDir Path directory;
 
-  /** What a JVM says whose library path is that directory. */
+  /** The answer of a JVM with that directory as its library path. */
   static String answer(Path libraryPath, long bytes, String... before) throws Exception {
     List<String> command = new ArrayList<>(List.of(before));
     command.addAll(
@@ -34,7 +34,7 @@ class AvailabilityTest {
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertTrue(process.waitFor(60, TimeUnit.SECONDS));
     assertEquals(0, process.exitValue(), output);
-    // A JVM may warn of a file that is no library, before.
+    // Before the answer, a JVM may warn of a file that is not a library.
     return output.substring(output.stripTrailing().lastIndexOf('\n') + 1);
   }
 

@@ -15,7 +15,7 @@ import java.util.Arrays;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What the methods of DiSNI's dispatcher refuse before a device is asked. */
+/** Arguments that the methods of DiSNI's dispatcher refuse before they use a device. */
 class DisniArgumentsTest {
   private static Object dispatcher;
 
@@ -25,7 +25,7 @@ class DisniArgumentsTest {
     Constructor<?> constructor =
         Class.forName("com.ibm.disni.verbs.impl.NativeDispatcher").getDeclaredConstructor();
     constructor.setAccessible(true);
-    // It has asked for version and layouts then, and found them right.
+    // The constructor checks the version and the layouts.
     dispatcher = constructor.newInstance();
   }
 
@@ -51,7 +51,7 @@ class DisniArgumentsTest {
   void aLengthThatIsNoneIsRefused() {
     ByteBuffer nothing = ByteBuffer.allocateDirect(1024);
     ByteBuffer id = ByteBuffer.allocateDirect(1024).order(ByteOrder.nativeOrder());
-    // Its context and its queue pair, so that only the length is wrong.
+    // The id has a context and a queue pair, so only the length is wrong.
     id.putLong(0, Verbs.addressOf(nothing)).putLong(24, Verbs.addressOf(nothing));
     for (int length : new int[] {-1, -128, 57, 127}) {
       refused(

@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
-/** The jars of DiSNI and DaRPC, unchanged, on our library. */
+/** The unchanged jars of DiSNI and DaRPC, with Crail's native library. */
 @Tag("rdma")
 @Timeout(120)
 class DisniTest {
@@ -107,7 +107,7 @@ class DisniTest {
 
   // ---- The endpoint layer
 
-  /** Has a buffer for messages, and one that peers read. */
+  /** Has a buffer for messages, and a buffer that peers read. */
   private static final class Endpoint extends RdmaActiveEndpoint {
     private final BlockingQueue<IbvWC> completions = new ArrayBlockingQueue<>(16);
     private final ByteBuffer messages = direct();
@@ -163,7 +163,7 @@ class DisniTest {
       postSend(list(send)).execute().free();
     }
 
-    /** Reads what the peer has told of. */
+    /** Reads from the location that the peer has sent. */
     void read() throws IOException {
       IbvSendWR read = new IbvSendWR();
       read.setWr_id(3);
@@ -244,7 +244,8 @@ class DisniTest {
     long before = descriptors();
     readThroughEndpoints(4712);
     readThroughEndpoints(4713);
-    // The channel of each group's completion queue went with the queue, though closed before it.
+    // The channel of each group was destroyed with its completion queue, although DiSNI closed it
+    // earlier.
     assertEquals(before, descriptors());
   }
 

@@ -8,11 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** The native library of these tests, for those that need it. */
+/** The native library, for the tests that need it. */
 final class Library {
   private Library() {}
 
-  /** Where the library lies; skips the test when it is not built. */
+  /** The file of the library. Skips the test when it is not built. */
   static Path file() {
     String name = System.mapLibraryName("disni");
     return Stream.of(System.getProperty("java.library.path").split(File.pathSeparator))

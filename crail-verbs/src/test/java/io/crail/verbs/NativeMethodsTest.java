@@ -24,7 +24,7 @@ class NativeMethodsTest {
   private static final String VERBS = "io.crail.verbs.Verbs";
 
   private static List<Method> nativeMethods(String className) throws ClassNotFoundException {
-    // Not initialised: that would load the library.
+    // Without initialisation, which would load the library.
     Class<?> type = Class.forName(className, false, NativeMethodsTest.class.getClassLoader());
     return Arrays.stream(type.getDeclaredMethods())
         .filter(method -> Modifier.isNative(method.getModifiers()))
@@ -71,7 +71,7 @@ class NativeMethodsTest {
           nativeMethods(className).stream()
               .map(NativeMethodsTest::symbol)
               .collect(Collectors.toSet());
-      // A name that is there twice would need its signature in the symbol.
+      // For an overloaded name, the symbol would have to contain the signature.
       assertEquals(nativeMethods(className).size(), symbols.size());
       wanted.addAll(symbols);
     }

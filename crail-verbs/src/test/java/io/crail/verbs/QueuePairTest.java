@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A queue pair from its beginning to its end, and what belongs to it, without a peer. */
+/** The life of a queue pair and its resources, without a peer. */
 @Tag("rdma")
 @Timeout(120)
 class QueuePairTest {
@@ -54,7 +54,7 @@ class QueuePairTest {
     assertNotEquals(Layouts.QP_STATE_ERROR, Verbs.qpState(qp));
     Verbs.setQpError(qp);
     assertEquals(Layouts.QP_STATE_ERROR, Verbs.qpState(qp));
-    // Its queue is in use, and the failure has a name.
+    // Its queue is in use, so this fails with the name of the call.
     VerbsException busy = assertThrows(VerbsException.class, () -> Verbs.destroyCq(cq));
     assertEquals("ibv_destroy_cq: " + Verbs.errorText(16) + " (errno 16)", busy.getMessage());
     Verbs.destroyQp(id);

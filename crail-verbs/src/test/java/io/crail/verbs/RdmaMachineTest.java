@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
-/** The library on real devices: its C tests, and what limits and rights do. */
+/** The library on real devices: its C tests, and the effects of limits and permissions. */
 @Tag("rdma")
 class RdmaMachineTest {
   private static final Path LIBRARY = Library.file().getParent();
@@ -34,7 +34,7 @@ class RdmaMachineTest {
     assertEquals(0, tests.waitFor(), output);
   }
 
-  /** Takes long: the machine is emulated, and so are the sanitizers. */
+  /** Slow: both the machine and the sanitizers cost time. */
   @Test
   void disniAndDarpcPassUnderTheSanitizers() throws Exception {
     assumeTrue(Boolean.getBoolean("crail.test.long"), "only among the long tests");
@@ -43,7 +43,7 @@ class RdmaMachineTest {
 
   @Test
   void saysThatTooLittleMemoryMayBeLocked() throws Exception {
-    // Without the right to lock any amount, under a limit of 64 KiB.
+    // Without the right to lock any amount, and with a limit of 64 KiB.
     String[] limited = {
       "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "prlimit", "--memlock=65536"
     };
@@ -53,7 +53,7 @@ class RdmaMachineTest {
     assertTrue(AvailabilityTest.answer(LIBRARY, 65536, limited).startsWith("true "));
   }
 
-  /** In a file system of its own. */
+  /** In its own mount namespace. */
   private static String answerAfter(String script) throws Exception {
     return AvailabilityTest.answer(
         LIBRARY, 0, "unshare", "-m", "sh", "-c", script + " && exec \"$@\"", "sh");

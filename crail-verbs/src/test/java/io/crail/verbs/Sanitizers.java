@@ -12,19 +12,19 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs something in a JVM whose native library is the one with the sanitizers. */
+/** Runs a program in a JVM whose native library is built with the sanitizers. */
 final class Sanitizers {
   /**
-   * How a run has ended.
+   * The end of a run.
    *
    * @param status of the process
-   * @param output all that it has said
+   * @param output everything that it printed
    */
   record End(int status, String output) {}
 
   private Sanitizers() {}
 
-  /** Runs test classes, which pass. */
+  /** Runs test classes, which must pass. */
   static void run(Class<?>... tests) throws IOException, InterruptedException {
     List<String> program =
         new ArrayList<>(
@@ -49,7 +49,7 @@ final class Sanitizers {
     List<String> command =
         new ArrayList<>(
             List.of(
-                // Before its output has ended nobody here looks at the time.
+                // The deadline is enforced by this command, since reading the output has none.
                 "timeout",
                 "-s",
                 "KILL",

@@ -16,7 +16,7 @@ class SanitizersTest {
     Sanitizers.run(VerbsTest.class, DisniArgumentsTest.class);
   }
 
-  /** The sanitizers know of memory that Java has allocated, and end the JVM. */
+  /** The sanitizers know which memory Java has allocated, and end the JVM. */
   @Test
   void whatLiesBehindABufferIsNotRead() throws Exception {
     Sanitizers.End end = Sanitizers.java(BeyondABuffer.class.getName());
@@ -25,7 +25,7 @@ class SanitizersTest {
     assertTrue(end.output().contains("Verbs_qpNumber"), end.output());
   }
 
-  /** Passes a queue pair that is shorter than one. */
+  /** Passes memory that is shorter than a queue pair. */
   static final class BeyondABuffer {
     private BeyondABuffer() {}
 

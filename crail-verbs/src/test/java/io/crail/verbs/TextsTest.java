@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Words that are made without the native library. */
+/** Texts that are made without the native library. */
 class TextsTest {
   @Test
   void eventsAndReasons() {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** What needs the native library but no device. */
+/** Tests that need the native library but no device. */
 class VerbsTest {
   private static final int EINVAL = -22;
 
@@ -42,7 +42,8 @@ class VerbsTest {
   }
 
   /**
-   * Numbers that C would cut, and lengths that it would read. No device is there to refuse them.
+   * Numbers that C would truncate, and lengths beyond a buffer. There is no device that could
+   * refuse them.
    */
   @Test
   void numbersThatDoNotFitAreRefused() {
@@ -82,7 +83,7 @@ class VerbsTest {
 
   @Test
   void anIdWithoutADeviceHasNothing() throws VerbsException {
-    // As librdmacm has it in the beginning: all zero.
+    // As librdmacm has it at first: all zeros.
     long id = Verbs.addressOf(ByteBuffer.allocateDirect(1024));
     Verbs.destroyQp(id);
     assertEquals(0, Verbs.context(id));

@@ -3,7 +3,7 @@ package io.crail.ycsb;
 
 import java.io.IOException;
 
-/** Bytes under a key that are no record. */
+/** The bytes of a key are not a record. */
 final class CorruptRecordException extends IOException {
   private static final long serialVersionUID = 1L;
 

@@ -18,22 +18,22 @@ import site.ycsb.DBException;
 import site.ycsb.Status;
 
 /**
- * Crail for YCSB: {@code -db io.crail.ycsb.CrailClient}. YCSB makes one for each of its threads,
- * and each is used by one thread; all those of a process share a store, which the last {@link
- * #cleanup()} closes.
+ * Crail for YCSB: {@code -db io.crail.ycsb.CrailClient}. YCSB makes one client for each of its
+ * threads. Only that thread uses it. All clients of a process share a store, and the last {@link
+ * #cleanup()} closes it.
  *
- * <p>Properties: {@code table}, {@code crail.enumeratekeys} (default false; without it records are
- * in no listing, and scans are not implemented), and all keys of Crail, which go before those of
- * the site file.
+ * <p>Properties: {@code table}, {@code crail.enumeratekeys} (default false; then listings show no
+ * records, and scans are not implemented), and all keys of Crail, which have precedence over the
+ * site file.
  *
- * <p>An update reads a record and puts it with the new fields in the place of the old one; readers
- * get one or the other, and an update that fails leaves the old one. Updates of one process wait
- * for each other, so none is lost. Of two processes that update the same record at the same time
- * the last one wins, with all its fields.
+ * <p>An update reads a record, changes the fields, and puts the new record in its place. Readers
+ * get either the old record or the new one. An update that fails leaves the old record. Updates of
+ * one process wait for each other, so none is lost. When two processes update the same record at
+ * the same time, the last one wins with all its fields.
  *
- * <p>What fails is logged, with its cause, and gives {@link Status#NOT_FOUND}, {@link
- * Status#BAD_REQUEST} for a key that is too long, {@link Status#SERVICE_UNAVAILABLE} when nobody
- * answers, else {@link Status#ERROR}, for a record that is corrupt too.
+ * <p>An error is logged with its cause. The result is {@link Status#NOT_FOUND}, {@link
+ * Status#BAD_REQUEST} for a key that is too long, {@link Status#SERVICE_UNAVAILABLE} when no server
+ * answers, or {@link Status#ERROR} for everything else, including a corrupt record.
  */
 public final class CrailClient extends DB {
   private static final Logger LOG = LoggerFactory.getLogger(CrailClient.class);
@@ -63,7 +63,7 @@ public final class CrailClient extends DB {
     }
   }
 
-  /** Leaves the store. Without {@link #init()}, and the second time, it does nothing. */
+  /** Releases the store. Does nothing without {@link #init()}, and nothing when called again. */
   @Override
   public void cleanup() throws DBException {
     Records ended = records;
@@ -92,7 +92,8 @@ public final class CrailClient extends DB {
       String path = Records.path(table, key);
       byte[] record = records.read(path);
       if (record != null && record.length == 0) {
-        // Somebody is putting it; if a thread of this process is, it will be there then.
+        // A put is under way. If a thread of this process does it, it has ended once this thread
+        // has the monitor.
         synchronized (shared.changes(path)) {
           record = records.read(path);
         }

@@ -2,12 +2,12 @@
 package io.crail.ycsb;
 
 /**
- * Any key as the name of a node, and back. What a path may not have, and the escape itself, is a
- * percent sign and two digits; the empty key is a percent sign alone. No key has a name that begins
- * with {@link #RESERVED}.
+ * Encodes any key as the name of a node, and decodes it. A character that a path cannot have, and
+ * the percent sign, become a percent sign and two digits. The empty key becomes a percent sign
+ * alone. No key has a name that begins with {@link #RESERVED}.
  */
 final class KeyNames {
-  /** Begins names that are no keys. */
+  /** The beginning of names that belong to no key. */
   static final String RESERVED = "%-";
 
   private static final char ESCAPE = '%';
@@ -50,7 +50,7 @@ final class KeyNames {
     return c == '/' || c == ESCAPE || c < ' ';
   }
 
-  /** The key of a name; null when it is that of none. */
+  /** The key of a name; null when the name belongs to no key. */
   static String decode(String name) {
     if (name.indexOf(ESCAPE) < 0) {
       return name;

@@ -27,9 +27,10 @@ import site.ycsb.ByteIterator;
  *   check    4 bytes, CRC-32C of all before
  * </pre>
  *
- * The names of a run count up: YCSB's are field0, field1 and so on. Its values are alike in length.
- * So the usual record of ten fields has 16 bytes beside its values. A number has seven bits a byte,
- * the lowest first, the highest bit set in all but the last byte.
+ * The names of a run count up, as YCSB's field0, field1 and so on do. YCSB's values have equal
+ * lengths. So the usual record of ten fields has 16 bytes in addition to its values. A number has
+ * seven bits in each byte, the lowest bits first; the highest bit of a byte is set in all bytes
+ * except the last.
  */
 final class Record {
   private static final byte FORMAT = 1;
@@ -37,14 +38,14 @@ final class Record {
   private static final int MOST_NUMBER_BYTES = 5;
   private static final int LEAST_BYTES = 1 + 1 + Integer.BYTES;
 
-  /** In which names that count up follow each other. */
+  /** The order in which names count up. */
   private static final Comparator<String> COUNTING =
       Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder());
 
   private Record() {}
 
   /**
-   * Encodes fields; their values are consumed.
+   * Encodes fields and consumes their values.
    *
    * @throws IllegalArgumentException for more than 65,536 fields
    */
@@ -86,7 +87,7 @@ final class Record {
     return record.toByteArray();
   }
 
-  /** The next name of a run: the number at the end is one more; null when there is none. */
+  /** The next name of a run, whose number at the end is greater by one; null when there is none. */
   private static String successor(String name) {
     int at = name.length();
     while (at > 0 && name.charAt(at - 1) == '9') {
@@ -101,11 +102,11 @@ final class Record {
   }
 
   /**
-   * Decodes fields; the values share {@code record}.
+   * Decodes fields. The values share {@code record}.
    *
-   * @param wanted names of the fields to give, null for all; one that the record has not is left
-   *     out
-   * @throws CorruptRecordException when these are not the bytes of a record
+   * @param wanted names of the fields to return, null for all; a name that the record does not have
+   *     is left out
+   * @throws CorruptRecordException when the bytes are not a record
    */
   static void decode(byte[] record, Set<String> wanted, Map<String, ByteIterator> result)
       throws CorruptRecordException {
@@ -129,7 +130,7 @@ final class Record {
     }
   }
 
-  /** What is between format and checksum, when these are right. */
+  /** The bytes between format and checksum, after both were checked. */
   private static ByteBuffer checked(byte[] record) throws CorruptRecordException {
     if (record.length < LEAST_BYTES) {
       throw new CorruptRecordException(record.length + " bytes are too few");

@@ -23,11 +23,9 @@ import java.util.PriorityQueue;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 
-/**
- * The records of tables, as bytes. Whoever reads one gets all bytes of one put. Used by one thread.
- */
+/** The records of tables, as bytes. A read returns all bytes of one put. Used by one thread. */
 final class Records implements AutoCloseable {
-  /** A record that is put as often as this while it is read is read no more. */
+  /** A read gives up when the record was replaced this many times during the read. */
   private static final int MOST_TRIES = 1000;
 
   private final CrailStore store;
@@ -37,9 +35,9 @@ final class Records implements AutoCloseable {
   private String known = "";
 
   /**
-   * Creates it, with a buffer of the store.
+   * Creates an object with a buffer of the store.
    *
-   * @param enumerable whether listings show what is put
+   * @param enumerable whether listings show the records
    * @throws Exception as {@link CrailStore#allocateBuffer}
    */
   Records(CrailStore store, boolean enumerable) throws Exception {
@@ -54,9 +52,9 @@ final class Records implements AutoCloseable {
   }
 
   /**
-   * Makes sure that a table is there.
+   * Creates a table unless it exists.
    *
-   * @throws Exception a {@code WrongTypeException} when something else is
+   * @throws Exception a {@code WrongTypeException} when the path has a node of another type
    */
   void ensureTable(String table) throws Exception {
     if (table.equals(known)) {
@@ -86,12 +84,12 @@ final class Records implements AutoCloseable {
     known = table;
   }
 
-  /** Puts a record. One that is there goes at once, and this comes in its place. */
+  /** Puts a record. An existing record is removed first, and this one takes its place. */
   void insert(String path, byte[] record) throws Exception {
     try {
       put(path, record);
     } catch (CrailException e) {
-      // Another process has put it since: that one wins.
+      // Another process has put the record since. That put wins.
       if (!isStale(e)) {
         throw e;
       }
@@ -99,11 +97,11 @@ final class Records implements AutoCloseable {
   }
 
   /**
-   * Puts a record in the place of one. Whoever reads gets the old or the new one, and when this
-   * fails, or its process ends in the midst of it, the old one stays: the new one is put under a
-   * name of this object alone, and renamed. No size is spared that: a small value may come in one
-   * step, but a namenode that has no memory for it at that moment has it written elsewhere, and
-   * takes the old one away first.
+   * Replaces a record. A reader gets either the old record or the new one. When this fails, or its
+   * process ends in the middle, the old record stays: the new record is put under a temporary name
+   * of this object, and then renamed. Small values are replaced in this way too. Usually a small
+   * value is put in one step; but when the namenode lacks memory for it, the old value is removed
+   * first.
    */
   void replace(String table, String path, byte[] record) throws Exception {
     String written = table + '/' + temporary;
@@ -133,8 +131,8 @@ final class Records implements AutoCloseable {
   /**
    * Reads a record.
    *
-   * @return null when there is none; no bytes when they are not there yet: that put goes on, or its
-   *     process has ended
+   * @return null when there is no record; no bytes when they have not arrived yet, since the put is
+   *     under way or its process has ended
    */
   byte[] read(String path) throws Exception {
     buffer.clear();
@@ -143,7 +141,7 @@ final class Records implements AutoCloseable {
       found = join(store.get(path, buffer));
     } catch (CrailException e) {
       if (e.code() == ErrorCode.INVALID_ARGUMENT) {
-        // Larger than the buffer.
+        // The record is larger than the buffer.
         return read(path, join(store.lookup(path)));
       }
       throw e;
@@ -156,7 +154,7 @@ final class Records implements AutoCloseable {
     return record;
   }
 
-  /** As the other one, with what a lookup found. */
+  /** Reads a record that a lookup has found. */
   private byte[] read(String path, CrailNode found) throws Exception {
     CrailNode node = found;
     for (int i = 1; node != null; i++) {
@@ -171,7 +169,7 @@ final class Records implements AutoCloseable {
           throw e;
         }
       }
-      // Somebody has put the record meanwhile, or deleted it.
+      // The record was put again or deleted meanwhile.
       node = join(store.lookup(path));
     }
     return null;
@@ -223,11 +221,11 @@ final class Records implements AutoCloseable {
   }
 
   /**
-   * Reads the records of the first keys from one on, in the order of the keys. What is deleted
-   * meanwhile is left out.
+   * Reads records in the order of their keys, beginning with a key. Records that are deleted
+   * meanwhile are left out.
    *
-   * @param first the first key, whether it is there or not
-   * @param count most records
+   * @param first the first key; it need not exist
+   * @param count the most records
    */
   List<byte[]> scan(String table, String first, int count) throws Exception {
     List<Upcoming<CrailNode>> lookups = new ArrayList<>();
@@ -247,7 +245,10 @@ final class Records implements AutoCloseable {
     return records;
   }
 
-  /** The first keys from {@code first} on. The namenode lists in no order, so all are looked at. */
+  /**
+   * The first keys from {@code first} on. The namenode lists keys in no order, so this reads the
+   * whole listing.
+   */
   private List<String> keys(String table, String first, int count) throws Exception {
     CrailNode node = count > 0 ? join(store.lookup(table)) : null;
     if (node == null) {

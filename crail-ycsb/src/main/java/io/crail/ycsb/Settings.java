@@ -8,15 +8,15 @@ import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 
 /**
- * What YCSB's properties say to the binding.
+ * The settings of the binding, from YCSB's properties.
  *
  * @param table path of the table
  * @param enumerateKeys whether listings show the records, which scans need
- * @param configuration of the store: the site file that CRAIL_CONF_DIR or CRAIL_HOME leads to, if
- *     one of them is set, and above it all other properties that begin with "crail."
+ * @param configuration of the store: the site file that CRAIL_CONF_DIR or CRAIL_HOME names, if one
+ *     of them is set, and all other properties that begin with "crail.", which have precedence
  */
 record Settings(String table, boolean enumerateKeys, Configuration configuration) {
-  /** Whether to enumerate keys; the name is that of Apache Crail's binding. */
+  /** Whether to enumerate keys. Apache Crail's binding has the same name for it. */
   static final String ENUMERATE_KEYS = "crail.enumeratekeys";
 
   private static final String TABLE = "table";
@@ -27,8 +27,8 @@ record Settings(String table, boolean enumerateKeys, Configuration configuration
   /**
    * Reads properties.
    *
-   * @param environment gives the value of a variable, or null
-   * @throws IllegalArgumentException that names the key that cannot be used
+   * @param environment returns the value of a variable, or null
+   * @throws IllegalArgumentException that names the bad key
    */
   static Settings of(Properties properties, UnaryOperator<String> environment) {
     Configuration.Builder configuration = Configuration.builder();
@@ -55,7 +55,7 @@ record Settings(String table, boolean enumerateKeys, Configuration configuration
     return text.equalsIgnoreCase("true");
   }
 
-  /** The site file, or null when nothing says that there is one. */
+  /** The site file; null when the environment names none. */
   private static Path siteFile(UnaryOperator<String> environment) {
     String directory = environment.apply("CRAIL_CONF_DIR");
     if (directory != null && !directory.isEmpty()) {

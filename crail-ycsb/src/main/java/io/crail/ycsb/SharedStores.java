@@ -8,19 +8,19 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The stores of this process: clients with the same configuration share one. YCSB makes a client
- * for each thread and gives them nothing in common, so they meet here; the last one that leaves
- * closes the store. Thread-safe.
+ * The stores of this process. Clients with the same configuration share a store. YCSB makes a
+ * client for each thread and gives them no common object, so they meet here. The last client that
+ * leaves closes the store. Thread-safe.
  */
 final class SharedStores {
-  /** The one of this process. */
+  /** The stores of this process. */
   static final SharedStores PROCESS = new SharedStores();
 
   private final Map<Map<String, String>, Shared> open = new HashMap<>();
 
   private SharedStores() {}
 
-  /** A store and the order of those who change its records. */
+  /** A store, and the locks of the threads that change its records. */
   final class Shared {
     private static final int STRIPES = 256;
 
@@ -42,13 +42,13 @@ final class SharedStores {
       return store;
     }
 
-    /** Whose monitor a thread holds that changes the record of {@code path}. */
+    /** The object whose monitor a thread holds while it changes the record at {@code path}. */
     Object changes(String path) {
       int hash = path.hashCode();
       return stripes[(hash ^ hash >>> 16) & (STRIPES - 1)];
     }
 
-    /** Leaves; once for each {@link #acquire}. */
+    /** Leaves the store. Called once for each {@link #acquire}. */
     void release() throws Exception {
       synchronized (SharedStores.this) {
         if (--users > 0) {
@@ -61,7 +61,7 @@ final class SharedStores {
   }
 
   /**
-   * Joins the store of a configuration, which is created when nobody has it.
+   * Joins the store of a configuration. Creates the store when no client has one.
    *
    * @throws Exception as {@link CrailStore#newInstance}
    */
@@ -76,7 +76,7 @@ final class SharedStores {
     return shared;
   }
 
-  /** How many are open. */
+  /** The number of open stores. */
   synchronized int count() {
     return open.size();
   }

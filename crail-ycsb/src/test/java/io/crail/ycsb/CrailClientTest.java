@@ -84,7 +84,7 @@ class CrailClientTest {
     assertEquals(0, SharedStores.PROCESS.count());
   }
 
-  /** Goes on with a cluster of its own. */
+  /** Continues with a new cluster. */
   private void startOther(String setting, String value, long storage) throws Exception {
     cluster = EmbeddedCrail.builder().storage(storage).set(setting, value).start();
     client = open(Map.of("crail.enumeratekeys", "true"));
@@ -105,7 +105,7 @@ class CrailClientTest {
   private static Map<String, ByteIterator> values(String... namesAndValues) {
     Map<String, ByteIterator> values = new HashMap<>();
     for (int i = 0; i < namesAndValues.length; i += 2) {
-      // That of strings takes only the lower half of each character.
+      // YCSB's own iterator of strings takes only the lower half of each character.
       byte[] bytes = namesAndValues[i + 1].getBytes(StandardCharsets.UTF_8);
       values.put(namesAndValues[i], new ByteArrayByteIterator(bytes));
     }
@@ -118,7 +118,7 @@ class CrailClientTest {
     return texts;
   }
 
-  /** The fields of a record that must be there. */
+  /** The fields of a record, which must exist. */
   private Map<String, String> read(String key, Set<String> fields) {
     return read(client, key, fields);
   }
@@ -254,7 +254,7 @@ class CrailClientTest {
           Status.OK, client.update(table, String.format("user%02d", i), values("f", "updated")));
     }
     assertSame(Status.OK, client.delete(table, "user21"));
-    // What an update left behind whose process ended in the midst of it.
+    // The remains of an update whose process ended in the middle.
     put(KeyNames.RESERVED + "left", new byte[] {1});
     List<Map<String, String>> expected = new ArrayList<>();
     for (int i = 20; i < 31; i++) {
@@ -289,7 +289,7 @@ class CrailClientTest {
     assertEquals(Map.of("field0", "zero"), read("user1", null));
   }
 
-  /** Puts bytes behind the back of the binding. */
+  /** Puts bytes without the binding. */
   private void put(String key, byte[] bytes) throws Exception {
     try (CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
       CrailKeyValue value =
@@ -313,8 +313,9 @@ class CrailClientTest {
   }
 
   /**
-   * Threads update fields of their own of the same record; readers find all fields, and whole:
-   * whether the namenode holds all records, has memory for one of them, or holds none.
+   * Threads update different fields of the same record. Readers always find all fields, and whole
+   * ones. This holds when the namenode stores all records, has memory for one of them, or stores
+   * none.
    */
   @ParameterizedTest
   @CsvSource({
@@ -329,7 +330,7 @@ class CrailClientTest {
     for (int i = 0; i < writers; i++) {
       insert("user" + i, "w0", text(0), "w1", text(0), "w2", text(0));
     }
-    // With a store of its own, as in another process.
+    // With its own store, as in another process.
     CrailClient reader = open(Map.of("crail.rpctimeout", "30s"));
     AtomicInteger running = new AtomicInteger(writers);
     ExecutorService threads = Executors.newFixedThreadPool(writers + 1);
@@ -373,7 +374,7 @@ class CrailClientTest {
       String last = text(i == 0 ? rounds : rounds - writers + i);
       assertEquals(Map.of("w0", last, "w1", last, "w2", last), read("user" + i, null));
     }
-    // Nothing of the updates themselves is left.
+    // The updates leave nothing else.
     assertEquals(writers, entries());
   }
 
@@ -387,7 +388,7 @@ class CrailClientTest {
     int entries = entries();
     assertSame(Status.ERROR, client.update(table, "user1", values("field0", "uno")));
     assertEquals(Map.of("field0", "zero", "field1", "one"), read("user1", null));
-    // Nor is anything of the update left.
+    // The update leaves nothing else either.
     assertEquals(entries, entries());
   }
 

@@ -47,7 +47,7 @@ class RecordTest {
         HexFormat.of().formatHex(Record.encode(fields)));
   }
 
-  /** A namenode holds a value of 1 KiB, so that it travels with the metadata. */
+  /** The namenode stores a value of 1 KiB itself, so the value travels with the metadata. */
   @Test
   void theUsualRecordOfYcsbIsASmallValue() {
     Map<String, ByteIterator> fields = new HashMap<>();
@@ -121,7 +121,7 @@ class RecordTest {
       try {
         decode(garbage, null);
       } catch (CorruptRecordException e) {
-        // As it should be; a few happen to be records.
+        // Expected; a few random arrays happen to be records.
       } catch (RuntimeException e) {
         throw new AssertionError("seed " + seed, e);
       }

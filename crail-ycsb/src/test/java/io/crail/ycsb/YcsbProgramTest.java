@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** YCSB itself, with the workloads that come with the binding. It checks what it reads. */
+/** YCSB itself, with the workloads of the binding. YCSB checks the records that it reads. */
 @Timeout(180)
 class YcsbProgramTest {
   private static final int PATIENCE_SECONDS = 60;
@@ -40,7 +40,7 @@ class YcsbProgramTest {
     crail.close();
   }
 
-  /** Runs YCSB with a workload; gives what it printed. */
+  /** Runs YCSB with a workload. Returns its output. */
   private String run(String phase, String workload) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -74,7 +74,7 @@ class YcsbProgramTest {
     return text;
   }
 
-  /** How many operations ended with OK; all others are a failure. */
+  /** The number of operations that ended with OK. Any other result is a failure. */
   private static int ok(String text, String operation) {
     int count = 0;
     Matcher line = Pattern.compile("\\[" + operation + "\\], Return=(\\S+), (\\d+)").matcher(text);

@@ -6,7 +6,7 @@ import java.util.Map;
 /**
  * The bars of one colour of {@link Chart#bars}.
  *
- * @param name what the legend calls them
- * @param bars the figures by what stands below each bar, in the order of the map
+ * @param name the name in the legend
+ * @param bars the figures by the label below each bar, in the order of the map
  */
 public record Bars(String name, Map<String, Spread> bars) {}

@@ -32,14 +32,14 @@ import org.jfree.data.xy.YIntervalSeries;
 import org.jfree.data.xy.YIntervalSeriesCollection;
 
 /**
- * A chart, ready to be written. It needs no screen, only a font.
+ * A chart, ready to be written. Drawing needs no screen, only a font.
  *
- * <p>Immutable; to be written by one thread at a time.
+ * <p>Immutable. Only one thread at a time may write it.
  */
 public final class Chart {
   private static final Color GRID = new Color(0xdd, 0xdd, 0xdd);
 
-  /** Colours that differ for those, too, who see red and green alike (Okabe and Ito). */
+  /** Colours that people with red-green blindness can tell apart (Okabe and Ito). */
   private static final Color[] COLOURS = {
     new Color(0x00, 0x72, 0xb2),
     new Color(0xd5, 0x5e, 0x00),
@@ -53,12 +53,12 @@ public final class Chart {
   private static final double MIN_MICROS = 0.001;
 
   static {
-    // Else a machine with a display, and a Java without what it takes to use it, could draw
+    // Without this, a machine with a display but a Java without graphics libraries could draw
     // nothing.
     if (System.getProperty("java.awt.headless") == null) {
       System.setProperty("java.awt.headless", "true");
     }
-    // Against an error of Java 1.4, by drawing outlines of letters.
+    // The workaround for an error of Java 1.4 would draw text as outlines of letters.
     TextUtils.setUseDrawRotatedStringWorkaround(false);
   }
 
@@ -69,9 +69,10 @@ public final class Chart {
   }
 
   /**
-   * Latencies, on a logarithmic axis, and the part of the operations that took no longer.
+   * A chart of latencies on a logarithmic axis, and of the fraction of operations that took no
+   * longer.
    *
-   * @param lines one or more; those without points are in the legend alone
+   * @param lines one or more; a line without points appears in the legend alone
    */
   public static Chart latencies(String title, List<Distribution> lines) {
     XYSeriesCollection data = new XYSeriesCollection();
@@ -92,9 +93,9 @@ public final class Chart {
   }
 
   /**
-   * Something over the size of an operation, with a logarithmic axis for the size.
+   * A chart of any figure over the size of an operation. The axis of the size is logarithmic.
    *
-   * @param what the other axis, with its unit: {@code throughput [MB/s]}
+   * @param what the label of the other axis, with its unit: {@code throughput [MB/s]}
    */
   public static Chart overSize(String title, String what, List<Line> lines) {
     YIntervalSeriesCollection data = new YIntervalSeriesCollection();
@@ -117,9 +118,9 @@ public final class Chart {
   }
 
   /**
-   * Bars side by side, each with a whisker from lowest to highest where they differ.
+   * A chart of bars side by side. Each has a whisker from lowest to highest where they differ.
    *
-   * @param what the axis of the figures, with its unit
+   * @param what the label of the axis of the figures, with its unit
    * @param groups the bars of each colour
    */
   public static Chart bars(String title, String what, List<Bars> groups) {
@@ -136,7 +137,7 @@ public final class Chart {
     CategoryPlot plot = drawing.getCategoryPlot();
     plot.setRenderer(new SpreadBarRenderer(groups));
     if (top > 0) {
-      // The bars alone would decide, and whiskers be cut off.
+      // Otherwise the bars alone set the range, and whiskers are cut off.
       plot.getRangeAxis().setRange(0, 1.05 * top);
     }
     plot.getDomainAxis().setMaximumCategoryLabelLines(3);
@@ -148,10 +149,10 @@ public final class Chart {
   }
 
   /**
-   * Checks whether a chart can be written to a file, before there is one.
+   * Checks that a chart can be written to a file, before there is a chart.
    *
-   * @throws IOException that says what is wrong: the end of the name, its directory, or that there
-   *     is no font
+   * @throws IOException that says what is wrong: the ending of the name, the directory, or a
+   *     missing font
    */
   public static void check(Path file) throws IOException {
     ChartFormat.of(file);
@@ -172,10 +173,10 @@ public final class Chart {
   }
 
   /**
-   * Writes the chart, in place of what the file holds.
+   * Writes the chart, and replaces the content of the file.
    *
-   * @param file its name ends in {@code .svg} or {@code .png}
-   * @throws IOException when it cannot be written, or ends in something else
+   * @param file its name ends with {@code .svg} or {@code .png}
+   * @throws IOException when the file cannot be written, or its name has another ending
    */
   public void write(Path file) throws IOException {
     ChartFormat.of(file).write(drawing, file);
@@ -218,7 +219,7 @@ public final class Chart {
         DefaultDrawingSupplier.DEFAULT_SHAPE_SEQUENCE);
   }
 
-  /** The name of a line; the library wants them to differ. */
+  /** The key of a line. The library needs a different key for each line. */
   private static String key(List<String> names, int index) {
     String name = names.get(index);
     int same = (int) names.subList(0, index).stream().filter(name::equals).count();

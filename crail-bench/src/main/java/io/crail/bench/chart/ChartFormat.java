@@ -19,7 +19,7 @@ import org.apache.batik.svggen.SVGGraphics2D;
 import org.jfree.chart.JFreeChart;
 import org.w3c.dom.Document;
 
-/** What a chart can be written as; the end of a file's name says which. */
+/** The formats of a chart. The ending of a file's name selects one. */
 enum ChartFormat {
   /** Lines and text, sharp at any size. */
   SVG {
@@ -28,7 +28,7 @@ enum ChartFormat {
       SVGGraphics2D graphics = new SVGGraphics2D(emptyDocument());
       graphics.setSVGCanvasSize(new Dimension(WIDTH, HEIGHT));
       chart.draw(graphics, new Rectangle2D.Double(0, 0, WIDTH, HEIGHT));
-      // Its own way to write names a document type, which some readers would fetch first.
+      // The library's own writer adds a document type, which some readers would fetch first.
       try (Writer out = Files.newBufferedWriter(file)) {
         TransformerFactory.newInstance()
             .newTransformer()
@@ -43,7 +43,6 @@ enum ChartFormat {
   PNG {
     @Override
     void write(JFreeChart chart, Path file) throws IOException {
-      // Into memory first: the name of the file is not all that decides about its writer.
       if (!ImageIO.write(
           chart.createBufferedImage(2 * WIDTH, 2 * HEIGHT, WIDTH, HEIGHT, null),
           "png",
@@ -57,9 +56,9 @@ enum ChartFormat {
   private static final int HEIGHT = 480;
 
   /**
-   * The format that a file's name asks for.
+   * The format for a file's name.
    *
-   * @throws IOException when it asks for none that there is
+   * @throws IOException when the ending is none of a format
    */
   static ChartFormat of(Path file) throws IOException {
     String name = file.toString().toLowerCase(Locale.ROOT);

@@ -6,19 +6,19 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
 /**
- * How the latencies of one kind of operation are distributed, one line of {@link Chart#latencies}.
+ * The distribution of the latencies of one kind of operation: one line of {@link Chart#latencies}.
  *
- * @param name what the legend calls it
+ * @param name the name in the legend
  * @param micros latencies in microseconds, ascending
- * @param fractions for each of them the part of all operations, 0 to 1, that took no longer
+ * @param fractions for each latency, the fraction of all operations, 0 to 1, that took no longer
  */
 public record Distribution(String name, double[] micros, double[] fractions) {
   private static final double NANOS_PER_MICRO = 1e3;
 
-  /** Points for each halving of what lies above: enough that a line through them looks smooth. */
+  /** Points for each halving of the remaining fraction: enough for a smooth line. */
   private static final int TICKS_PER_HALVING = 20;
 
-  /** Checks that both arrays belong together. */
+  /** Checks that both arrays have the same length. */
   public Distribution {
     if (micros.length != fractions.length) {
       throw new IllegalArgumentException(
@@ -28,7 +28,7 @@ public record Distribution(String name, double[] micros, double[] fractions) {
     fractions = fractions.clone();
   }
 
-  /** The distribution that a histogram of nanoseconds holds; without a value it has no points. */
+  /** The distribution of a histogram of nanoseconds. An empty histogram has no points. */
   public static Distribution of(String name, Histogram nanos) {
     double[] micros = new double[16];
     double[] fractions = new double[16];

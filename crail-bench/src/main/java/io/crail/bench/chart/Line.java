@@ -8,11 +8,11 @@ import java.util.TreeMap;
 /**
  * One line of {@link Chart#overSize}.
  *
- * @param name what the legend calls it
- * @param points the figures, by bytes of an operation
+ * @param name the name in the legend
+ * @param points the figures by the size of an operation in bytes
  */
 public record Line(String name, Map<Long, Spread> points) {
-  /** Takes the points in the order of their sizes. */
+  /** Sorts the points by size. */
   public Line {
     points = Collections.unmodifiableMap(new TreeMap<>(points));
   }

@@ -8,7 +8,7 @@ import java.text.NumberFormat;
 import java.text.ParsePosition;
 import java.util.Locale;
 
-/** Numbers at an axis. Written only, never read. */
+/** Formats the numbers at an axis. It cannot parse. */
 final class Numbers extends NumberFormat {
   private static final long serialVersionUID = 1;
 
@@ -23,7 +23,7 @@ final class Numbers extends NumberFormat {
     return new Numbers(false);
   }
 
-  /** Bytes as options name them: 512, 4k, 1m. */
+  /** Bytes as options write them: 512, 4k, 1m. */
   static NumberFormat bytes() {
     return new Numbers(true);
   }
@@ -38,7 +38,7 @@ final class Numbers extends NumberFormat {
         unit = next;
       }
     }
-    // What a power of ten or two lacks after a logarithm and back is no digit of it.
+    // A power of ten or two loses digits through a logarithm and back; these are rounded away.
     return text.append(
             new DecimalFormat("#,##0.######", DecimalFormatSymbols.getInstance(Locale.ROOT))
                 .format(shown))

@@ -14,14 +14,14 @@ import org.jfree.chart.ui.RectangleEdge;
 import org.jfree.chart.ui.TextAnchor;
 
 /**
- * A logarithmic axis below a chart, with labels at powers of its base. Those of its superclass are
- * formatted texts, which an SVG gets as outlines of letters.
+ * A logarithmic axis below a chart, with labels at powers of its base. The labels of its superclass
+ * are formatted texts, which an SVG would draw as outlines of letters.
  */
 final class PowerAxis extends LogAxis {
   private static final long serialVersionUID = 1;
   private static final int MOST_POWERS = 11;
 
-  /** With fewer powers of ten there are labels at 2 and 5 times each. */
+  /** Below this number of powers of ten there are also labels at 2 and 5 times each power. */
   private static final int FEW_POWERS = 3;
 
   private final NumberFormat format;
@@ -30,7 +30,7 @@ final class PowerAxis extends LogAxis {
     super(label);
     this.format = format;
     setBase(base);
-    // There is nothing to choose: see below.
+    // The ticks are computed below.
     setAutoTickUnitSelection(false);
   }
 

@@ -4,11 +4,11 @@ package io.crail.bench.chart;
 import java.util.Arrays;
 
 /**
- * A figure that was measured several times.
+ * A figure that was measured one or more times.
  *
- * @param value what is shown, the median
- * @param low the lowest
- * @param high the highest
+ * @param value the shown figure, the median
+ * @param low the lowest figure
+ * @param high the highest figure
  */
 public record Spread(double value, double low, double high) {
   /** A figure that was measured once. */
@@ -16,7 +16,7 @@ public record Spread(double value, double low, double high) {
     return new Spread(value, value, value);
   }
 
-  /** Median, lowest and highest of some figures; at least one. */
+  /** Median, lowest and highest of one or more figures. */
   public static Spread ofAll(double... figures) {
     double[] sorted = figures.clone();
     Arrays.sort(sorted);
@@ -26,7 +26,7 @@ public record Spread(double value, double low, double high) {
     return new Spread(median, sorted[0], sorted[sorted.length - 1]);
   }
 
-  /** Whether there is anything between lowest and highest. */
+  /** Whether lowest and highest differ. */
   boolean isWide() {
     return high > low;
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Charts of what was measured, as SVG or PNG. What is drawn is said with plain records; the library
- * that draws stays behind {@link io.crail.bench.chart.Chart}.
+ * Charts of figures, as SVG or PNG. Callers describe a chart with plain records. Only {@link
+ * io.crail.bench.chart.Chart} and its helpers see the drawing library.
  */
 package io.crail.bench.chart;

@@ -21,10 +21,10 @@ import java.util.Map;
 
 /**
  * The benchmark of a file system through Hadoop's interface, seen from one client. Options are
- * iobench's, names of types Apache Crail's. A path without a scheme is one of the cluster; any
- * other file system of Hadoop's is measured in the same way.
+ * those of iobench, type names are Apache Crail's. A path without a scheme is a path in the
+ * cluster. Any other file system of Hadoop can be measured in the same way.
  *
- * <p>This class and {@link HadoopType} explain themselves without Hadoop on the class path.
+ * <p>This class and {@link HadoopType} print their help without Hadoop on the class path.
  */
 public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
   private static final String SCHEME = "crail";
@@ -65,10 +65,10 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
    * Runs a command.
    *
    * @param args the arguments after {@code hdfsbench}
-   * @param keys of Hadoop's configuration, with their values
-   * @param settings gives the configuration where the path names what is measured, and starts
-   *     nothing
-   * @param context with the configuration of the cluster for a path that names nothing
+   * @param keys keys of Hadoop's configuration, with their values
+   * @param settings gives the configuration of the cluster when the path names a file system; it
+   *     starts nothing
+   * @param context gives the configuration of the cluster when the path names no file system
    * @return the exit code, one of those of {@link BenchRunner}
    */
   public static int run(
@@ -79,7 +79,7 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
     return BenchRunner.run(new HadoopBench(keys, settings, context), withLetters(args), context);
   }
 
-  /** Entry point of a process that measures for another one. */
+  /** Entry point of a process that measures on behalf of another process. */
   public static void main(String[] none) {
     System.exit(
         BenchClient.run((context, more) -> new HadoopBench(more, context.source(), context)));
@@ -90,7 +90,7 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
     return SYNTAX.help();
   }
 
-  /** Apache Crail's arguments as options. */
+  /** Translates Apache Crail's arguments into options. */
   private static String[] withLetters(String[] args) {
     if (args.length != 4 || args[0].startsWith("-") || args[2].startsWith("-")) {
       return args;
@@ -98,7 +98,9 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
     return new String[] {"-t", args[0], "-s", args[1], "-k", args[2], "-f", args[3]};
   }
 
-  /** A path as a URI; characters that have a meaning there stand for themselves in a plain path. */
+  /**
+   * Parses a path as a URI. In a plain path, characters that are special in a URI have no meaning.
+   */
   private static URI parse(String path) throws URISyntaxException {
     boolean plain = !path.matches("[a-zA-Z][a-zA-Z0-9+.-]*:.*");
     if (plain && !path.startsWith("/")) {
@@ -125,7 +127,7 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
     return options;
   }
 
-  /** Whether the path names no namenode, so that the configuration does. */
+  /** Whether the configuration names the namenode, since the path does not. */
   private boolean usesCluster() {
     return SCHEME.equals(uri.getScheme()) && uri.getRawAuthority() == null;
   }
@@ -143,11 +145,14 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
         uri, hadoopKeys(), options, usesCluster() && context.embedded(), context.err());
   }
 
-  /** Crail's keys, and Hadoop's, whose user it is unless they name one. */
+  /**
+   * The keys of Crail, and the keys for Hadoop, which have precedence. The user is Hadoop's, unless
+   * a key names one.
+   */
   private Map<String, String> hadoopKeys() {
     Map<String, String> all = configuration.texts();
     all.remove(ClusterKeys.USER.name());
-    // All of it: the site file may be another one than programs find.
+    // All keys are in the map, so the file system reads no site file, which might be another one.
     all.put(CrailFileSystem.SITE_FILE_KEY, "");
     all.putAll(keys);
     return all;

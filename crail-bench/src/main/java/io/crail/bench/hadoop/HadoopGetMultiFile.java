@@ -6,7 +6,7 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import org.apache.hadoop.fs.Path;
 
-/** Asks for the status of random ones of many files. */
+/** Asks for the status of files, chosen at random from many. */
 final class HadoopGetMultiFile implements Workload {
   private final HadoopTarget target;
   private final RandomNames names;
@@ -21,7 +21,7 @@ final class HadoopGetMultiFile implements Workload {
 
   @Override
   public void prepare() throws Exception {
-    // All workers ask for the same files, and the first is made ready before the others.
+    // All workers use the same files, and the first worker is prepared before the others.
     if (target.options().worker() == 0) {
       HadoopNames.ensure(target);
     }

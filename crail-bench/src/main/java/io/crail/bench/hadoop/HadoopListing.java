@@ -7,7 +7,7 @@ import io.crail.bench.record.Workload;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.RemoteIterator;
 
-/** Lists a directory, or asks for the status of each file that a listing gives. */
+/** Lists a directory, or asks for the status of each file in the listing. */
 final class HadoopListing implements Workload {
   private final HadoopTarget target;
   private final boolean browse;

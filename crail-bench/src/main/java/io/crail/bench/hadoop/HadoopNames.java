@@ -8,11 +8,11 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 
-/** The many empty files that some types list or ask for. Stateless. */
+/** The many empty files that some types list or look up. Stateless. */
 final class HadoopNames {
   private HadoopNames() {}
 
-  /** Creates those that are missing, and the directory. */
+  /** Creates the directory and the missing files. */
   static void ensure(HadoopTarget target) throws Exception {
     target.ensureDirectory(target.path());
     Set<Path> missing = new HashSet<>();

@@ -51,7 +51,7 @@ final class HadoopRead implements Workload {
     }
   }
 
-  /** Buffers of the operation's size that the file holds. */
+  /** How many buffers of the operation's size the file fills. */
   private long buffers() {
     return length / target.options().size();
   }

@@ -17,10 +17,10 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The file system that is measured, and what most workloads do with it. Owns the file system.
+ * The file system to measure, and helpers of most workloads. It owns the file system.
  *
- * @param path what {@code -f} names
- * @param embedded whether nothing on it can come from an earlier run
+ * @param path the path given with {@code -f}
+ * @param embedded whether the cluster is new, so that nothing on it comes from an earlier run
  * @param notices where remarks go
  */
 record HadoopTarget(
@@ -33,7 +33,7 @@ record HadoopTarget(
   private static final long MAX_PREPARED_BYTES = 1L << 30;
   private static final int PREPARE_SIZE = 1 << 20;
 
-  /** Opens a file system of its own. */
+  /** Opens a new file system. */
   static HadoopTarget open(
       URI uri,
       Map<String, String> keys,
@@ -52,17 +52,20 @@ record HadoopTarget(
     return new HadoopTarget(own, fileSystem, path, embedded, ownNotices);
   }
 
-  /** The file that this worker writes: {@code -f} for the first, others beside it for the rest. */
+  /**
+   * The file that this worker writes: {@code -f} for the first worker, a file beside it for any
+   * other.
+   */
   Path ownPath() {
     return options.worker() == 0 ? path : path.suffix("." + options.worker());
   }
 
-  /** Says something that is no figure. */
+  /** Prints a remark. */
   void notice(String text) {
     notices.println(Printable.line(text));
   }
 
-  /** What is at a path, or null. */
+  /** The status of a path; null when nothing is there. */
   FileStatus find(Path sought) throws IOException {
     try {
       return fileSystem.getFileStatus(sought);
@@ -71,7 +74,7 @@ record HadoopTarget(
     }
   }
 
-  /** Creates a file in place of the one that may be there. */
+  /** Creates a file, and replaces an existing one. */
   FSDataOutputStream replace(Path file) throws Exception {
     FileStatus old = find(file);
     if (old != null && old.isDirectory()) {
@@ -91,16 +94,16 @@ record HadoopTarget(
   }
 
   /**
-   * The length of the file {@code -f}, which has enough bytes for an operation. On an embedded
-   * cluster it is written when it is not there.
+   * Returns the length of the file {@code -f}, which is enough for an operation. On an embedded
+   * cluster a missing file is written first.
    *
-   * @param bytes how long the file would best be
-   * @throws BenchException that says how to write it
+   * @param bytes the desired length of the file
+   * @throws BenchException when the file is missing or too short; it says how to write it
    */
   long requireFile(long bytes) throws Exception {
     FileStatus status = find(path);
     if (status == null && embedded) {
-      // Long enough for all sizes that are measured, of which this is the first.
+      // This size is the first of several; the file has to be long enough for all.
       long largest = options.largestSize();
       long length =
           Math.max(largest, Math.min(bytes / options.size() * largest, MAX_PREPARED_BYTES));
@@ -137,7 +140,7 @@ record HadoopTarget(
         + options.path();
   }
 
-  /** Makes sure that a directory is there; true when it was not. */
+  /** Creates a directory unless it exists. Returns true when it was created. */
   boolean ensureDirectory(Path directory) throws Exception {
     FileStatus status = find(directory);
     if (status == null) {

@@ -5,12 +5,13 @@ import io.crail.bench.options.LoadType;
 import io.crail.bench.record.Workload;
 import java.util.function.Function;
 
-/** What can be measured through Hadoop's interface; the names are Apache Crail's. */
+/** The types of measurement through Hadoop's interface. The names are Apache Crail's. */
 enum HadoopType implements LoadType {
   WRITE_SEQUENTIAL_HEAP(
       "writeSequentialHeap",
       true,
-      "writes -k arrays of -s bytes, one after the other, to the file -f, which it replaces",
+      "writes -k arrays of -s bytes, one after the other, to a new file -f, which replaces an old"
+          + " one",
       "-t writeSequentialHeap -s 1048576 -k 4096 -f /tmp.dat",
       target -> new HadoopWrite(target)),
   READ_SEQUENTIAL_HEAP(
@@ -60,8 +61,8 @@ enum HadoopType implements LoadType {
   GET_MULTI_FILE(
       "getMultiFile",
       false,
-      "asks for the status of random ones of -n files in the directory -f, -k times; files that are"
-          + " missing are created first (not counted) and stay",
+      "asks for the status of files, chosen at random from -n files in the directory -f, -k times;"
+          + " missing files are created first (not counted) and kept",
       "-t getMultiFile -f /names -n 10000 -k 100000",
       target -> new HadoopGetMultiFile(target)),
   ENUMERATE_DIR(
@@ -74,8 +75,8 @@ enum HadoopType implements LoadType {
   BROWSE_DIR(
       "browseDir",
       false,
-      "lists the directory -f as enumerateDir does, as often as it takes, and asks for the status"
-          + " of -k files that it finds, one after the other",
+      "lists the directory -f as enumerateDir does, as often as needed, and asks for the status of"
+          + " -k files of the listing, one after the other",
       "-t browseDir -n 1000 -k 10000 -f /names",
       target -> new HadoopListing(target, true));
 
@@ -97,7 +98,7 @@ enum HadoopType implements LoadType {
     return text;
   }
 
-  /** Makes its workload. */
+  /** Makes the workload of this type. */
   Workload workload(HadoopTarget target) {
     return factory.apply(target);
   }

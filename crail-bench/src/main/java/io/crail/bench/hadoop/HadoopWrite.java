@@ -44,7 +44,7 @@ final class HadoopWrite implements Workload {
     }
   }
 
-  /** The end comes with the file's close, when all bytes are placed and visible. */
+  /** The run ends with the file's close, when all bytes are placed and visible. */
   private void write(Path file, long operations, Recorder recorder) throws Exception {
     byte[] memory = Memory.heap(target.options().size());
     try (FSDataOutputStream stream = target.replace(file)) {

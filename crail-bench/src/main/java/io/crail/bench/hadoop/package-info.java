@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The benchmark of a file system through Hadoop's interface: Crail's, HDFS, the local one. The only
- * room of the benchmarks that sees Hadoop.
+ * The benchmark of a file system through Hadoop's interface: Crail, HDFS, or the local file system.
+ * No other package of the benchmarks uses Hadoop.
  */
 package io.crail.bench.hadoop;

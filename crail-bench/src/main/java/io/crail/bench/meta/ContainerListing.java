@@ -9,9 +9,9 @@ import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 import java.util.Iterator;
 
-/** Lists a directory, multi-file or table: names only, or with what is known of each entry. */
+/** Lists a directory, multi-file or table: names only, or names with the status of each entry. */
 public final class ContainerListing implements Workload {
-  /** The most files that an embedded cluster gets to have something to list. */
+  /** The most files that are created for a listing on an embedded cluster. */
   private static final int MAX_PREPARED = 10_000;
 
   private final BenchRun run;
@@ -28,7 +28,7 @@ public final class ContainerListing implements Workload {
     return new ContainerListing(run, false);
   }
 
-  /** Lists entries with type and size; shows them before the figures. */
+  /** Lists entries with type and size. Prints them before the figures. */
   public static ContainerListing entries(BenchRun run) {
     return new ContainerListing(run, true);
   }
@@ -66,7 +66,8 @@ public final class ContainerListing implements Workload {
 
   @Override
   public void run(long operations, Recorder recorder) throws Exception {
-    // Apache Crail repeats by -b, all other types by -k: either may be given.
+    // Apache Crail takes the number of repetitions from -b, all other types take it from -k: both
+    // work.
     list(operations * run.options().batch(), recorder);
   }
 

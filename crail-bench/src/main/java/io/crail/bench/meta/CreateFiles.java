@@ -8,9 +8,9 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 
-/** Creates files, one after the other, in a directory of their own below {@code -f}. */
+/** Creates files, one after the other, in a new directory below {@code -f}. */
 public class CreateFiles implements Workload {
-  /** What the options and the store are. */
+  /** Options and store. */
   protected final BenchRun run;
 
   private final String directory;

@@ -8,7 +8,7 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 
-/** Creates multi-files: {@code -f}, which stays, and others beside it, which are deleted. */
+/** Creates multi-files: {@code -f}, which is kept, and others beside it, which are deleted. */
 public final class CreateMultiFiles implements Workload {
   private final BenchRun run;
   private final String path;

@@ -17,7 +17,7 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 
-/** Creates a file and writes to it by the handle that is there before the create is answered. */
+/** Creates a file and writes to it through its early handle, before the create is answered. */
 public final class EarlyWrite implements Workload {
   private final BenchRun run;
   private final String warmUpPath;

@@ -7,9 +7,9 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 
-/** Looks one file up, one lookup at a time. */
+/** Looks up one file, one lookup at a time. */
 public class FileLookup implements Workload {
-  /** What the options and the store are. */
+  /** Options and store. */
   protected final BenchRun run;
 
   /** Creates the workload. */

@@ -8,7 +8,7 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.run.BenchRun;
 import java.util.concurrent.Future;
 
-/** Looks one file up, with several lookups in flight. */
+/** Looks up one file, with several lookups in flight. */
 public final class FileLookupAsync extends FileLookup {
   /** Creates the workload. */
   public FileLookupAsync(BenchRun run) {

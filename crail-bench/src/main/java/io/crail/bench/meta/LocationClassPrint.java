@@ -6,7 +6,7 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 
-/** Prints the location class of this host; measures nothing. */
+/** Prints the location class of this host. Measures nothing. */
 public final class LocationClassPrint implements Workload {
   private final BenchRun run;
 

@@ -9,7 +9,7 @@ import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 
 /**
- * Prints where a file lies, with the names that {@code crail.locationmap} gives to hosts; measures
+ * Prints the block locations of a file, with the host names of {@code crail.locationmap}. Measures
  * nothing.
  */
 public final class LocationMapPrint implements Workload {

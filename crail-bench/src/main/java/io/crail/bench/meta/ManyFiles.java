@@ -20,13 +20,13 @@ final class ManyFiles {
   private final BenchRun run;
   private final RandomNames names;
 
-  /** The files of these names. */
+  /** Creates no file yet. */
   ManyFiles(BenchRun run, RandomNames names) {
     this.run = run;
     this.names = names;
   }
 
-  /** Creates those that are missing, and the directory; another client may do the same. */
+  /** Creates the directory and the missing files. Another client may do the same. */
   void ensure() throws Exception {
     String directory = run.options().path();
     run.ensureDirectory(directory);
@@ -79,7 +79,7 @@ final class ManyFiles {
     try {
       Pipeline.await(created).syncDir();
     } catch (NodeExistsException e) {
-      // Another client was faster.
+      // Another client has created it first.
     }
   }
 }

@@ -7,9 +7,9 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 
-/** Looks random ones of many files up, one lookup at a time. */
+/** Looks up files, chosen at random from many, one lookup at a time. */
 public class MultiFileLookup implements Workload {
-  /** What the options and the store are. */
+  /** Options and store. */
   protected final BenchRun run;
 
   /** The files. */

@@ -8,7 +8,7 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.run.BenchRun;
 import java.util.concurrent.Future;
 
-/** Looks random ones of many files up, with several lookups in flight. */
+/** Looks up files, chosen at random from many, with several lookups in flight. */
 public final class MultiFileLookupAsync extends MultiFileLookup {
   private final int[] indexes;
 

@@ -9,25 +9,25 @@ import java.util.stream.Collectors;
 /**
  * The options of one command, checked.
  *
- * @param <T> what the benchmark measures
- * @param type what is measured
+ * @param <T> the types of the benchmark
+ * @param type the type to measure
  * @param path the file or directory
- * @param size bytes of an operation; 0 stands for the configured buffer size
+ * @param size bytes of an operation; 0 means the configured buffer size
  * @param loop operations
  * @param batch operations in flight
- * @param storageClass storage class of what is created
- * @param locationClass location class of what is created
- * @param warmUp operations before those that count
- * @param dropped experiments before those that count
- * @param experiments those that count
+ * @param storageClass storage class of created nodes
+ * @param locationClass location class of created nodes
+ * @param warmUp operations before the measured ones
+ * @param dropped experiments before the measured ones
+ * @param experiments measured experiments
  * @param keepOpen whether all experiments use one store
- * @param enumerable whether listings show what is created
- * @param buffered whether streams have their own buffer
- * @param names files of a directory that are chosen from or listed
- * @param seed of everything random
- * @param touch whether all bytes are moved once before they are moved for the figures
+ * @param enumerable whether listings show created nodes
+ * @param buffered whether buffered streams are used
+ * @param names files in a directory, to choose from or to list
+ * @param seed for all random choices
+ * @param touch whether all bytes are moved once before the measurement
  * @param frame how the load is driven
- * @param worker which of the workers this is for; the first is 0
+ * @param worker the index of the worker; the first is 0
  */
 public record BenchOptions<T extends LoadType>(
     T type,
@@ -48,22 +48,22 @@ public record BenchOptions<T extends LoadType>(
     boolean touch,
     LoadSettings frame,
     int worker) {
-  /** Experiments in all. */
+  /** All experiments, with the dropped ones. */
   public int rounds() {
     return dropped + experiments;
   }
 
-  /** The same, with a size where none was given. */
+  /** The same options, with this size if they have none. */
   public BenchOptions<T> withSizeOr(long absent) {
     return size > 0 ? this : withSize((int) absent);
   }
 
-  /** The same with another size. */
+  /** The same options with another size. */
   public BenchOptions<T> withSize(int newSize) {
     return copy(newSize, seed, worker);
   }
 
-  /** The same for one of the workers, which chooses at random for itself. */
+  /** The same options for one of the workers, with its own random choices. */
   public BenchOptions<T> forWorker(int newWorker) {
     return copy(size, seed + newWorker, newWorker);
   }
@@ -90,20 +90,20 @@ public record BenchOptions<T extends LoadType>(
         newWorker);
   }
 
-  /** All sizes that are measured, one after the other. */
+  /** All sizes to measure, in order. */
   public List<Integer> sizes() {
     return frame.sizes().isEmpty() ? List.of(size) : frame.sizes();
   }
 
-  /** The largest of the sizes that are measured. */
+  /** The largest size to measure. */
   public int largestSize() {
     return Collections.max(sizes());
   }
 
   /**
-   * The command line as it was understood, in one line.
+   * The options in one line, as they were understood.
    *
-   * @param more what only one benchmark has, beginning with a comma
+   * @param more the additional options of a benchmark, with a leading comma
    */
   public String describe(String more) {
     StringBuilder line = new StringBuilder(type.label());

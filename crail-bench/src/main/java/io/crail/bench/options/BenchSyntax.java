@@ -15,10 +15,10 @@ import org.apache.commons.cli.Options;
 import org.apache.commons.cli.ParseException;
 
 /**
- * What may be said to a benchmark. Letters and meaning are Apache Crail's; those it does not have
- * are long.
+ * The command line of a benchmark. Letters and their meaning are Apache Crail's. Options that
+ * Apache Crail lacks have only a long name.
  *
- * @param <T> what it measures
+ * @param <T> the types of the benchmark
  */
 public final class BenchSyntax<T extends LoadType> {
   /** The most operations in flight. */
@@ -30,16 +30,16 @@ public final class BenchSyntax<T extends LoadType> {
   /** The most bytes of an operation. */
   static final int MAX_SIZE = 1 << 30;
 
-  /** The most files of a directory: eight digits in a name. */
+  /** The most files in a directory: their names have eight digits. */
   private static final int MAX_NAMES = 100_000_000;
 
-  /** Checks what {@code -f} says. */
+  /** Checks the value of {@code -f}. */
   @FunctionalInterface
   public interface PathCheck {
     /**
      * Checks a path that is not blank.
      *
-     * @throws Exception whose message says what is wrong with it
+     * @throws Exception whose message says what is wrong
      */
     void check(String path) throws Exception;
   }
@@ -52,11 +52,11 @@ public final class BenchSyntax<T extends LoadType> {
   private final Options options = new Options();
 
   /**
-   * Declares what every benchmark takes.
+   * Declares the options of all benchmarks.
    *
    * @param command the word after {@code crail}
    * @param purpose a sentence
-   * @param names what {@code -n} is when it is absent
+   * @param names the default of {@code -n}
    */
   public BenchSyntax(
       String command, String purpose, List<T> types, PathCheck pathCheck, int names) {
@@ -71,29 +71,30 @@ public final class BenchSyntax<T extends LoadType> {
         "s",
         "size",
         "bytes",
-        "bytes of an operation, also 4k, 1m; several as in 1k,64k,1m are measured one after the"
-            + " other (crail.buffersize)");
+        "bytes of an operation, as in 4096, 4k or 1m; a list such as 1k,64k,1m is measured one size"
+            + " after the other (crail.buffersize)");
     with("k", "loop", "count", "operations of each worker (1)");
-    with("w", "warm-up", "count", "operations before those that count (32)");
-    with("e", "experiments", "count", "how often all is measured and counts (1)");
+    with("w", "warm-up", "count", "warm-up operations, which do not count (32)");
+    with("e", "experiments", "count", "number of measured experiments (1)");
     with(
         null,
         "drop",
         "count",
-        "experiments run before those of -e, for each size; shown, but in no summary, file or chart:"
-            + " the JVM compiles meanwhile (0)");
+        "experiments before those of -e, for each size, while the JVM compiles; they are printed, but"
+            + " are in no summary, file or chart (0)");
     with("o", "open", "true|false", "one store for all experiments (false)");
     with(null, "seed", "number", "seed of random choices (a new one each time)");
     with(
         null,
         "touch",
         "true|false",
-        "move all bytes once before the figures, so that no first use of memory is in them (true)");
+        "move all bytes once before the measurement, so that no figure includes the first use of"
+            + " memory (true)");
     LoadSyntax.declare(this);
     options.addOption(Option.builder(HELP).longOpt("help").desc("explains all this").get());
   }
 
-  /** Declares an option, or declares it anew with another description. */
+  /** Declares an option, or replaces its description. */
   public BenchSyntax<T> with(String letter, String name, String argument, String description) {
     options.addOption(OptionValues.declare(letter, name, argument, description));
     return this;
@@ -107,8 +108,8 @@ public final class BenchSyntax<T extends LoadType> {
   /**
    * Reads a command line.
    *
-   * @return the options, or nothing when help is wanted
-   * @throws OptionException that names the first thing wrong
+   * @return the options; empty when the user asks for help
+   * @throws OptionException that names the first error
    */
   public Optional<BenchOptions<T>> parse(String[] args) throws OptionException {
     CommandLine line;
@@ -179,7 +180,7 @@ public final class BenchSyntax<T extends LoadType> {
     StringBuilder text = new StringBuilder("Usage: crail " + command + " -t <type> [options]\n\n");
     wrap(text, purpose, 0);
     text.append("\nOptions (and what they are when absent):\n");
-    // Those with a letter first: they are what most commands need.
+    // Options with a letter come first, since most commands need them.
     List<Option> sorted = new ArrayList<>(options.getOptions());
     sorted.sort(
         Comparator.comparing(option -> option.getOpt() == null || option.getOpt().equals(HELP)));

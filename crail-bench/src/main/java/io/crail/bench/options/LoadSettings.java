@@ -5,18 +5,18 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * How a load is driven, whatever it is, and where its figures go.
+ * How a load of any type is driven, and where its figures go.
  *
- * @param sizes bytes of an operation, measured one after the other; empty when none were given
- * @param threads workers of each process
- * @param clients processes; 1 is this one
- * @param rate operations a second of all workers together; 0 is as fast as they end
- * @param json where the figures go as JSON, {@code -} being standard output; null for nowhere
- * @param plot where their chart goes; null for nowhere
+ * @param sizes bytes of an operation, to measure one after the other; empty when none were given
+ * @param threads workers in each process
+ * @param clients number of processes; 1 means this process
+ * @param rate operations a second of all workers together; 0 means as fast as possible
+ * @param json the file for the figures as JSON; {@code -} for standard output; null for none
+ * @param plot the file for the chart; null for none
  */
 public record LoadSettings(
     List<Integer> sizes, int threads, int clients, double rate, String json, Path plot) {
-  /** What {@code json} is for standard output. */
+  /** The value of {@code json} for standard output. */
   static final String STANDARD_OUTPUT = "-";
 
   /** Copies the list. */
@@ -24,22 +24,22 @@ public record LoadSettings(
     sizes = List.copyOf(sizes);
   }
 
-  /** All workers of all processes. */
+  /** The workers of all processes. */
   public int workers() {
     return threads * clients;
   }
 
-  /** Whether operations start at a rate, not when others end. */
+  /** Whether operations start at a fixed rate instead of when earlier ones end. */
   public boolean isPaced() {
     return rate > 0;
   }
 
-  /** Whether standard output is for JSON alone. */
+  /** Whether standard output is for JSON only. */
   public boolean printsJson() {
     return STANDARD_OUTPUT.equals(json);
   }
 
-  /** A number without digits that it does not need. */
+  /** A number without unnecessary digits. */
   public static String plain(double number) {
     return number == Math.rint(number) && Math.abs(number) < 1e15
         ? String.valueOf((long) number)

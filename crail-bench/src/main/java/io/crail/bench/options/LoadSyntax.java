@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import org.apache.commons.cli.CommandLine;
 
 /**
- * What may be said of a {@link LoadSettings}, and what of it has a meaning together. Whatever is to
- * be written is looked at here, before anything is measured.
+ * The options for {@link LoadSettings}, and the rules for their combinations. Output files are
+ * checked here, before the measurement.
  */
 final class LoadSyntax {
   private static final int MAX_THREADS = 1024;
@@ -32,33 +32,33 @@ final class LoadSyntax {
         null,
         "threads",
         "count",
-        "workers in a process, each with streams and buffers of its own and one store for all; they"
-            + " start together, and their figures are one; those that write use files of their own"
+        "workers in a process; each has its own streams and buffers, and all share one store; they"
+            + " start together, and their figures are added; a worker that writes uses its own file"
             + " beside -f (1)");
     syntax.with(
         null,
         "clients",
         "count",
-        "processes with --threads workers each, started by this one, which then does nothing itself"
+        "processes with --threads workers each; this process starts them and has no workers itself"
             + " (1, this process)");
     syntax.with(
         null,
         "rate",
         "number",
-        "operations a second of all workers together. Each has its time to start, and its latency"
-            + " counts from then: one that takes long makes those after it late, and that shows."
-            + " When twice the time is over and five seconds, the rest is given up (as fast as"
-            + " operations end)");
+        "operations a second of all workers together. Each operation has a start time, and its"
+            + " latency counts from it: when a slow operation delays later ones, their latencies"
+            + " include the delay. After twice the planned time and five seconds, the rest is given"
+            + " up (as fast as possible)");
     syntax.with(null, "json", "file", "settings and figures as JSON; - is standard output (none)");
     syntax.with(
         null,
         "plot",
         "file",
-        "a chart that ends in .svg or .png: how latencies are distributed, or with several sizes the"
-            + " throughput of each (none)");
+        "a chart, in a file that ends in .svg or .png: the distribution of latencies, or with several"
+            + " sizes the throughput of each (none)");
   }
 
-  /** Reads and checks them. */
+  /** Reads and checks the options. */
   LoadSettings read() throws OptionException {
     OptionValues values = new OptionValues(line);
     LoadSettings frame =
@@ -89,11 +89,12 @@ final class LoadSyntax {
     }
     boolean sweep = frame.sizes().size() > 1;
     if (sweep && !type.usesSize()) {
-      throw new OptionException("-s: " + type.label() + " has no size, so a list means nothing");
+      throw new OptionException(
+          "-s: " + type.label() + " has no size, so a list of sizes is not allowed");
     }
     if (sweep && frame.isPaced() && frame.plot() != null) {
       throw new OptionException(
-          "--plot: the throughput of several sizes with --rate is what --rate says; leave one out");
+          "--plot: with --rate, the throughput of several sizes is always the rate; leave one out");
     }
   }
 

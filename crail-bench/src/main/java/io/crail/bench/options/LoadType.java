@@ -5,19 +5,19 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** One thing that a benchmark can measure, as it is told to users. */
+/** One type of measurement, as it is described to users. */
 public interface LoadType {
   /**
-   * What is told.
+   * The description.
    *
    * @param label the name, as the help writes it
-   * @param usesSize whether {@code -s} means something to this type
+   * @param usesSize whether the type uses {@code -s}
    * @param explanation what it measures, in a sentence
    * @param example arguments that run it
    */
   record Text(String label, boolean usesSize, String explanation, String example) {}
 
-  /** What is told of it. */
+  /** The description. */
   Text text();
 
   /** The name. */
@@ -25,17 +25,17 @@ public interface LoadType {
     return text().label();
   }
 
-  /** Whether {@code -s} means something to this type. */
+  /** Whether the type uses {@code -s}. */
   default boolean usesSize() {
     return text().usesSize();
   }
 
-  /** Whether there are figures. */
+  /** Whether the type yields figures. */
   default boolean measures() {
     return true;
   }
 
-  /** The type with a name in any letter case. */
+  /** The type with a name. The letter case does not matter. */
   static <T extends LoadType> Optional<T> find(List<T> types, String name) {
     return types.stream().filter(type -> type.label().equalsIgnoreCase(name)).findFirst();
   }

@@ -8,7 +8,10 @@ import java.util.Locale;
 import org.apache.commons.cli.CommandLine;
 import org.apache.commons.cli.Option;
 
-/** Values of options, checked; what is wrong is said with option, value and what is expected. */
+/**
+ * Parses and checks the values of options. An error names the option, its value and what is
+ * expected.
+ */
 final class OptionValues {
   private final CommandLine line;
 
@@ -28,12 +31,12 @@ final class OptionValues {
         return value;
       }
     } catch (NumberFormatException e) {
-      // Told below, as a value out of range is.
+      // Reported below, like a value out of range.
     }
     throw bad(name, text, "a whole number from " + least + " to " + most);
   }
 
-  /** Numbers of bytes, each at least one, with commas between them; empty when absent. */
+  /** Numbers of bytes, separated by commas, each at least one; an empty list when absent. */
   List<Integer> sizes(String name, int most) throws OptionException {
     String text = line.getOptionValue(name);
     List<Integer> sizes = new ArrayList<>();
@@ -61,7 +64,7 @@ final class OptionValues {
         return value;
       }
     } catch (NumberFormatException e) {
-      // Told below, as a value out of range is.
+      // Reported below, like a value out of range.
     }
     throw bad(name, text, "a number above 0, at most " + (long) most);
   }
@@ -77,7 +80,7 @@ final class OptionValues {
         return value << shift;
       }
     } catch (NumberFormatException e) {
-      // Told below, as a value out of range is.
+      // Reported below, like a value out of range.
     }
     throw bad(
         name, text, "1 to " + most + " bytes, as in 4096, 64k or 1m, or a list as in 1k,64k,1m");
@@ -95,7 +98,7 @@ final class OptionValues {
     throw bad(name, text, "true or false");
   }
 
-  /** An option with a value; the letter may be null. */
+  /** Declares an option with a value. The letter may be null. */
   static Option declare(String letter, String name, String argument, String description) {
     return Option.builder(letter).longOpt(name).hasArg().argName(argument).desc(description).get();
   }

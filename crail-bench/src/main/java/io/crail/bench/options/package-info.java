@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a user may say on the command line of a benchmark. */
+/** The command line of a benchmark. */
 package io.crail.bench.options;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.record;
 
-/** A benchmark that cannot be run on what is there; the message says what to do about it. */
+/** A benchmark cannot run on the present cluster or files. The message says what to do. */
 public final class BenchException extends Exception {
   private static final long serialVersionUID = 1L;
 

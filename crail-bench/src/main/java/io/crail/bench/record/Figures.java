@@ -5,19 +5,19 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * What one experiment, or several together, gave.
+ * The figures of one experiment, or of several together.
  *
  * @param operations completed operations
- * @param givenUp operations that were not begun, or not waited for, since a rate could not be kept
- * @param bytes bytes that they moved
+ * @param givenUp operations that were not begun, or not awaited, since the rate could not be kept
+ * @param bytes bytes that the operations moved
  * @param nanos from the first issue to the last completion
- * @param latencies of each operation from issue to completion, in nanoseconds
+ * @param latencies nanoseconds from issue to completion of each operation
  */
 public record Figures(long operations, long givenUp, long bytes, long nanos, Histogram latencies) {
   private static final double NANOS_PER_SECOND = 1e9;
   private static final double NANOS_PER_MICRO = 1e3;
 
-  /** All experiments as if they had been one. */
+  /** The figures of several experiments together. */
   public static Figures sum(List<Figures> parts) {
     Histogram all = new Histogram(parts.get(0).latencies);
     long operations = 0;
@@ -34,13 +34,13 @@ public record Figures(long operations, long givenUp, long bytes, long nanos, His
     return new Figures(operations, givenUp, bytes, nanos, all);
   }
 
-  /** What several workers gave at the same time, which took so long altogether. */
+  /** The figures of several workers that ran at the same time and took {@code nanos} altogether. */
   public static Figures together(List<Figures> parts, long nanos) {
     Figures sum = sum(parts);
     return new Figures(sum.operations, sum.givenUp, sum.bytes, nanos, sum.latencies);
   }
 
-  /** Seconds that it took. */
+  /** The duration in seconds. */
   public double seconds() {
     return nanos / NANOS_PER_SECOND;
   }
@@ -60,7 +60,9 @@ public record Figures(long operations, long givenUp, long bytes, long nanos, His
     return operations == 0 ? 0 : latencies.getMean() / NANOS_PER_MICRO;
   }
 
-  /** The latency that {@code percentile} percent of the operations do not exceed, in us. */
+  /**
+   * The latency in microseconds that {@code percentile} percent of the operations do not exceed.
+   */
   public double percentileMicros(double percentile) {
     return latencies.getValueAtPercentile(percentile) / NANOS_PER_MICRO;
   }

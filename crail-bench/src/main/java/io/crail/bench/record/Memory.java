@@ -3,11 +3,14 @@ package io.crail.bench.record;
 
 import java.nio.ByteBuffer;
 
-/** Memory whose pages are there, so that their first use is in no figure. Stateless. */
+/**
+ * Allocates memory whose pages are already present, so that no figure includes their first use.
+ * Stateless.
+ */
 public final class Memory {
   private Memory() {}
 
-  /** Direct memory, every byte of it written. */
+  /** Direct memory. Every byte of it has been written. */
   public static ByteBuffer direct(int length) {
     ByteBuffer memory = ByteBuffer.allocateDirect(length);
     for (int i = 0; i < length; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.record;
 
-/** A command line that is none; the message names option, value and what is expected. */
+/** An invalid command line. The message names the option, its value and what is expected. */
 public final class OptionException extends Exception {
   private static final long serialVersionUID = 1L;
 

@@ -9,32 +9,33 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Keeps a number of operations in flight: waits for the oldest, takes those after it that have
- * ended too, and issues as many anew; with a pace, those that are to start. Not thread-safe.
+ * Keeps a number of operations in flight. It waits for the oldest operation, takes the next ones
+ * that have ended too, and issues as many new ones. With a pace it issues only operations whose
+ * start time has come. Not thread-safe.
  *
- * @param <T> what an operation gives
+ * @param <T> the result of an operation
  */
 public final class Pipeline<T> {
   /**
    * One kind of operation.
    *
-   * @param <T> what it gives
+   * @param <T> the result
    */
   public interface Operation<T> {
-    /** Issues an operation that may use what belongs to {@code slot}, 0 to depth - 1. */
+    /** Issues an operation. It may use the resources of {@code slot}, 0 to depth - 1. */
     Future<T> issue(int slot) throws Exception;
 
-    /** Checks what an operation gave and returns the bytes that it moved. */
+    /** Checks the result of an operation and returns the bytes that it moved. */
     long complete(T result, int slot) throws Exception;
   }
 
   /**
-   * Reading the clock costs a tenth of a fast operation; so it is read once for up to this many
-   * operations that are issued, or found ended, back to back.
+   * Reading the clock costs a tenth of a fast operation. So the clock is read once for up to this
+   * many operations that are issued, or found ended, one directly after the other.
    */
   private static final int CLOCK_MASK = 7;
 
-  /** Before an operation is to start by this much, it is no use to sleep. */
+  /** If an operation starts in less than this time, sleeping is no use. */
   private static final long LEAST_SLEEP_NANOS = 200_000;
 
   private final Operation<T> operation;
@@ -55,7 +56,7 @@ public final class Pipeline<T> {
     }
   }
 
-  /** Does {@code count} operations; none is in flight afterwards, also after a failure. */
+  /** Runs {@code count} operations. Afterwards none is in flight, even after a failure. */
   public void run(long count, Recorder recorder) throws Exception {
     issued = 0;
     completed = 0;
@@ -80,7 +81,7 @@ public final class Pipeline<T> {
     }
   }
 
-  /** Issues what there is room for, then takes what has ended. */
+  /** Issues as many operations as there is room for, then takes those that have ended. */
   private void runAll(long count, Recorder recorder) throws Exception {
     long now = 0;
     for (int burst = 0; hasRoom(count); burst++) {
@@ -92,7 +93,7 @@ public final class Pipeline<T> {
     take(recorder);
   }
 
-  /** Issues what is to start now and there is room for, or takes what has ended, or waits. */
+  /** Issues the operations that are due and have room, or takes ended ones, or waits. */
   private void runDue(long count, Recorder recorder) throws Exception {
     long now = recorder.now();
     int burst = 0;
@@ -122,7 +123,7 @@ public final class Pipeline<T> {
     issueSlot = issueSlot + 1 == startNanos.length ? 0 : issueSlot + 1;
   }
 
-  /** Waits for the oldest operation, and takes it and those after it that have ended. */
+  /** Waits for the oldest operation. Takes it, and the next ones that have ended. */
   private void take(Recorder recorder) throws Exception {
     long now = 0;
     int burst = 0;
@@ -143,7 +144,7 @@ public final class Pipeline<T> {
     completeSlot = completeSlot + 1 == startNanos.length ? 0 : completeSlot + 1;
   }
 
-  /** Whether the oldest operation ends, well or not, before some time is over. */
+  /** Whether the oldest operation ends within some time, whether it succeeds or fails. */
   private boolean endsWithin(long nanos) throws InterruptedException {
     if (nanos <= 0) {
       return false;
@@ -151,14 +152,14 @@ public final class Pipeline<T> {
     try {
       futures.get(completeSlot).get(nanos, TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
-      // Told when it is taken.
+      // The failure is reported when the operation is taken.
     } catch (TimeoutException e) {
       return false;
     }
     return true;
   }
 
-  /** Waits for an operation and throws what it failed with. */
+  /** Waits for an operation. Throws the error of the operation. */
   public static <T> T await(Future<T> future) throws Exception {
     try {
       return future.get();
@@ -170,12 +171,14 @@ public final class Pipeline<T> {
     }
   }
 
-  /** Waits for the end of an operation after one that has failed; that one's error is told. */
+  /**
+   * Waits for the end of an operation after another has failed. The error of the other is reported.
+   */
   private static void settle(Future<?> future) throws InterruptedException {
     try {
       future.get();
     } catch (ExecutionException e) {
-      // The first failure is the one that is thrown.
+      // The first failure is thrown.
     }
   }
 }

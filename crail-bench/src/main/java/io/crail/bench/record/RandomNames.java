@@ -4,13 +4,12 @@ package io.crail.bench.record;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The paths {@code <directory>/f00000000}, {@code <directory>/f00000001} and so on, as many as one
- * likes, in their order or uniformly at random. A path is written when it is asked for: a million
- * of them held as objects would cost the client a cache miss each, and be measured with the
- * cluster. Not thread-safe.
+ * The paths {@code <directory>/f00000000}, {@code <directory>/f00000001} and so on, in order or
+ * uniformly at random. A path is made when it is needed. A million paths held as objects would cost
+ * the client a cache miss each, which would distort the figures of the cluster. Not thread-safe.
  */
 public final class RandomNames {
-  /** The most names there can be. */
+  /** The most names. */
   public static final int MAX_COUNT = 100_000_000;
 
   private static final int DIGITS = 8;
@@ -24,8 +23,8 @@ public final class RandomNames {
    * Creates the names.
    *
    * @param directory path of the directory
-   * @param count how many there are, at most 100 million
-   * @param seed of the random order
+   * @param count the number of names, at most 100 million
+   * @param seed for the random order
    */
   public RandomNames(String directory, int count, long seed) {
     String prefix = directory.endsWith("/") ? directory : directory + "/";
@@ -34,7 +33,7 @@ public final class RandomNames {
     this.state = seed;
   }
 
-  /** How many names there are. */
+  /** The number of names. */
   public int count() {
     return count;
   }
@@ -51,7 +50,7 @@ public final class RandomNames {
 
   /** A random index, the same sequence for the same seed. */
   public int nextIndex() {
-    // SplitMix64, of which the high bits choose: uniform to within 2^-37 for a million names.
+    // SplitMix64. Its high bits select the name: uniform to within 2^-37 for a million names.
     state += GOLDEN_GAMMA;
     long mixed = (state ^ state >>> 30) * 0xbf58476d1ce4e5b9L;
     mixed = (mixed ^ mixed >>> 27) * 0x94d049bb133111ebL;

@@ -11,9 +11,10 @@ import org.HdrHistogram.Histogram;
  * by the measuring thread only, except {@link #progress()} and {@link #stop()}, which any thread
  * may call.
  *
- * <p>Without a pace an operation starts when its workload issues it. With one each has a time to
- * start, and its latency counts from then: when operations are late because others took long, their
- * waiting is in the figures, as it would be in those of users who do not wait for each other.
+ * <p>Without a pace, an operation starts when its workload issues it. With a pace, each operation
+ * has a start time, and its latency counts from that time. When operations start late because
+ * earlier ones took long, their delay is part of the figures. Independent users would see the same
+ * delay.
  */
 public final class Recorder {
   private static final long HIGHEST_NANOS = 3_600_000_000_000L;
@@ -52,8 +53,8 @@ public final class Recorder {
   /**
    * Creates a recorder that decides when operations start.
    *
-   * @param gate called before the first experiment begins; may wait
-   * @param pace when they start; null for as soon as the workload issues them
+   * @param gate called before the first experiment begins; it may wait
+   * @param pace the start times; null when the workload decides
    */
   public Recorder(Ticker ticker, Runnable gate, Pace pace) {
     this.clock = ticker;
@@ -62,14 +63,14 @@ public final class Recorder {
     this.pace = pace;
   }
 
-  /** The time. */
+  /** The time in nanoseconds. */
   public long now() {
     return clock.getAsLong();
   }
 
   /**
-   * As {@link #begin()}, for an experiment with another number of operations than {@code -k} says:
-   * it tells how long they may take at a rate.
+   * As {@link #begin()}, for an experiment with another number of operations than {@code -k} says.
+   * With a rate, this number gives the allowed duration.
    */
   public long begin(long newOperations) {
     if (isPaced()) {
@@ -78,7 +79,10 @@ public final class Recorder {
     return begin();
   }
 
-  /** Forgets everything and starts the experiment; gives the time when an operation may start. */
+  /**
+   * Resets all counters and starts the experiment. Returns the time at which an operation may
+   * start.
+   */
   public long begin() {
     if (atGate) {
       gate.run();
@@ -94,8 +98,8 @@ public final class Recorder {
   }
 
   /**
-   * Counts an operation that was issued and completed at these times, when there is one at a time:
-   * with a pace it returns when the next may start.
+   * Counts an operation, for a workload that runs one at a time. With a pace, this waits until the
+   * next operation may start.
    */
   public void operation(long issuedNanos, long completedNanos, long movedBytes) {
     if (isPaced()) {
@@ -106,16 +110,16 @@ public final class Recorder {
     }
   }
 
-  /** Counts an operation that started, or was to start, and completed at these times. */
+  /** Counts an operation with its actual or planned start time, and its completion time. */
   void completed(long startNanos, long completedNanos, long movedBytes) {
     latencies.recordValue(Math.min(Math.max(0, completedNanos - startNanos), HIGHEST_NANOS));
     bytes += movedBytes;
-    // A plain store as far as the processor is concerned; the progress bar looks at it.
+    // For the processor this is a plain store. The progress bar reads it.
     OPERATIONS.setOpaque(this, operations + 1);
     if (stopped) {
       throw RunStopped.quietly();
     }
-    // Behind the last one there is nothing to give up.
+    // After the last operation there is nothing to give up.
     if (isPaced()
         && operations != pace.operations()
         && completedNanos - beginNanos > pace.limitNanos()) {
@@ -125,24 +129,25 @@ public final class Recorder {
     }
   }
 
-  /** Whether operations have a time to start. */
+  /** Whether operations have start times. */
   boolean isPaced() {
     return pace != null;
   }
 
-  /** When an operation is to start. */
+  /** The start time of an operation. */
   long startNanos(long index) {
-    // Behind the last one is the end, so that a rate that was kept is the rate in the figures.
+    // After the last operation comes the end, so that the figures show exactly a rate that was
+    // kept.
     return beginNanos + (index == pace.operations() ? pace.plannedNanos() : pace.startNanos(index));
   }
 
-  /** Waits until the next operation is to start; gives the time. */
+  /** Waits until the next operation may start. Returns the time. */
   private long awaitTurn() {
     await(startNanos(operations));
     return clock.getAsLong();
   }
 
-  /** Waits until it is {@code nanos}. */
+  /** Waits until the time is {@code nanos}. */
   void await(long nanos) {
     ticker.await(nanos);
     if (stopped) {
@@ -155,7 +160,7 @@ public final class Recorder {
     endNanos = clock.getAsLong();
   }
 
-  /** Ends the workload with the next operation that it tells of. */
+  /** Ends the workload when it reports its next operation. */
   public void stop() {
     stopped = true;
   }
@@ -165,24 +170,25 @@ public final class Recorder {
     return overdue;
   }
 
-  /** Operations so far. */
+  /** The operations so far. */
   public long progress() {
     return (long) OPERATIONS.getOpaque(this);
   }
 
-  /** When the experiment began. */
+  /** The start time of the experiment. */
   public long beginNanos() {
     return beginNanos;
   }
 
-  /** When it ended. */
+  /** The end time of the experiment. */
   public long endNanos() {
     return endNanos;
   }
 
-  /** What was measured between begin and end. */
+  /** The figures between begin and end. */
   public Figures figures() {
-    // More than there were to be, and still not all: how many more is not known.
+    // More operations than planned were done, and still not all. The exact number of missing ones
+    // is unknown.
     long givenUp = overdue ? Math.max(1, pace.operations() - operations) : 0;
     return new Figures(operations, givenUp, bytes, endNanos - beginNanos, latencies.copy());
   }

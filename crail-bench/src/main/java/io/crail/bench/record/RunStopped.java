@@ -2,8 +2,8 @@
 package io.crail.bench.record;
 
 /**
- * Ends a workload before its last operation, from where it tells of one. Unchecked, for every
- * workload is to let it pass; the crew that runs the workload takes it.
+ * Ends a workload before its last operation. Thrown where the workload reports an operation.
+ * Unchecked, since workloads must not catch it; the crew that runs the workload does.
  */
 public final class RunStopped extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -12,7 +12,7 @@ public final class RunStopped extends RuntimeException {
     super(message, cause, false, false);
   }
 
-  /** For a reason that somebody else knows. */
+  /** For a reason that is reported elsewhere. */
   public static RunStopped quietly() {
     return new RunStopped("stopped", null);
   }

@@ -4,13 +4,14 @@ package io.crail.bench.record;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
-/** A clock of nanoseconds that can be waited for. */
+/** A clock of nanoseconds that can wait for a time. */
 public interface Ticker extends LongSupplier {
-  /** The machine's. */
+  /** The clock of the machine. */
   Ticker SYSTEM =
       new Ticker() {
         /**
-         * A thread that sleeps wakes up too late by tens of microseconds; so it gets up earlier.
+         * A sleeping thread wakes up tens of microseconds too late. So it wakes up earlier, and
+         * spins.
          */
         private static final long SPIN_NANOS = 100_000;
 
@@ -33,6 +34,9 @@ public interface Ticker extends LongSupplier {
         }
       };
 
-  /** Waits until it is {@code nanos}, or the thread is interrupted, which it stays. */
+  /**
+   * Waits until the time is {@code nanos}, or the thread is interrupted. The thread stays
+   * interrupted.
+   */
   void await(long nanos);
 }

@@ -13,18 +13,18 @@ import java.util.Map;
 import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
 
-/** What processes that measure together say to each other. Stateless. */
+/** The messages between processes that measure together. Stateless. */
 public final class Wire {
-  /** The client waits for a cue, which follows. */
+  /** The client waits for a cue. The cue follows. */
   public static final int AT = 1;
 
-  /** The client's workers have done all. */
+  /** All workers of the client have ended. */
   public static final int ENDED = 2;
 
-  /** What they measured follows. */
+  /** The figures of the client follow. */
   public static final int FIGURES = 3;
 
-  /** Why the client ends follows. */
+  /** The client ends. The reason follows. */
   public static final int FAILED = 4;
 
   private static final int MAX_BYTES = 1 << 26;
@@ -104,7 +104,7 @@ public final class Wire {
     try {
       return Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(bytes), 0);
     } catch (DataFormatException | IllegalArgumentException e) {
-      throw new IOException("a histogram is none: " + e.getMessage(), e);
+      throw new IOException("not a histogram: " + e.getMessage(), e);
     }
   }
 

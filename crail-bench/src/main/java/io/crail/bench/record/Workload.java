@@ -2,30 +2,30 @@
 package io.crail.bench.record;
 
 /**
- * What one type does. Used for one experiment: by the main thread, except {@link #run} for the
- * figures and {@link #verify} after it, which have a thread of their own. Others of the same type
- * may run meanwhile.
+ * The work of one type, used for one experiment. The main thread calls all methods except the
+ * measured {@link #run} and {@link #verify} after it, which have their own thread. Other workloads
+ * of the same type may run at the same time.
  */
 public interface Workload extends AutoCloseable {
   /**
-   * Makes sure that what it needs is there, and moves bytes once where the options ask for it.
+   * Makes sure that the needed nodes exist. Moves all bytes once if the options say so.
    *
-   * @throws BenchException when something is missing, and what to do about it
+   * @throws BenchException when something is missing; it says what to do
    * @throws Exception as the store throws
    */
   void prepare() throws Exception;
 
   /**
-   * Does operations and records them, from its own {@link Recorder#begin} to its own {@link
-   * Recorder#end}: opening files is not measured, closing a written one is.
+   * Runs and records operations, between its own calls of {@link Recorder#begin} and {@link
+   * Recorder#end}. The open of a file is not measured; the close of a written file is.
    *
    * @throws Exception as the store throws
    */
   void run(long operations, Recorder recorder) throws Exception;
 
   /**
-   * Checks what a run has read or written, also when it was given up before its last operation; not
-   * called when it, or another worker, has failed.
+   * Checks the bytes that a run has read or written, even if the run was given up before its last
+   * operation. Not called when this worker or another has failed.
    *
    * @throws BenchException that names what is wrong
    * @throws Exception as the store throws
@@ -33,7 +33,7 @@ public interface Workload extends AutoCloseable {
   default void verify() throws Exception {}
 
   /**
-   * Removes what it has made and nobody needs.
+   * Removes the nodes that it has made and nobody needs.
    *
    * @throws Exception as the store throws
    */

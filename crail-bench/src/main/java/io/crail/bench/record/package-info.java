@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What is recorded while a load runs: latencies, rates, figures. */
+/** The record of a running load: latencies, rates, figures. */
 package io.crail.bench.record;

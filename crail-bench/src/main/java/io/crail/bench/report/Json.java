@@ -11,7 +11,10 @@ public final class Json {
 
   private Json() {}
 
-  /** A value as a text of some lines; lists of numbers, and of lists of them, take one each. */
+  /**
+   * A value as text of several lines. A list of numbers takes one line, and so does a list of such
+   * lists.
+   */
   public static String of(Object value) {
     StringBuilder text = new StringBuilder();
     write(text, value, "\n");

@@ -23,8 +23,8 @@ import java.util.Properties;
 import org.HdrHistogram.HistogramIterationValue;
 
 /**
- * Settings and figures of a command as JSON. The shape is described in docs/operations.md; what is
- * there keeps its name and its meaning, or {@code format} grows.
+ * Settings and figures of a command as JSON. docs/operations.md describes the shape. A field never
+ * changes its name or meaning without a new {@code format}.
  */
 public final class JsonReport {
   private static final int FORMAT = 1;
@@ -39,7 +39,7 @@ public final class JsonReport {
   /**
    * Creates a report.
    *
-   * @param time when the command began
+   * @param time the start of the command
    * @param configuration the keys that are set
    */
   public JsonReport(
@@ -50,7 +50,7 @@ public final class JsonReport {
     this.configuration = configuration;
   }
 
-  /** Writes it where the options say. */
+  /** Writes the report to the file of the options, or to standard output. */
   public void write(BenchOptions<?> options, List<Measured> all, PrintStream out)
       throws BenchException {
     String text = Json.of(report(options, all));

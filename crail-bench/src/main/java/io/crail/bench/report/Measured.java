@@ -5,13 +5,13 @@ import io.crail.bench.record.Figures;
 import java.util.List;
 
 /**
- * What was measured with one size.
+ * The figures for one size.
  *
  * @param size bytes of an operation
- * @param experiments what each experiment gave; at least one
+ * @param experiments the figures of each experiment; at least one
  */
 public record Measured(int size, List<Figures> experiments) {
-  /** All experiments as if they had been one. */
+  /** The figures of all experiments together. */
   Figures sum() {
     return Figures.sum(experiments);
   }

@@ -19,7 +19,7 @@ public final class PlotFile {
 
   private PlotFile() {}
 
-  /** Writes the latencies of one size, or the throughput of several. */
+  /** Writes the latencies if there is one size, or the throughput of several sizes. */
   public static void write(String command, BenchOptions<?> options, List<Measured> all)
       throws BenchException {
     try {
@@ -47,7 +47,7 @@ public final class PlotFile {
     return Chart.overSize(title, "throughput [MB/s]", List.of(new Line(label, points)));
   }
 
-  /** What a reader has to know of the options. */
+  /** The options that a reader of the chart has to know. */
   private static String what(BenchOptions<?> options) {
     LoadSettings frame = options.frame();
     StringBuilder text = new StringBuilder(options.type().label());

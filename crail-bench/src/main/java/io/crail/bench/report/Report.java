@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/** Prints figures: Apache Crail's lines first, each with its unit. */
+/** Prints figures: first the lines of Apache Crail, each with its unit. */
 public final class Report {
   private static final double BITS_PER_BYTE = 8;
   private static final double MEGA = 1e6;
   private static final double NANOS_PER_SECOND = 1e9;
 
-  /** By how much a run may take longer than its rate says before the rate counts as missed. */
+  /** A rate counts as missed when the run takes longer than planned by more than this fraction. */
   private static final double TOLERANCE = 0.02;
 
   private static final long LEAST_LATE_NANOS = 10_000_000;
@@ -47,7 +47,7 @@ public final class Report {
         figures.maxMicros());
   }
 
-  /** Prints whether the rate was kept, when there was one. */
+  /** If there was a rate, prints whether it was kept. */
   public void printRate(Figures figures, LoadSettings frame) {
     if (!frame.isPaced()) {
       return;
@@ -69,7 +69,7 @@ public final class Report {
     }
   }
 
-  /** Prints what several experiments gave together. */
+  /** Prints the figures of several experiments together. */
   public void printSummary(List<Figures> experiments) {
     line("summary of %d experiments", experiments.size());
     spread("throughput", "ops/s", experiments, Figures::operationsPerSecond);

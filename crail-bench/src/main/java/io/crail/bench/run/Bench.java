@@ -7,39 +7,39 @@ import io.crail.bench.options.LoadType;
 import io.crail.bench.record.Workload;
 
 /**
- * What differs between benchmarks. Used by one thread, for one command; what it opens is used by
- * several.
+ * The parts that differ between benchmarks. One thread uses a benchmark, for one command. Several
+ * threads use the result of {@link #open}.
  *
- * @param <T> what it measures
- * @param <S> through what it measures: a store, a file system
+ * @param <T> the types of measurement
+ * @param <S> the object to measure through: a store or a file system
  */
 public interface Bench<T extends LoadType, S extends AutoCloseable> {
-  /** What may be said to it. */
+  /** The command line. */
   BenchSyntax<T> syntax();
 
   /**
-   * Called once, when the command line has been found good; may start a cluster.
+   * Called once, after the command line has been found valid. May start a cluster.
    *
-   * @return the options, with what was left open filled in
+   * @return the options, with missing values filled in
    */
   BenchOptions<T> begin(BenchOptions<T> options) throws Exception;
 
-  /** What {@code begin} gave, in one line. */
+  /** The options that {@code begin} returned, in one line. */
   String describe(BenchOptions<T> options);
 
-  /** Opens what is measured through. */
+  /** Opens the store or file system. */
   S open() throws Exception;
 
   /**
-   * How to measure the same in another process. What was begun in this one serves that one too: a
-   * cluster that was started, say.
+   * How to measure the same in another process. That process uses the same cluster, even one that
+   * this process has started.
    */
   BenchClient.Start client();
 
   /**
-   * A workload that has touched nothing yet.
+   * Makes a workload, which has not touched the cluster yet.
    *
-   * @param options those of one worker; several workers use what was opened at the same time
+   * @param options the options of one worker; several workers use {@code opened} at the same time
    */
   Workload workload(BenchOptions<T> options, S opened) throws Exception;
 }

@@ -12,16 +12,16 @@ import java.io.PrintStream;
 import java.util.Map;
 
 /**
- * A process that measures because another one has told it to, and ends with that one. They talk
- * through its standard input and output.
+ * A process that measures on behalf of a parent process, and ends with it. They talk through the
+ * standard input and output of this process.
  */
 public final class BenchClient {
   /**
-   * How a benchmark is started in another process.
+   * How to start a benchmark in another process.
    *
    * @param main the class whose {@code main} calls {@link BenchClient#run}
-   * @param configuration of the cluster, the keys that are set
-   * @param more what only this benchmark knows
+   * @param configuration the keys of the cluster's configuration that are set
+   * @param more values that only this benchmark knows
    */
   public record Start(Class<?> main, Map<String, String> configuration, Map<String, String> more) {}
 
@@ -29,10 +29,10 @@ public final class BenchClient {
   @FunctionalInterface
   public interface Factory<T extends LoadType, S extends AutoCloseable> {
     /**
-     * Makes it.
+     * Makes the benchmark.
      *
-     * @param context with the configuration that the other process has
-     * @param more what the benchmark gave for its start
+     * @param context has the configuration of the parent process
+     * @param more the values that the benchmark gave in its {@link Start}
      */
     Bench<T, S> create(BenchContext context, Map<String, String> more);
   }
@@ -40,13 +40,13 @@ public final class BenchClient {
   private BenchClient() {}
 
   /**
-   * Measures as the process wants that has started this one.
+   * Measures what the parent process orders.
    *
    * @return the exit code
    */
   public static <T extends LoadType, S extends AutoCloseable> int run(Factory<T, S> factory) {
     PrintStream out = System.out;
-    // Nobody else may write between what is told.
+    // Other output must not mix with the messages.
     System.setOut(System.err);
     try (ParentLink parent = new ParentLink(System.in, out)) {
       try {
@@ -57,7 +57,8 @@ public final class BenchClient {
       } catch (BenchException | ConfigException | IOException e) {
         parent.fail(Printable.line(e.getMessage()));
       } catch (Exception e) {
-        // Whatever the store throws by its signature: told whole, since it should not happen.
+        // The store may throw anything by its signature. Printed in full, since this should not
+        // happen.
         e.printStackTrace();
         parent.fail(Printable.line(e.toString()));
       } catch (Error e) {

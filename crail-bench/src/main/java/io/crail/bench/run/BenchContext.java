@@ -10,11 +10,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
 /**
- * What a benchmark needs from whoever starts it.
+ * What a benchmark gets from the program that starts it.
  *
  * @param source gives the configuration of the cluster
- * @param embedded whether the cluster begins and ends with this process, so that nothing on it can
- *     come from an earlier run
+ * @param embedded whether the cluster begins and ends with this process, so that nothing on it
+ *     comes from an earlier run
  * @param out where the figures go
  * @param err where errors, notices and the progress bar go
  * @param terminal whether {@code err} is a terminal; only then is there a progress bar
@@ -32,28 +32,31 @@ public record BenchContext(
     Objects.requireNonNull(err, "err");
   }
 
-  /** Where the remarks of a worker go: what the first one says, the others need not repeat. */
+  /**
+   * Where the remarks of a worker go. Only those of the first worker are printed, since the others
+   * repeat them.
+   */
   public PrintStream notices(BenchOptions<?> options) {
     return options.worker() == 0
         ? err
         : new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8);
   }
 
-  /** The same with another place for the figures. */
+  /** The same context with another output for figures. */
   BenchContext withOut(PrintStream other) {
     return new BenchContext(source, embedded, other, err, terminal);
   }
 
   /**
-   * Gives the configuration of the cluster to measure. Asked once, after the options have been
-   * found good, so that a mistyped command starts no cluster.
+   * Gives the configuration of the cluster to measure. Called once, after the options have been
+   * found valid, so that a mistyped command starts no cluster.
    */
   @FunctionalInterface
   public interface ConfigurationSource {
     /**
-     * Gives the configuration, and may start the cluster first.
+     * Gives the configuration. May start the cluster first.
      *
-     * @throws IOException when there is none, with the reason
+     * @throws IOException when there is no configuration; it says why
      */
     Configuration open() throws IOException;
   }

@@ -22,15 +22,15 @@ import io.crail.memory.OffHeapBuffer;
 import java.io.PrintStream;
 
 /**
- * What the workloads of an experiment share: options, store, and the few things that most of them
- * do with both.
+ * The common part of the workloads of an experiment: options, store, and helpers that most
+ * workloads use.
  *
  * @param options the options, with the size filled in
  * @param store the store
- * @param embedded whether nothing on the cluster can come from an earlier run
- * @param out where what is asked for is printed
+ * @param embedded whether the cluster is new, so that nothing on it comes from an earlier run
+ * @param out where requested output goes
  * @param notices where remarks go
- * @param worker which of the workloads that run at the same time this is; the first is 0
+ * @param worker the index of this workload among those that run at the same time; the first is 0
  */
 public record BenchRun(
     BenchOptions<?> options,
@@ -39,28 +39,31 @@ public record BenchRun(
     PrintStream out,
     PrintStream notices,
     int worker) {
-  /** The most bytes that a file gets which is only written to be read. */
+  /** The most bytes of a file that is written only to be read. */
   public static final long MAX_PREPARED_BYTES = 1L << 30;
 
   private static final long MAX_BUFFER_BYTES = 1L << 31;
   private static final int PREPARE_SIZE = 1 << 20;
 
-  /** Says something that is no figure. */
+  /** Prints a remark. */
   public void notice(String text) {
     notices.println(Printable.line(text));
   }
 
-  /** Prints what the user has asked for. */
+  /** Prints output that the user has asked for. */
   public void print(String text) {
     out.println(Printable.line(text));
   }
 
-  /** The file that this worker writes: {@code -f} for the first, others beside it for the rest. */
+  /**
+   * The file that this worker writes: {@code -f} for the first worker, a file beside it for any
+   * other.
+   */
   public String ownPath() {
     return worker == 0 ? options.path() : options.path() + "." + worker;
   }
 
-  /** A path below {@code -f} that nobody else has. */
+  /** An unused path below {@code -f}. */
   public String uniquePath() {
     return childOf(options.path(), "iobench-" + worker + "-" + System.nanoTime());
   }
@@ -70,24 +73,24 @@ public record BenchRun(
     return (parent.endsWith("/") ? parent : parent + "/") + name;
   }
 
-  /** Deletes what {@link #ownPath} names, unless it is {@code -f} itself, which stays. */
+  /** Deletes {@link #ownPath}, unless it is {@code -f} itself, which is kept. */
   public void deleteOwnPath() throws Exception {
     if (worker > 0) {
       deleteIfPresent(ownPath(), false);
     }
   }
 
-  /** A buffer of the size of an operation, every page of it touched. */
+  /** A buffer of the size of an operation. Every page of it has been touched. */
   public CrailBuffer newBuffer() {
     return OffHeapBuffer.wrap(Memory.direct(options.size()));
   }
 
-  /** A large buffer, to move all bytes once. */
+  /** A large buffer, for moving all bytes once. */
   public CrailBuffer newTouchBuffer() {
     return OffHeapBuffer.wrap(Memory.direct(PREPARE_SIZE));
   }
 
-  /** As many buffers as operations in flight. */
+  /** A buffer for each operation in flight. */
   public CrailBuffer[] newBuffers() throws BenchException {
     if ((long) options.batch() * options.size() > MAX_BUFFER_BYTES) {
       throw new BenchException(
@@ -106,12 +109,12 @@ public record BenchRun(
     return buffers;
   }
 
-  /** Creates a node, with the options' classes. */
+  /** Creates a node with the storage and location class of the options. */
   public CrailNode create(String path, CrailNodeType type) throws Exception {
     return Pipeline.await(issueCreate(path, type));
   }
 
-  /** Begins to create a node, with the options' classes. */
+  /** Issues the create of a node with the storage and location class of the options. */
   public Upcoming<CrailNode> issueCreate(String path, CrailNodeType type) throws Exception {
     return store.create(
         path,
@@ -121,23 +124,23 @@ public record BenchRun(
         options.enumerable());
   }
 
-  /** The node at a path, or null. */
+  /** The node at a path; null when there is none. */
   public CrailNode lookup(String path) throws Exception {
     return Pipeline.await(store.lookup(path));
   }
 
-  /** Deletes the node at a path; there need not be one. */
+  /** Deletes the node at a path, if there is one. */
   public void deleteIfPresent(String path, boolean recursive) throws Exception {
     if (lookup(path) != null) {
       try {
         Pipeline.await(store.delete(path, recursive));
       } catch (NodeNotFoundException e) {
-        // Another client was faster.
+        // Another client has deleted it first.
       }
     }
   }
 
-  /** Deletes a directory, if it is there and nothing is in it. */
+  /** Deletes a directory, if it exists and is empty. */
   public void deleteIfEmpty(String path) throws Exception {
     try {
       deleteIfPresent(path, false);
@@ -146,7 +149,7 @@ public record BenchRun(
     }
   }
 
-  /** Creates a file in place of the one that may be there; anything but a file stays. */
+  /** Creates a file, and replaces an existing file. A node of another type is not replaced. */
   public CrailFile replaceFile(String path) throws Exception {
     CrailNode old = lookup(path);
     if (old != null) {
@@ -158,7 +161,7 @@ public record BenchRun(
     return create(path, CrailNodeType.DATAFILE).asFile();
   }
 
-  /** That a node cannot be used for what is measured. */
+  /** The error for a node of a type that cannot be measured. */
   public BenchException wrongType(CrailNode node, String needed) {
     return new BenchException(
         node.getPath()
@@ -170,12 +173,15 @@ public record BenchRun(
             + needed);
   }
 
-  /** That nothing is at a path, and how to change that. */
+  /** The error for a path without a node; it says how to create one. */
   public BenchException missing(String path, String command) {
     return new BenchException(path + " does not exist; write it first: crail iobench " + command);
   }
 
-  /** What is at {@code -f}; on an embedded cluster a file of one byte, when nothing is there. */
+  /**
+   * The node at {@code -f}. On an embedded cluster a missing node is created, as a file of one
+   * byte.
+   */
   public CrailNode existing() throws Exception {
     String path = options.path();
     CrailNode node = lookup(path);
@@ -190,23 +196,23 @@ public record BenchRun(
     return node;
   }
 
-  /** The file or key-value of a node. */
+  /** The node as a file or key-value. */
   public static CrailFile fileOf(CrailNode node) throws Exception {
     return node.getType() == CrailNodeType.KEYVALUE ? node.asKeyValue() : node.asFile();
   }
 
   /**
-   * The file {@code -f} with enough bytes for an operation. On an embedded cluster it is written
-   * when it is not there.
+   * Opens the file {@code -f}, which has enough bytes for an operation. On an embedded cluster a
+   * missing file is written first.
    *
-   * @param bytes how long the file would best be
-   * @throws BenchException that says how to write it
+   * @param bytes the desired length of the file
+   * @throws BenchException when the file is missing or too short; it says how to write it
    */
   public CrailFile openForReading(long bytes) throws Exception {
     String path = options.path();
     CrailNode node = lookup(path);
     if (node == null && embedded) {
-      // Long enough for all sizes that are measured, of which this is the first.
+      // This size is the first of several; the file has to be long enough for all.
       long largest = options.largestSize();
       long length =
           Math.max(largest, Math.min(bytes / options.size() * largest, MAX_PREPARED_BYTES));
@@ -252,7 +258,7 @@ public record BenchRun(
     }
   }
 
-  /** Makes sure that a directory is there; true when it was not. */
+  /** Creates a directory unless it exists. Returns true when it was created. */
   public boolean ensureDirectory(String path) throws Exception {
     CrailNode node = lookup(path);
     if (node == null) {
@@ -260,7 +266,7 @@ public record BenchRun(
         create(path, CrailNodeType.DIRECTORY).syncDir();
         return true;
       } catch (NodeExistsException e) {
-        // Another client was faster.
+        // Another client has created it first.
         node = lookup(path);
       }
     }

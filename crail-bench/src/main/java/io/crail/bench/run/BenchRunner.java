@@ -23,21 +23,21 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Runs a benchmark's command: its experiments, their report, and an exit code. Each operation's
- * latency is taken from its issue to its completion, or with a rate from when it was to start;
- * warm-up is not in the figures.
+ * Runs the command of a benchmark: its experiments, their report, and an exit code. The latency of
+ * an operation counts from its issue to its completion; with a rate it counts from its planned
+ * start. Warm-up operations are not in the figures.
  *
- * @param <T> what it measures
- * @param <S> through what it measures
+ * @param <T> the types of measurement
+ * @param <S> the object to measure through
  */
 public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
   /** Exit code: measured. */
   public static final int OK = 0;
 
-  /** Exit code: the cluster, or what is on it, did not allow to measure. */
+  /** Exit code: the state of the cluster made a measurement impossible. */
   public static final int FAILED = 1;
 
-  /** Exit code: the command line or the configuration is none. */
+  /** Exit code: the command line or the configuration is invalid. */
   public static final int USAGE = 2;
 
   private final Bench<T, S> bench;
@@ -51,7 +51,7 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
   /**
    * Runs a command.
    *
-   * @param args the arguments after its name
+   * @param args the arguments after the command's name
    * @return the exit code: {@link #OK}, {@link #FAILED} or {@link #USAGE}
    */
   public static <T extends LoadType, S extends AutoCloseable> int run(
@@ -71,7 +71,7 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
     }
     try {
       boolean printsJson = options.get().frame().printsJson();
-      // Standard output is then for a program.
+      // Standard output is then read by a program.
       BenchContext used = printsJson ? context.withOut(context.err()) : context;
       new BenchRunner<>(bench, used).measure(options.get(), List.of(args), context.out());
       return OK;
@@ -84,7 +84,8 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
     } catch (BenchException | IOException e) {
       context.err().println(command + ": " + Printable.line(e.getMessage()));
     } catch (Exception e) {
-      // Whatever the store throws by its signature: told whole, since it should not happen.
+      // The store may throw anything by its signature. Printed in full, since this should not
+      // happen.
       context.err().println(command + ": " + e);
       e.printStackTrace(context.err());
     }
@@ -122,7 +123,7 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
       return new LocalLoad<>(bench, context, Cues.ALONE, 0);
     }
     List<String> same = new ArrayList<>(arguments);
-    // Those without a seed would each take another one. What comes first counts.
+    // Without it, each process would take another seed. The first value of an option counts.
     same.addAll(List.of("--seed", String.valueOf(options.seed())));
     return new ClientsLoad<>(bench.client(), clients, same, context);
   }

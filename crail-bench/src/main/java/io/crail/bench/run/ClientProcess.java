@@ -18,14 +18,15 @@ import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process that measures for this one, and what it has said so far. What it says goes through a
- * queue that all of them share, so that one thread can wait for all; that thread calls the methods.
+ * A process that measures on behalf of this one, and the messages it has sent so far. All processes
+ * put their messages into one queue, so that one thread can wait for all. That thread calls the
+ * methods.
  */
 public final class ClientProcess {
-  /** The process said nothing more. */
+  /** The process sent nothing more. */
   private static final int SILENT = 0;
 
-  /** What a client has said, and when. */
+  /** A message of a client, and when it came. */
   record Event(ClientProcess client, int kind, Object content, long nanos) {}
 
   private final int index;
@@ -39,9 +40,9 @@ public final class ClientProcess {
   private Figures figures;
 
   /**
-   * Takes a process over.
+   * Takes over a process.
    *
-   * @param errorsTo where goes what it writes to its standard error, line by line
+   * @param errorsTo receives the lines that the process writes to its standard error
    */
   public ClientProcess(int index, Process process, Queue<Event> events, PrintStream errorsTo) {
     this.index = index;
@@ -69,7 +70,7 @@ public final class ClientProcess {
         events.add(new Event(this, kind, readContent(kind, in), nanos));
       }
     } catch (EOFException e) {
-      // As it should be when all is done.
+      // Expected when all is done.
     } catch (IOException | RuntimeException e) {
       end = e.toString();
     }
@@ -82,7 +83,7 @@ public final class ClientProcess {
       case Wire.ENDED -> null;
       case Wire.FIGURES -> Wire.readFigures(in);
       case Wire.FAILED -> Wire.readText(in);
-      default -> throw new IOException("it said " + kind + ", which means nothing");
+      default -> throw new IOException("it sent a message of the unknown kind " + kind);
     };
   }
 
@@ -94,17 +95,17 @@ public final class ClientProcess {
         errorsTo.println("client " + index + ": " + line);
       }
     } catch (IOException e) {
-      // Its end is told by its standard output.
+      // The end of its standard output reports its end.
     }
   }
 
-  /** Says what to do. */
+  /** Sends the orders. */
   public void order(ParentLink.Orders order) throws IOException {
     order.write(orders);
     orders.flush();
   }
 
-  /** Lets it take its next step. */
+  /** Allows the next step. */
   public void cue(Cues.Cue cue) throws BenchException {
     waitsFor = null;
     try {
@@ -116,9 +117,9 @@ public final class ClientProcess {
   }
 
   /**
-   * Takes what it has said.
+   * Processes a message.
    *
-   * @throws BenchException when it has failed, or ended before its time
+   * @throws BenchException when the process has failed, or has ended too early
    */
   void take(Event event) throws BenchException, InterruptedException {
     switch (event.kind()) {
@@ -136,22 +137,22 @@ public final class ClientProcess {
     }
   }
 
-  /** What it waits for; null while it does something. */
+  /** The cue for which it waits; null while it works. */
   Cues.Cue waitsFor() {
     return waitsFor;
   }
 
-  /** When it said that all was done. */
+  /** When it reported that all was done. */
   long endedNanos() {
     return endedNanos;
   }
 
-  /** What it measured last. */
+  /** The figures that it sent last. */
   Figures figures() {
     return figures;
   }
 
-  /** Lets it end: by a word when all is done, else by the end of its input. */
+  /** Lets it end: by a cue when all is done, otherwise by the end of its input. */
   public void letEnd() {
     try {
       if (waitsFor == Cues.Cue.END) {
@@ -163,7 +164,9 @@ public final class ClientProcess {
     }
   }
 
-  /** Waits for its end, and ends it at the deadline; true when this thread was interrupted. */
+  /**
+   * Waits for its end, and kills it at the deadline. Returns true when this thread was interrupted.
+   */
   public boolean awaitEnd(long deadlineNanos) {
     boolean interrupted = false;
     try {

@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * Other processes that measure at the same time, each a {@link BenchClient}. They are made ready
- * one after the other, begin together, and the time counts here: from the word to begin to the last
- * one's end. The first that fails ends all. Used by one thread.
+ * Other processes that measure at the same time, each a {@link BenchClient}. They are prepared one
+ * after the other and begin together. The time is taken here: from the cue to begin to the end of
+ * the last process. The first failure ends all. Used by one thread.
  */
 public final class ClientsLoad<T extends LoadType> implements Load<T> {
   private static final long END_SECONDS = 15;
@@ -31,7 +31,7 @@ public final class ClientsLoad<T extends LoadType> implements Load<T> {
   /**
    * Starts the processes.
    *
-   * @param arguments of the command, with the seed
+   * @param arguments the arguments of the command, with the seed
    */
   ClientsLoad(BenchClient.Start start, int count, List<String> arguments, BenchContext context)
       throws IOException {
@@ -51,12 +51,12 @@ public final class ClientsLoad<T extends LoadType> implements Load<T> {
     }
   }
 
-  /** This JVM with another class. */
+  /** The command that starts this JVM with another class. */
   public static List<String> command(Class<?> main) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-      // Only one of them can listen for a debugger, and none has a terminal.
+      // Only one JVM can listen for a debugger, and the processes have no terminal.
       if (!flag.startsWith("-agentlib:jdwp") && !flag.startsWith("-Dcrail.terminal")) {
         command.add(flag);
       }
@@ -101,7 +101,7 @@ public final class ClientsLoad<T extends LoadType> implements Load<T> {
     }
   }
 
-  /** Waits until all clients are where they should be, for as long as they take. */
+  /** Waits without a limit until all clients have reached a state. */
   private void await(Predicate<ClientProcess> there) throws BenchException, InterruptedException {
     while (!clients.stream().allMatch(there)) {
       ClientProcess.Event event = events.take();
@@ -109,7 +109,7 @@ public final class ClientsLoad<T extends LoadType> implements Load<T> {
     }
   }
 
-  /** Ends all processes: those that are done by a word, others by the end of their input. */
+  /** Ends all processes: those that are done by a cue, the rest by the end of their input. */
   @Override
   public void close() {
     clients.forEach(ClientProcess::letEnd);

@@ -15,9 +15,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The workers of this process in one experiment. They are made ready one after the other, so that
- * what they share is made once, and run at the same time, each in a thread of its own. The first
- * that fails ends the others. Used by one thread, except {@link #progress()}.
+ * The workers of this process in one experiment. They are prepared one after the other, so that
+ * shared nodes are made once. They run at the same time, each in its own thread. The first failure
+ * ends the other workers. Used by one thread, except {@link #progress()}.
  */
 public final class Crew implements AutoCloseable {
   private static final long END_MILLIS = TimeUnit.SECONDS.toMillis(20);
@@ -34,20 +34,20 @@ public final class Crew implements AutoCloseable {
   /**
    * Creates a crew without workers.
    *
-   * @param whenReady called when all are about to begin
+   * @param whenReady called when all workers are about to begin
    */
   public Crew(BenchOptions<?> options, Callable<?> whenReady) {
     this(options, whenReady, Ticker.SYSTEM);
   }
 
-  /** Creates a crew that works by another clock. */
+  /** Creates a crew with another clock. */
   public Crew(BenchOptions<?> options, Callable<?> whenReady, Ticker ticker) {
     this.options = options;
     this.gate = new StartGate(options.frame().threads(), whenReady);
     this.ticker = ticker;
   }
 
-  /** Adds a worker and makes it ready; the crew closes its workload whatever happens. */
+  /** Adds a worker and prepares it. The crew closes its workload in any case. */
   public void add(Workload workload, int worker) throws Exception {
     LoadSettings frame = options.frame();
     Pace pace =
@@ -56,7 +56,7 @@ public final class Crew implements AutoCloseable {
     workload.prepare();
   }
 
-  /** Lets all run, and gives what they measured together. */
+  /** Runs all workers, and returns their figures together. */
   public Figures run() throws Exception {
     for (Worker worker : workers) {
       Thread thread = new Thread(() -> run(worker), "bench-worker-" + threads.size());
@@ -66,7 +66,7 @@ public final class Crew implements AutoCloseable {
     threads.forEach(Thread::start);
     try {
       for (Thread thread : threads) {
-        // As long as it takes: each operation has its deadline.
+        // No deadline: each operation has its own.
         thread.join();
       }
     } catch (InterruptedException e) {
@@ -86,18 +86,18 @@ public final class Crew implements AutoCloseable {
           throw e.getCause();
         }
         if (!worker.recorder().isOverdue()) {
-          // Another one has failed.
+          // Another worker has failed.
           return;
         }
       }
-      // What was done until a run was given up has to be as right as all of it.
+      // The bytes moved before a run was given up have to be right too.
       worker.workload().verify();
     } catch (Throwable e) {
       fail(e);
     }
   }
 
-  /** Keeps the first failure and ends all workers. */
+  /** Keeps the first failure, and ends all workers. */
   private synchronized void fail(Throwable e) {
     if (failure == null) {
       failure = e;
@@ -113,7 +113,7 @@ public final class Crew implements AutoCloseable {
       try {
         thread.join(Math.max(1, left));
       } catch (InterruptedException e) {
-        // Already on the way to the end.
+        // Already on its way to the end.
       }
     }
   }
@@ -131,7 +131,7 @@ public final class Crew implements AutoCloseable {
     long begin = Long.MAX_VALUE;
     long end = Long.MIN_VALUE;
     List<Figures> parts = new ArrayList<>();
-    // Times of one clock have no order, their differences have.
+    // Times of this clock may overflow, so only differences are compared.
     long origin = workers.get(0).recorder().beginNanos();
     for (Worker worker : workers) {
       Recorder recorder = worker.recorder();
@@ -142,7 +142,7 @@ public final class Crew implements AutoCloseable {
     return Figures.together(parts, end - begin);
   }
 
-  /** Operations so far. */
+  /** The operations so far. */
   long progress() {
     long sum = 0;
     for (Worker worker : workers) {
@@ -151,7 +151,10 @@ public final class Crew implements AutoCloseable {
     return sum;
   }
 
-  /** Closes all workloads, the first one last: it may have made what the others use. */
+  /**
+   * Closes all workloads. The first one is closed last, since it may have made nodes that the
+   * others use.
+   */
   @Override
   public void close() throws Exception {
     Exception first = null;

@@ -4,23 +4,23 @@ package io.crail.bench.run;
 import io.crail.bench.record.Figures;
 import java.io.IOException;
 
-/** Tells a process that measures with others when its next step may begin. */
+/** Tells a process that measures together with others when its next step may begin. */
 public interface Cues {
   /** A step. */
   enum Cue {
-    /** Open, and make the workers ready. */
+    /** Open the store, and prepare the workers. */
     PREPARE,
-    /** Let the workers open what they measure. */
+    /** Let the workers open their files. */
     RUN,
     /** Begin. */
     GO,
-    /** Remove what was made, and close. */
+    /** Remove the created nodes, and close. */
     CLOSE,
-    /** There is nothing more to do. */
+    /** All is done. */
     END
   }
 
-  /** Those of a process that is alone. */
+  /** The cues for a single process. */
   Cues ALONE =
       new Cues() {
         @Override
@@ -33,10 +33,10 @@ public interface Cues {
   /**
    * Waits until a step may begin.
    *
-   * @throws IOException when it never will
+   * @throws IOException when the step will never begin
    */
   void await(Cue cue) throws IOException, InterruptedException;
 
-  /** Tells what was measured, as soon as it was. */
+  /** Reports figures, as soon as they are there. */
   void tell(Figures figures) throws IOException;
 }

@@ -5,8 +5,8 @@ import io.crail.bench.options.BenchOptions;
 import io.crail.bench.options.LoadType;
 import io.crail.bench.record.Figures;
 
-/** Who measures: workers of this process, or other processes. Used by one thread. */
+/** The source of load: workers of this process, or other processes. Used by one thread. */
 interface Load<T extends LoadType> extends AutoCloseable {
-  /** Measures once. */
+  /** Runs one experiment. */
   Figures experiment(BenchOptions<T> options) throws Exception;
 }

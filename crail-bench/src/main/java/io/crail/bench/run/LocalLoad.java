@@ -5,7 +5,7 @@ import io.crail.bench.options.BenchOptions;
 import io.crail.bench.options.LoadType;
 import io.crail.bench.record.Figures;
 
-/** Workers of this process, with one store for all of them. */
+/** Workers of this process, which share one store. */
 final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Load<T> {
   private final Bench<T, S> bench;
   private final BenchContext context;
@@ -14,9 +14,9 @@ final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Lo
   private S opened;
 
   /**
-   * Creates a load that has opened nothing yet.
+   * Creates a load. Nothing is opened yet.
    *
-   * @param client which of the processes this is; the first is 0
+   * @param client the index of this process; the first is 0
    */
   LocalLoad(Bench<T, S> bench, BenchContext context, Cues cues, int client) {
     this.bench = bench;
@@ -63,7 +63,7 @@ final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Lo
     }
   }
 
-  /** Says how far it is, when nobody else does. */
+  /** Prints what this process does, unless it is one of several processes. */
   private void say(String text) {
     if (cues == Cues.ALONE) {
       context.out().println(text);

@@ -17,8 +17,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client's end of what connects it with the process that started it. When that one ends, this one
- * does: at once its thread is interrupted, some seconds later the process is ended.
+ * A client's end of the connection with its parent process. When the parent ends, this process
+ * ends: its thread is interrupted at once, and some seconds later the process is ended.
  *
  * <p>Its methods may be called by one thread after another.
  */
@@ -26,11 +26,11 @@ public final class ParentLink implements Cues, AutoCloseable {
   private static final long CLEANUP_MILLIS = TimeUnit.SECONDS.toMillis(10);
 
   /**
-   * What a client is to do.
+   * The orders for a client.
    *
-   * @param client which one it is
+   * @param client the index of the client
    * @param embedded as in {@link BenchContext}
-   * @param arguments those of the command
+   * @param arguments the arguments of the command
    * @param configuration keys that are set, with their values
    * @param more as in {@link BenchClient.Start}
    */
@@ -60,13 +60,13 @@ public final class ParentLink implements Cues, AutoCloseable {
   private final Thread main = Thread.currentThread();
   private volatile boolean closed;
 
-  /** Takes both streams over. */
+  /** Takes over both streams. */
   ParentLink(InputStream in, OutputStream out) {
     this.in = new DataInputStream(new BufferedInputStream(in));
     this.out = new DataOutputStream(new BufferedOutputStream(out));
   }
 
-  /** What to do; to be asked first. */
+  /** Reads the orders. Called first. */
   Orders orders() throws IOException {
     Orders orders = Orders.read(in);
     Thread reader = new Thread(this::read, "bench-parent");
@@ -106,7 +106,7 @@ public final class ParentLink implements Cues, AutoCloseable {
       out.writeByte(cue.ordinal());
       out.flush();
     }
-    // As long as others take; when the other process ends, this thread is interrupted.
+    // No deadline: others may take long. When the parent ends, this thread is interrupted.
     Cue given = cues.take();
     if (given != cue) {
       throw new IOException(cue + " expected, " + given + " came");
@@ -122,7 +122,7 @@ public final class ParentLink implements Cues, AutoCloseable {
     out.flush();
   }
 
-  /** Tells why this process ends. */
+  /** Reports why this process ends. */
   synchronized void fail(String text) throws IOException {
     out.writeByte(Wire.FAILED);
     Wire.writeText(out, text);

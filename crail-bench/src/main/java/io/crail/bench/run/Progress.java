@@ -10,8 +10,8 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 
 /**
- * Shows on a terminal how far an experiment is. A thread of its own looks at the counter a few
- * times a second, so the measured path does nothing for it.
+ * Shows on a terminal how far an experiment is. Its own thread reads the counter a few times a
+ * second, so the measured path does no additional work.
  */
 final class Progress implements AutoCloseable {
   private static final int INTERVAL_MILLIS = 250;
@@ -43,7 +43,7 @@ final class Progress implements AutoCloseable {
       }
       bar.stepTo(done.getAsLong());
     } catch (InterruptedException e) {
-      // Somebody wants this thread to end.
+      // Keeps the interruption, which asks this thread to end.
       Thread.currentThread().interrupt();
     }
   }

@@ -9,9 +9,9 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Lets the workers of a process begin at the same time, when all of them are there. */
+/** Lets the workers of a process begin at the same time, after all of them have arrived. */
 final class StartGate implements Runnable {
-  /** All have opened their files when the first two wait; to open one does not take so long. */
+  /** While a worker waits, the others only have to open a file, which takes less than this. */
   private static final long PATIENCE_SECONDS = 60;
 
   private final CyclicBarrier barrier;
@@ -19,7 +19,7 @@ final class StartGate implements Runnable {
   /**
    * Creates the gate.
    *
-   * @param whenAllAreThere called once, by the worker that comes last, before anyone begins
+   * @param whenAllAreThere called once, by the worker that comes last, before any worker begins
    */
   StartGate(int workers, Callable<?> whenAllAreThere) {
     barrier =
@@ -34,7 +34,7 @@ final class StartGate implements Runnable {
             });
   }
 
-  /** Waits for the others. */
+  /** Waits for the other workers. */
   @Override
   public void run() {
     try {

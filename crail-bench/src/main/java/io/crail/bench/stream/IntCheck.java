@@ -4,19 +4,21 @@ package io.crail.bench.stream;
 import io.crail.bench.record.BenchException;
 import io.crail.bench.run.BenchRun;
 
-/** Counts the ints that are not what was written, and remembers the first. Used by one thread. */
+/**
+ * Counts the ints that differ from the written ones, and remembers the first. Used by one thread.
+ */
 final class IntCheck {
   private final String path;
   private long checked;
   private long wrong;
   private String first;
 
-  /** A check of what is at a path. */
+  /** Creates a check for the content of a path. */
   IntCheck(String path) {
     this.path = path;
   }
 
-  /** Compares an int at a position, in bytes. */
+  /** Compares the int at a position, which is in bytes. */
   void expect(long position, int expected, int found) {
     checked++;
     if (found != expected) {
@@ -31,9 +33,9 @@ final class IntCheck {
   }
 
   /**
-   * Prints how many were wrong, and ends well if none was.
+   * Prints how many ints were wrong. Returns only when none was wrong.
    *
-   * @throws BenchException that names the first that was not
+   * @throws BenchException that names the first wrong int
    */
   void tell(BenchRun run) throws BenchException {
     run.print("falseMatches " + wrong);
@@ -41,9 +43,9 @@ final class IntCheck {
   }
 
   /**
-   * Ends well if all were right.
+   * Returns only when all ints were right.
    *
-   * @throws BenchException that names the first that was not
+   * @throws BenchException that names the first wrong int
    */
   void verdict() throws BenchException {
     if (wrong > 0) {

@@ -11,7 +11,7 @@ import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 import java.util.SplittableRandom;
 
-/** Reads what {@link IntWrite} has written, in order or from random positions, and checks it. */
+/** Reads the ints of {@link IntWrite}, in order or from random positions, and checks them. */
 public final class IntRead implements Workload {
   private final BenchRun run;
   private final boolean seeks;
@@ -23,12 +23,12 @@ public final class IntRead implements Workload {
     this.seeks = seeks;
   }
 
-  /** Reads one int after the other, and starts again at the end. */
+  /** Reads one int after the other. At the end of the file it starts again. */
   public static IntRead sequential(BenchRun run) {
     return new IntRead(run, false);
   }
 
-  /** Seeks a random int each time. */
+  /** Seeks to a random int before each read. */
   public static IntRead random(BenchRun run) {
     return new IntRead(run, true);
   }
@@ -65,7 +65,7 @@ public final class IntRead implements Workload {
     return node.asFile();
   }
 
-  /** That a node has no ints to check. */
+  /** The error for a node that has no ints to check. */
   static BenchException noInts(CrailNode node, String command) {
     return new BenchException(
         node.getPath()

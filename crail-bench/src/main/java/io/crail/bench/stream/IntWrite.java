@@ -7,7 +7,7 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 
-/** Writes the ints 0, 1, 2 and so on, which the types that check contents expect. */
+/** Writes the ints 0, 1, 2 and so on. The types that check contents expect them. */
 public final class IntWrite implements Workload {
   private final BenchRun run;
   private final String warmUpPath;
@@ -18,7 +18,7 @@ public final class IntWrite implements Workload {
     this.warmUpPath = run.ownPath() + ".warmup";
   }
 
-  /** Writes a file of so many ints and closes it. */
+  /** Writes a file of {@code ints} ints and closes it. */
   static void fill(CrailFile file, long ints) throws Exception {
     write(file, ints, new Recorder(System::nanoTime));
   }

@@ -12,12 +12,12 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 
-/** What the types share that read all files of a multi-file as one stream. */
+/** The common part of the types that read all files of a multi-file as one stream. */
 abstract class MultiStream implements Workload {
-  /** Files of a multi-file that is only written to be read. */
+  /** How many files are written when the multi-file is made only to be read. */
   protected static final int PREPARED_FILES = 4;
 
-  /** What the options and the store are. */
+  /** Options and store. */
   protected final BenchRun run;
 
   private final List<CrailNode> files = new ArrayList<>();
@@ -65,7 +65,7 @@ abstract class MultiStream implements Workload {
     }
   }
 
-  /** The command, after iobench, that writes a file into the multi-file. */
+  /** The command line, without iobench, that writes a file into the multi-file. */
   protected final String writeCommand() {
     return writeOptions() + " -f " + BenchRun.childOf(run.options().path(), "part0");
   }
@@ -83,12 +83,12 @@ abstract class MultiStream implements Workload {
     return node.asMultiFile();
   }
 
-  /** Opens the stream at its begin, with as many reads in flight as the options say. */
+  /** Opens the stream at its beginning, with as many reads in flight as the options say. */
   protected final CrailBufferedInputStream open() throws Exception {
     return multiFile().getMultiStream(run.options().batch());
   }
 
-  /** The files with bytes, as they were in the beginning. */
+  /** The files with bytes, as they were found at the beginning. */
   protected final List<CrailNode> files() {
     return files;
   }
@@ -98,7 +98,7 @@ abstract class MultiStream implements Workload {
     return bytes;
   }
 
-  /** That the stream gave another number of bytes. */
+  /** The error when the stream had another number of bytes. */
   protected final BenchException changed(long found) {
     return new BenchException(
         run.options().path()
@@ -109,12 +109,12 @@ abstract class MultiStream implements Workload {
             + " bytes; has another client changed it?");
   }
 
-  /** Moves bytes that are not counted. */
+  /** Reads bytes that are not counted. */
   protected abstract void warmUp() throws Exception;
 
-  /** How many ints each file gets that is only written to be read. */
+  /** How many ints are written to each file when the multi-file is made only to be read. */
   protected abstract long preparedInts();
 
-  /** Type and amount of a command that writes a file to be read. */
+  /** Type and amount in a command that writes such a file. */
   protected abstract String writeOptions();
 }

@@ -9,7 +9,7 @@ import io.crail.bench.run.BenchRun;
 import java.io.EOFException;
 import java.util.TreeMap;
 
-/** Reads ints from the stream over a multi-file whose files {@link IntWrite} has written. */
+/** Reads ints from the stream over a multi-file with files of {@link IntWrite}. */
 public final class MultiStreamIntRead extends MultiStream {
   private static final long MAX_PREPARED_INTS = 16 << 20;
 
@@ -21,9 +21,9 @@ public final class MultiStreamIntRead extends MultiStream {
   }
 
   /**
-   * The files that are not yet read to their end. Their order is random, so where one ends is not
-   * known, but each begins with 0, and has no other 0: a 0 where one of them may end begins the
-   * next, and after the longest there has to be one.
+   * The files that are not yet read to their end. Their order is random, so it is unknown which
+   * file is being read. But each file begins with 0 and has no other 0. So a 0 at a place where a
+   * file may end begins the next file, and after the longest file there must be a 0.
    */
   static final class Remaining {
     private final TreeMap<Long, Integer> counts = new TreeMap<>();
@@ -36,7 +36,7 @@ public final class MultiStreamIntRead extends MultiStream {
       longest = counts.lastKey();
     }
 
-    /** What the next int has to be, when this is what it is. */
+    /** The expected value of the next int, given the value that was found. */
     int expected(int found) {
       if (read == longest || found == 0 && counts.containsKey(read)) {
         counts.computeIfPresent(read, (ints, count) -> count == 1 ? null : count - 1);

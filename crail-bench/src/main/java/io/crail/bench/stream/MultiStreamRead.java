@@ -6,7 +6,9 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.run.BenchRun;
 import java.nio.ByteBuffer;
 
-/** Reads all files of a multi-file as one stream, from begin to end, as often as asked for. */
+/**
+ * Reads all files of a multi-file as one stream from beginning to end, as often as the options say.
+ */
 public final class MultiStreamRead extends MultiStream {
   private static final long LEAST_PREPARED_BYTES = 4 << 20;
 
@@ -47,7 +49,7 @@ public final class MultiStreamRead extends MultiStream {
   @Override
   public void run(long rounds, Recorder recorder) throws Exception {
     ByteBuffer memory = run.newBuffer().getByteBuffer();
-    // Each buffer is filled, but for the last one of a round.
+    // Each read fills the buffer, except the last read of a round.
     long reads = (bytes() + memory.capacity() - 1) / memory.capacity();
     recorder.begin(rounds * reads);
     for (long i = 0; i < rounds; i++) {

@@ -10,7 +10,7 @@ import io.crail.bench.run.BenchRun;
 import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 
-/** Reads from random multiples of the size. */
+/** Reads from random positions that are multiples of the size. */
 public final class RandomRead extends StreamRead {
   /** Creates the workload. */
   public RandomRead(BenchRun run) {

@@ -9,7 +9,7 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.run.BenchRun;
 import java.nio.ByteBuffer;
 
-/** Reads one buffer after the other; where no whole one is left, it starts again. */
+/** Reads one buffer after the other. When less than a buffer is left, it starts again. */
 public final class SequentialRead extends StreamRead {
   /** Creates the workload. */
   public SequentialRead(BenchRun run) {

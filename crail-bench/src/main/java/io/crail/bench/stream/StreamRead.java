@@ -12,9 +12,9 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 
-/** What all types share that read one file through one stream. */
+/** The common part of the types that read one file through one stream. */
 abstract class StreamRead implements Workload {
-  /** What the options and the store are. */
+  /** Options and store. */
   protected final BenchRun run;
 
   private CrailFile file;
@@ -39,7 +39,7 @@ abstract class StreamRead implements Workload {
     }
   }
 
-  /** Reads with large buffers, so that this takes little time whatever the size is. */
+  /** Reads all bytes once, with large buffers, so that this is quick for any operation size. */
   private void touch(long bytes) throws Exception {
     CrailInputStream stream = file.getDirectInputStream(bytes);
     CrailBuffer buffer = run.newTouchBuffer();
@@ -75,7 +75,7 @@ abstract class StreamRead implements Workload {
     }
   }
 
-  /** Buffers of the operation's size that the file holds. */
+  /** How many buffers of the operation's size the file fills. */
   protected final long fileBuffers() {
     return file.getCapacity() / run.options().size();
   }
@@ -94,16 +94,16 @@ abstract class StreamRead implements Workload {
     return length;
   }
 
-  /** Whether {@code -m} means nothing to the type. */
+  /** Whether the type ignores {@code -m}. */
   protected boolean alwaysDirect() {
     return false;
   }
 
-  /** Reads through a stream with a buffer. */
+  /** Reads through a buffered stream. */
   protected abstract void read(CrailBufferedInputStream stream, long operations, Recorder recorder)
       throws Exception;
 
-  /** Reads through a stream without one. */
+  /** Reads through a direct stream. */
   protected abstract void read(CrailInputStream stream, long operations, Recorder recorder)
       throws Exception;
 }

@@ -13,7 +13,7 @@ import io.crail.bench.run.BenchRun;
 
 /** Writes one buffer after the other. */
 public class StreamWrite implements Workload {
-  /** What the options and the store are. */
+  /** Options and store. */
   protected final BenchRun run;
 
   private final String warmUpPath;
@@ -48,7 +48,7 @@ public class StreamWrite implements Workload {
     run.deleteOwnPath();
   }
 
-  /** Writes to a new file; the end comes with its close, when all bytes are placed and visible. */
+  /** Writes to a new file. The run ends with the close, when all bytes are placed and visible. */
   protected void write(CrailFile file, long operations, Recorder recorder) throws Exception {
     long hint = operations * run.options().size();
     CrailBuffer buffer = run.newBuffer();

@@ -10,7 +10,7 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 
-/** Looks a small file up, opens it, reads it and closes it. */
+/** Looks up a small file, opens it, reads it and closes it. */
 public final class KeyRead implements Workload {
   private final BenchRun run;
 

@@ -35,7 +35,7 @@ public final class KeyValueGet extends KeyValues {
     }
   }
 
-  /** Puts the values that are not there, or are of another length. */
+  /** Puts the values that are missing or have another length. */
   private void putMissing() throws Exception {
     CrailBuffer value = run.newBuffer();
     List<Future<CrailNode>> lookups = new ArrayList<>();
@@ -50,7 +50,7 @@ public final class KeyValueGet extends KeyValues {
       for (int key = from; key < to; key++) {
         CrailNode node = Pipeline.await(lookups.get(key - from));
         if (node == null || node.getCapacity() != run.options().size()) {
-          // All values are the same bytes; each put moves a position of its own.
+          // All values have the same bytes. Each put needs its own position.
           puts.add(put(names.path(key), value.slice()));
         }
       }

@@ -13,7 +13,7 @@ import java.util.concurrent.Future;
 public final class KeyValuePut extends KeyValues {
   private int next;
 
-  /** Creates the workload; each worker has a table, so that none takes another's value away. */
+  /** Creates the workload. Each worker has its own table, so no worker replaces another's value. */
   public KeyValuePut(BenchRun run) {
     super(run, run.ownPath());
   }

@@ -15,7 +15,7 @@ import io.crail.bench.run.BenchRun;
 
 /** A table of many values. */
 abstract class KeyValues implements Workload {
-  /** What the options and the store are. */
+  /** Options and store. */
   protected final BenchRun run;
 
   /** The keys. */
@@ -30,7 +30,7 @@ abstract class KeyValues implements Workload {
     this.names = new RandomNames(table, run.options().names(), run.options().seed());
   }
 
-  /** Makes sure that the table is there. */
+  /** Creates the table unless it exists. */
   protected final void ensureTable() throws Exception {
     CrailNode node = run.lookup(table);
     if (node == null) {
@@ -40,7 +40,7 @@ abstract class KeyValues implements Workload {
     }
   }
 
-  /** Begins to put a value. */
+  /** Issues a put. */
   protected final Upcoming<CrailKeyValue> put(String path, CrailBuffer value) throws Exception {
     BenchOptions<?> options = run.options();
     return run.store()

@@ -10,8 +10,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Passes objects through a concurrent queue of the JVM, which asks nobody: what is left of every
- * other type when the store takes no time.
+ * Passes objects through a concurrent queue of the JVM, without a cluster: the time that every
+ * other type would take if the store took none.
  */
 public final class QueuePass implements Workload {
   private final BenchRun run;

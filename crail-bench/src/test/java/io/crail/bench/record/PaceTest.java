@@ -23,12 +23,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Operations that start at a rate, on a clock that moves when it is waited for. */
+/** Operations that start at a rate, with a clock that advances when a thread waits for it. */
 class PaceTest {
   private static final long MICRO = 1_000;
   private static final long MILLI = 1_000_000;
 
-  /** Nothing takes time but what a test says. */
+  /** A clock that only the test advances. */
   private static final class ManualTicker implements Ticker {
     private long nanos = 77 * MILLI;
 
@@ -49,7 +49,7 @@ class PaceTest {
     return new Recorder(ticker, () -> {}, new Pace(perSecond, 0, 1, operations));
   }
 
-  /** One operation at a time, as workloads do it, of which one takes long. */
+  /** One operation at a time, as workloads run them. One of them takes long. */
   private void run(Recorder recorder, int operations, int stalled, long stallNanos) {
     long issued = recorder.begin();
     for (int i = 0; i < operations; i++) {
@@ -69,7 +69,8 @@ class PaceTest {
     assertEquals(100, figures.operations());
     assertEquals(100 * MILLI, figures.nanos(), "a rate that was kept is that of the figures");
     assertEquals(20_000, figures.maxMicros(), 20);
-    // The next one waited 19 ms and then took 0.1, each one after it 0.9 ms less.
+    // The next operation waited 19 ms and then took 0.1 ms; each operation after it took 0.9 ms
+    // less.
     long late = figures.latencies().getCountBetweenValues(MILLI, Long.MAX_VALUE / 2);
     assertEquals(1 + 21, late);
     assertEquals(19_100, figures.latencies().getValueAtPercentile(99) / 1e3, 20);
@@ -105,7 +106,7 @@ class PaceTest {
   void whatCannotKeepTheRateIsGivenUpInBoundedTime() {
     Recorder recorder = recorder(1000, 10_000);
     long begin = ticker.nanos;
-    // Each takes 50 ms: all would take 500 s, the rate says 10.
+    // Each operation takes 50 ms, so all take 500 s. The rate plans 10 s.
     assertThrows(
         RunStopped.class,
         () -> {
@@ -135,7 +136,7 @@ class PaceTest {
 
   @Test
   void theLimitIsThatOfTheOperationsThatThereAre() {
-    // The loop says 10; a type that does several for each of them says how many.
+    // The loop says 10. A type that runs several operations for each says their number.
     Recorder recorder = recorder(1000, 10);
     long begin = ticker.nanos;
     assertThrows(
@@ -149,7 +150,7 @@ class PaceTest {
         });
     assertEquals(25_000 * MILLI, ticker.nanos - begin, 50 * MILLI);
     assertEquals(9499, recorder.figures().givenUp());
-    // Forgotten with the next one, whose rate is kept.
+    // The next run, whose rate is kept, does not remember it.
     recorder.begin(100);
     for (int i = 0; i < 100; i++) {
       recorder.operation(0, recorder.now(), 1);
@@ -179,7 +180,9 @@ class PaceTest {
     }
   }
 
-  /** A server that takes the same time for each of several operations in flight, and stalls. */
+  /**
+   * A server that takes the same time for each of several operations in flight, and stalls once.
+   */
   private final class Server implements Pipeline.Operation<Integer> {
     private final long stallFrom = ticker.nanos + 10 * MILLI;
     private final long stallTo;
@@ -199,7 +202,7 @@ class PaceTest {
       return new CompletableFuture<>() {
         @Override
         public boolean isDone() {
-          // Who asks again and again lets time pass.
+          // Each poll advances the clock.
           ticker.nanos += MICRO;
           return ticker.nanos >= end;
         }
@@ -241,10 +244,10 @@ class PaceTest {
     assertEquals(100, figures.operations());
     assertEquals(100 * MILLI, figures.nanos());
     assertEquals(Math.min(depth, 31), server.most, 1.0, "in flight while it stalled");
-    // Whatever the depth: those that were to start within the stall waited for its end.
+    // For any depth: the operations that were to start during the stall waited for its end.
     assertEquals(30_200, figures.maxMicros(), 100);
     long late = figures.latencies().getCountBetweenValues(MILLI, Long.MAX_VALUE / 2);
-    // One at a time, some more waited for those before them.
+    // At depth 1 some more operations waited for those before them.
     assertEquals(depth == 1 ? 37 : 30, late, 1.0);
   }
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PipelineTest {
   private long nanos;
 
-  /** Operations that end in their order, some at a time, each 1 us after the one before. */
+  /** Operations that end in order, several at a time, each 1 us after the one before. */
   private final class Backend implements Pipeline.Operation<Integer> {
     private final int atOnce;
     private final int failing;
@@ -92,7 +92,7 @@ class PipelineTest {
   void latencyGoesFromIssueToCompletion() throws Exception {
     Recorder recorder = new Recorder(() -> nanos);
     recorder.begin();
-    // Sixteen in flight, one ends each microsecond: each of them waits for the 15 before it.
+    // With sixteen in flight, one ends each microsecond: each waits for the 15 before it.
     new Pipeline<>(16, new Backend(1, -1)).run(10_000, recorder);
     recorder.end();
     assertEquals(16, recorder.figures().percentileMicros(50), 0.1);

@@ -57,7 +57,7 @@ class RandomNamesTest {
     for (int count : counts) {
       chiSquare += (count - expected) * (count - expected) / expected;
     }
-    // 15 degrees of freedom: more than 37.7 once in a thousand seeds.
+    // With 15 degrees of freedom, one seed in a thousand gives more than 37.7.
     assertTrue(chiSquare < 37.7, "chi-square " + chiSquare);
   }
 

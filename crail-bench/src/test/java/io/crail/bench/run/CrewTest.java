@@ -30,12 +30,12 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Workers of one process, and what becomes of their figures. */
+/** Workers of one process, and the sums of their figures. */
 @Timeout(60)
 class CrewTest {
   private final List<String> log = Collections.synchronizedList(new ArrayList<>());
 
-  /** What a workload of a test does. */
+  /** The run of a test's workload. */
   @FunctionalInterface
   private interface Body {
     void run(long operations, Recorder recorder) throws Exception;

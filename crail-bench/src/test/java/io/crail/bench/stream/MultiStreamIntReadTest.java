@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Whatever the order of the files, right ints are right and wrong ones are wrong. */
+/** For any order of the files, right ints are accepted and wrong ones are found. */
 class MultiStreamIntReadTest {
   private static Remaining remaining(List<Integer> lengths) {
     Remaining remaining = new Remaining();
@@ -30,7 +30,7 @@ class MultiStreamIntReadTest {
     return ints;
   }
 
-  /** The index of the first wrong int; as many as there are when all are right. */
+  /** The index of the first wrong int; the number of ints when all are right. */
   private static int firstWrong(List<Integer> lengths, int[] ints) {
     Remaining remaining = remaining(lengths);
     int index = 0;

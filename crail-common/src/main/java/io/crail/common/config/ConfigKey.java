@@ -8,9 +8,9 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * One configuration key, declared once: name, type, default, check, and the sentence that explains
- * it to a user. Immutable. The reference page {@code docs/configuration.md} is generated from all
- * of them.
+ * One configuration key. It is declared once: name, type, default, check, and the sentence that
+ * explains it to a user. Immutable. The reference page {@code docs/configuration.md} is generated
+ * from all keys.
  *
  * @param <T> the Java type of the value
  */
@@ -37,16 +37,27 @@ public final class ConfigKey<T> {
     this.otherNames = otherNames;
   }
 
-  /** Declares a key whose every parsable value is good. */
+  /**
+   * Declares a key. Every value that its type can parse is valid.
+   *
+   * @param <T> the Java type of the value
+   * @param name the full name
+   * @param type parses the text of a value
+   * @param defaultText the default as a user would write it
+   * @param sentence what the key means, in a sentence or two
+   * @return the key
+   */
   public static <T> ConfigKey<T> of(
       String name, ConfigType<T> type, String defaultText, String sentence) {
     return new ConfigKey<>(name, type, defaultText, sentence, value -> null, Map.of());
   }
 
   /**
-   * The same key with one more check.
+   * Returns the same key with one more check.
    *
-   * @param refusal gives null for a good value, and else what is allowed ("must be ...")
+   * @param refusal returns null for a valid value, and otherwise says what is allowed ("must be
+   *     ...")
+   * @return the new key
    */
   public ConfigKey<T> check(Function<T, String> refusal) {
     Function<T, String> first = check;
@@ -63,10 +74,12 @@ public final class ConfigKey<T> {
   }
 
   /**
-   * The same key, which files of Apache Crail set by another name and in other words. What is set
-   * by its own name counts more.
+   * Returns the same key with a second name and second words for its values, as files of Apache
+   * Crail have them. A value that is set by the key's own name has precedence.
    *
-   * @param words what each word there, in lower case, is here
+   * @param other the second name
+   * @param words from a word in such a file, in lower case, to the word here
+   * @return the new key
    */
   public ConfigKey<T> alsoNamed(String other, Map<String, String> words) {
     Map<String, Map<String, String>> names = new TreeMap<>(otherNames);
@@ -74,7 +87,13 @@ public final class ConfigKey<T> {
     return new ConfigKey<>(name, type, defaultText, sentence, check, Map.copyOf(names));
   }
 
-  /** The same key, refusing values outside {@code [least, most]}. */
+  /**
+   * Returns the same key, which refuses values outside {@code [least, most]}.
+   *
+   * @param least the least value allowed
+   * @param most the greatest value allowed
+   * @return the new key
+   */
   public ConfigKey<T> between(long least, long most) {
     return check(
         value -> {
@@ -85,7 +104,13 @@ public final class ConfigKey<T> {
         });
   }
 
-  /** The same key, refusing times outside {@code [least, most]}. */
+  /**
+   * Returns the same key, which refuses times outside {@code [least, most]}.
+   *
+   * @param least the shortest time allowed
+   * @param most the longest time allowed
+   * @return the new key
+   */
   public ConfigKey<T> between(Duration least, Duration most) {
     return check(
         value -> {
@@ -105,27 +130,30 @@ public final class ConfigKey<T> {
     return millis % 1000 == 0 ? millis / 1000 + "s" : millis + "ms";
   }
 
-  /** The full name, for example {@code crail.blocksize}. */
+  /** {@return the full name, for example {@code crail.blocksize}} */
   public String name() {
     return name;
   }
 
-  /** The type. */
+  /** {@return the type} */
   public ConfigType<T> type() {
     return type;
   }
 
-  /** The default as a user would write it. */
+  /** {@return the default as a user would write it} */
   public String defaultText() {
     return defaultText;
   }
 
-  /** Other names by which it may be set, and for each what a word there is here. */
+  /**
+   * {@return the other names of this key; for each name, a map from the words used with it to the
+   * words here}
+   */
   public Map<String, Map<String, String>> otherNames() {
     return otherNames;
   }
 
-  /** What the key means, in a sentence or two. */
+  /** {@return what the key means, in a sentence or two} */
   public String sentence() {
     return sentence;
   }

@@ -12,7 +12,8 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * How the text of a value becomes an object, and what a user may write. Stateless and thread-safe.
+ * Parses the text of a value into an object, and says what a user may write. Stateless and
+ * thread-safe.
  *
  * @param <T> the Java type of the value
  */
@@ -56,8 +57,8 @@ public abstract class ConfigType<T> {
       };
 
   /**
-   * Microseconds, up to a second, or {@code always}; the value is in nanoseconds, and {@link
-   * Long#MAX_VALUE} for always.
+   * Microseconds, up to a second, or {@code always}. The value is in nanoseconds; for {@code
+   * always} it is {@link Long#MAX_VALUE}.
    */
   public static final ConfigType<Long> MICROS_OR_ALWAYS =
       new ConfigType<>("integer or always") {
@@ -79,7 +80,7 @@ public abstract class ConfigType<T> {
         }
       };
 
-  /** Any text, also empty. */
+  /** Any text; it may be empty. */
   public static final ConfigType<String> STRING =
       new ConfigType<>("text") {
         @Override
@@ -88,7 +89,7 @@ public abstract class ConfigType<T> {
         }
       };
 
-  /** Texts separated by commas; empty means none. */
+  /** Texts separated by commas. An empty text means no element. */
   public static final ConfigType<List<String>> LIST =
       new ConfigType<>("list") {
         @Override
@@ -119,20 +120,24 @@ public abstract class ConfigType<T> {
   /**
    * Parses a value.
    *
-   * @throws IllegalArgumentException with a text that says what is allowed, without key or value
+   * @param text the value as a user writes it
+   * @return the value
+   * @throws IllegalArgumentException when the text is invalid; the message says what is allowed,
+   *     without key or value
    */
   public abstract T parse(String text);
 
-  /** The word for this type in the reference page. */
+  /** {@return the word for this type in the reference page} */
   public final String label() {
     return label;
   }
 
   /**
-   * A span of time as a whole number of {@code unit}s, as Apache Crail writes it, or with a unit of
-   * its own ({@code 250ms}, {@code 10s}, {@code 5m}).
+   * A duration: a whole number of {@code unit}s, as Apache Crail writes it, or a number with its
+   * own unit ({@code 250ms}, {@code 10s}, {@code 5m}).
    *
-   * @param unit what a number without a unit counts
+   * @param unit the unit of a number that is written without one
+   * @return the type
    */
   public static ConfigType<Duration> duration(DurationUnit unit) {
     Objects.requireNonNull(unit, "unit");
@@ -144,7 +149,13 @@ public abstract class ConfigType<T> {
     };
   }
 
-  /** One of an enumeration's constants, written in lower case. */
+  /**
+   * One of the constants of an enumeration, written in lower case.
+   *
+   * @param <E> the enumeration
+   * @param type its class
+   * @return the type
+   */
   public static <E extends Enum<E>> ConfigType<E> oneOf(Class<E> type) {
     String allowed =
         String.join(
@@ -186,7 +197,10 @@ public abstract class ConfigType<T> {
   /**
    * Parses a number of bytes with an optional binary unit.
    *
-   * @throws IllegalArgumentException when it is none, negative, or larger than 2^63 - 1
+   * @param text for example {@code 64k}
+   * @return bytes
+   * @throws IllegalArgumentException when the text is no number, or the number is negative or
+   *     larger than 2^63 - 1
    */
   public static long parseBytes(String text) {
     String digits = text.toLowerCase(Locale.ROOT);
@@ -215,8 +229,9 @@ public abstract class ConfigType<T> {
   }
 
   /**
-   * Parses {@code [crail://]host:port}; a host with colons (IPv6) stands in brackets.
+   * Parses {@code [crail://]host:port}. A host with colons (IPv6) stands in brackets.
    *
+   * @param text the address
    * @return an unresolved address
    * @throws IllegalArgumentException when host or port is missing or the port is out of range
    */
@@ -248,7 +263,7 @@ public abstract class ConfigType<T> {
   private static Duration parseDuration(String text, DurationUnit defaultUnit) {
     String digits = text.toLowerCase(Locale.ROOT);
     long millis = defaultUnit.millis;
-    // Milliseconds come first: their suffix ends with that of seconds.
+    // Milliseconds come first, since their suffix ends with the suffix of seconds.
     for (DurationUnit unit : DurationUnit.values()) {
       if (digits.endsWith(unit.suffix)) {
         digits = digits.substring(0, digits.length() - unit.suffix.length());

@@ -26,22 +26,23 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A frozen set of values, checked against the keys on the class path. Immutable and thread-safe;
- * two of them live in one JVM without knowing of each other.
+ * A frozen set of values, checked against the keys on the class path. Immutable and thread-safe.
+ * Several configurations may exist in one JVM.
  *
- * <p>One file serves a whole cluster, and a program has not all of Crail on its class path: a key
- * of Crail whose declaration is not there is kept as text, for only those read it who declare it.
+ * <p>One file serves a whole cluster, but a program has only some modules of Crail on its class
+ * path. So a key of Crail that no module here declares is kept as text. Only the modules that
+ * declare it read it.
  *
- * <p>The file format is Apache Crail's: one {@code key value} or {@code key=value} a line, {@code
- * #} starts a comment, {@code $NAME} and {@code ${NAME}} are replaced from the environment. The
- * letter case of a key does not matter, for Apache Crail writes some with capitals.
+ * <p>The file format is that of Apache Crail. Each line is {@code key value} or {@code key=value};
+ * {@code #} begins a comment; {@code $NAME} and {@code ${NAME}} are replaced from the environment.
+ * The letter case of a key does not matter, since Apache Crail writes some keys with capitals.
  */
 public final class Configuration {
   private static final Pattern LINE = Pattern.compile("([^\\s=:]+)\\s*[=:\\s]\\s*(.*)");
   private static final Pattern VARIABLE =
       Pattern.compile("\\$(?:\\{([A-Za-z_][A-Za-z0-9_]*)\\}|([A-Za-z_][A-Za-z0-9_]*))");
 
-  /** The names of all keys of Crail, one a line; what is declared elsewhere is not there. */
+  /** The names of all keys of Crail, one a line. Keys that others declare are not in it. */
   private static final Set<String> NAMES = names();
 
   private final Map<String, Object> values;
@@ -61,41 +62,52 @@ public final class Configuration {
     }
   }
 
-  /** A configuration in which every key has its default. */
+  /** {@return a configuration in which every key has its default} */
   public static Configuration defaults() {
     return builder().build();
   }
 
-  /** Starts a configuration from nothing. */
+  /** {@return an empty builder} */
   public static Builder builder() {
     return new Builder();
   }
 
-  /** The value of {@code key}, or its default. */
+  /**
+   * Returns the value of a key, or its default.
+   *
+   * @param <T> the Java type of the value
+   * @param key the key
+   * @return the value
+   */
   @SuppressWarnings("unchecked")
   public <T> T get(ConfigKey<T> key) {
     Object value = values.get(key.name());
     return value != null ? (T) value : key.parse(key.defaultText());
   }
 
-  /** True when the user has set {@code key}, to whatever value. */
+  /**
+   * Tells whether the user has set a key.
+   *
+   * @param key the key
+   * @return true for any value that was set, even the default
+   */
   public boolean isSet(ConfigKey<?> key) {
     return values.containsKey(key.name());
   }
 
-  /** What the user has set, key by key, as text; sorted. */
+  /** {@return the text of each value that the user has set, by the name of its key; sorted} */
   public Map<String, String> texts() {
     return new TreeMap<>(texts);
   }
 
-  /** A builder that starts with this configuration's values. */
+  /** {@return a builder that starts with the values of this configuration} */
   public Builder toBuilder() {
     Builder builder = new Builder();
     texts.forEach((name, text) -> builder.set(name, text, "a copied configuration"));
     return builder;
   }
 
-  /** All key declarations on the class path, room by room. */
+  /** {@return all key declarations on the class path, module by module} */
   public static List<ConfigKeys> declarations() {
     List<ConfigKeys> rooms = new ArrayList<>();
     ServiceLoader.load(ConfigKeys.class, Configuration.class.getClassLoader()).forEach(rooms::add);
@@ -103,7 +115,7 @@ public final class Configuration {
     return rooms;
   }
 
-  /** Collects values; not thread-safe. */
+  /** Collects values. Not thread-safe. */
   public static final class Builder {
     private record Setting(String text, String origin) {}
 
@@ -112,16 +124,25 @@ public final class Configuration {
     private Builder() {}
 
     /**
-     * Sets a value, replacing an earlier one.
+     * Sets a value and replaces an earlier one.
      *
+     * @param name the full name of the key
+     * @param text the value as a user writes it
      * @param origin where the value comes from, for messages ("--set", "the program", a file)
+     * @return this
      */
     public Builder set(String name, String text, String origin) {
       settings.put(name.toLowerCase(Locale.ROOT), new Setting(text.strip(), origin));
       return this;
     }
 
-    /** Sets the value of a declared key. */
+    /**
+     * Sets the value of a declared key.
+     *
+     * @param key the key
+     * @param value the value
+     * @return this
+     */
     public Builder set(ConfigKey<?> key, Object value) {
       return set(key.name(), String.valueOf(value), "the program");
     }
@@ -129,9 +150,11 @@ public final class Configuration {
     /**
      * Reads a file.
      *
-     * @param environment gives a variable's value, or null when it is not set
-     * @throws ConfigException for a file that cannot be read or is not UTF-8, a line that is none,
-     *     a variable that is not set, or a key twice
+     * @param file the file
+     * @param environment returns the value of a variable, or null when it is not set
+     * @return this
+     * @throws ConfigException for a file that cannot be read or is not UTF-8, an invalid line, a
+     *     variable that is not set, or a key that occurs twice
      */
     public Builder load(Path file, Function<String, String> environment) {
       String origin = file.toString();
@@ -195,9 +218,11 @@ public final class Configuration {
     }
 
     /**
-     * Checks and freezes.
+     * Checks and freezes the values.
      *
-     * @throws ConfigException that names the first unknown key or bad value and where it was set
+     * @return the configuration
+     * @throws ConfigException that names the first unknown key or invalid value, and where it was
+     *     set
      */
     public Configuration build() {
       Map<String, ConfigKey<?>> known = new TreeMap<>();
@@ -246,7 +271,7 @@ public final class Configuration {
       return new Configuration(Map.copyOf(values), Map.copyOf(texts));
     }
 
-    /** Puts what was set by another name of a key in the place of the key. */
+    /** Moves a value that was set by another name of a key to the name of the key. */
     private static void rename(ConfigKey<?> key, Map<String, Setting> settings) {
       key.otherNames()
           .forEach(
@@ -279,7 +304,7 @@ public final class Configuration {
       String best = null;
       int bestDistance = Math.max(2, name.length() / 4);
       for (String candidate : known) {
-        // They differ at least by that, and it costs nothing.
+        // The distance is at least the difference in length, which costs nothing to compare.
         if (Math.abs(candidate.length() - name.length()) >= bestDistance) {
           continue;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** Use after close; see {@link ErrorCode#CLOSED}. */
+/** A use after close; see {@link ErrorCode#CLOSED}. */
 public final class ClosedException extends CrailException {
   private static final long serialVersionUID = 1L;
 

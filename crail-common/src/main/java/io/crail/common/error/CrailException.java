@@ -5,36 +5,46 @@ import io.crail.common.Printable;
 import java.io.IOException;
 
 /**
- * An operating error of Crail. {@link #code()} decides; the message is for people. Each code that a
- * program may want to react to has a subclass of its own; what only Crail itself reacts to, or
- * nobody, has none.
+ * The root of Crail's operating errors. Programs decide by {@link #code()}; the message is for
+ * people. Each code that a program may want to react to has its own subclass; the other codes have
+ * none.
  */
 public class CrailException extends IOException {
   private static final long serialVersionUID = 1L;
 
+  /** What went wrong. */
   private final ErrorCode code;
+
+  /** What it happened to; may be empty. */
   private final String detail;
 
-  /** Creates an exception; use {@link ErrorCode#exception(String)} to get the right subclass. */
+  /**
+   * Creates an exception. Use {@link ErrorCode#exception(String)} to get the right subclass.
+   *
+   * @param code what went wrong
+   * @param detail what it happened to (path, node id, address); may be empty
+   */
   protected CrailException(ErrorCode code, String detail) {
     super(detail.isEmpty() ? code.text() : code.text() + ": " + Printable.line(detail));
     this.code = code;
     this.detail = detail;
   }
 
-  /** What went wrong. */
+  /** {@return what went wrong} */
   public final ErrorCode code() {
     return code;
   }
 
-  /** What it happened to, as it is, so a path in it may hold any character; may be empty. */
+  /** {@return what it happened to, unchanged; a path in it may hold any character; may be empty} */
   public final String detail() {
     return detail;
   }
 
   /**
-   * A copy of this exception with the calling thread's stack, and this one as its cause: an error
-   * that a network thread found is thrown in the thread that waits for it.
+   * Returns a copy of this exception with the calling thread's stack, and with this exception as
+   * its cause. A thread that waits throws the copy of an error that a network thread has found.
+   *
+   * @return the copy
    */
   public final CrailException rethrown() {
     CrailException copy = code.exception(detail);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** A deadline that passed; see {@link ErrorCode#TIMED_OUT}. */
+/** A deadline has passed; see {@link ErrorCode#TIMED_OUT}. */
 public final class CrailTimeoutException extends CrailException {
   private static final long serialVersionUID = 1L;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** A container moved into itself; see {@link ErrorCode#CYCLE}. */
+/** A rename of a container into itself; see {@link ErrorCode#CYCLE}. */
 public final class CycleException extends CrailException {
   private static final long serialVersionUID = 1L;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** Data of a restarted datanode; see {@link ErrorCode#DATA_LOST}. */
+/** The data were on a datanode that was restarted; see {@link ErrorCode#DATA_LOST}. */
 public final class DataLostException extends CrailException {
   private static final long serialVersionUID = 1L;
 

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Some namenodes did not answer, so that their part is missing from what the others told. A caller
- * who can do with that part goes on with it.
+ * Some namenodes did not answer, so their part of the result is missing. A caller may continue with
+ * the part that came.
  */
 public final class IncompleteException extends UnavailableException {
   private static final long serialVersionUID = 1L;
@@ -15,10 +15,10 @@ public final class IncompleteException extends UnavailableException {
   private final transient List<MissingNamenode> missing;
 
   /**
-   * Creates one.
+   * Creates an exception.
    *
-   * @param what of which a part is missing
-   * @param missing at least one
+   * @param what the result of which a part is missing
+   * @param missing the namenodes that did not answer, at least one
    */
   public IncompleteException(String what, List<MissingNamenode> missing) {
     super(ErrorCode.UNAVAILABLE, text(what, missing));
@@ -27,7 +27,7 @@ public final class IncompleteException extends UnavailableException {
     missing.forEach(each -> addSuppressed(each.cause()));
   }
 
-  /** Whose part is missing, by ascending index. */
+  /** {@return the namenodes whose part is missing, by ascending index} */
   public List<MissingNamenode> missing() {
     return missing;
   }

@@ -2,14 +2,19 @@
 package io.crail.common.error;
 
 /**
- * A namenode whose part of an answer is missing.
+ * A namenode that did not answer, so its part of the result is missing.
  *
  * @param index its place in {@code crail.namenode.address}, from 0
  * @param address host and port
  * @param cause why it did not answer
  */
 public record MissingNamenode(int index, String address, CrailException cause) {
-  /** True for the errors of a namenode that is down, and not of what it was asked. */
+  /**
+   * Tells whether an error means that the namenode is down, and not that it refused the request.
+   *
+   * @param code the error
+   * @return true for the errors of a namenode that is down
+   */
   public static boolean isDown(ErrorCode code) {
     return code == ErrorCode.UNAVAILABLE || code == ErrorCode.TIMED_OUT;
   }

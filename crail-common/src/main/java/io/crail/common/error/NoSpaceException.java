@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** A full store; see {@link ErrorCode#NO_SPACE}. */
+/** There is no free space; see {@link ErrorCode#NO_SPACE}. */
 public final class NoSpaceException extends CrailException {
   private static final long serialVersionUID = 1L;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** Nothing of that name; see {@link ErrorCode#NODE_NOT_FOUND}. */
+/** There is no node of that name; see {@link ErrorCode#NODE_NOT_FOUND}. */
 public final class NodeNotFoundException extends CrailException {
   private static final long serialVersionUID = 1L;
 

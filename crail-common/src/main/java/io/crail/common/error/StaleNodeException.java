@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** A node that was removed or replaced; see {@link ErrorCode#STALE_NODE}. */
+/** The node was removed or replaced; see {@link ErrorCode#STALE_NODE}. */
 public final class StaleNodeException extends CrailException {
   private static final long serialVersionUID = 1L;
 

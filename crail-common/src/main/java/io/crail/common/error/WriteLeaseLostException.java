@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** A writer whose lease ended; see {@link ErrorCode#WRITE_LEASE_LOST}. */
+/** The writer's lease has ended; see {@link ErrorCode#WRITE_LEASE_LOST}. */
 public final class WriteLeaseLostException extends CrailException {
   private static final long serialVersionUID = 1L;
 

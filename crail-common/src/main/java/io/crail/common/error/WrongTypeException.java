@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-/** A type that does not fit; see {@link ErrorCode#WRONG_TYPE}. */
+/** The node's type does not fit; see {@link ErrorCode#WRONG_TYPE}. */
 public final class WrongTypeException extends CrailException {
   private static final long serialVersionUID = 1L;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Operating errors: permanent numbers that travel on the wire, and the exceptions that they become
- * at the client, with a type of their own where a user of the API could react to it. Nobody decides
- * by a message's text.
+ * Operating errors: permanent numbers, which travel on the wire, and the exceptions that the client
+ * makes of them. An error has its own type where a user of the API could react to it. No code
+ * decides by the text of a message.
  */
 package io.crail.common.error;

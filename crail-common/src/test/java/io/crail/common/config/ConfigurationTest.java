@@ -68,7 +68,7 @@ class ConfigurationTest {
     Configuration configuration = load("apache.Couleur VERT\n");
     assertEquals(SampleKeys.Colour.GREEN, configuration.get(SampleKeys.COLOUR));
     assertEquals(Map.of("sample.colour", "green"), configuration.texts());
-    // The key's own name counts more, wherever it is set.
+    // The key's own name has precedence, wherever it is set.
     Configuration both = load("sample.colour red\napache.couleur vert\n");
     assertEquals(SampleKeys.Colour.RED, both.get(SampleKeys.COLOUR));
     String text = refused("apache.couleur green\n").getMessage();
@@ -87,7 +87,7 @@ class ConfigurationTest {
     }
   }
 
-  /** No namenode is on the class path here. */
+  /** This class path has no namenode. */
   @Test
   void aKeyOfAPartThatIsNotHereIsKeptAsText() throws IOException {
     Configuration configuration = load("crail.blocksize 512k\ncrail.NameNode.MaxNodes=5\n");

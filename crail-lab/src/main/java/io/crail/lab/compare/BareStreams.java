@@ -7,13 +7,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Bare streams over loopback with memory that a cache keeps and that none does. Stateless. */
+/**
+ * Bare streams over loopback, with memory that fits into a cache and with memory that does not.
+ * Stateless.
+ */
 final class BareStreams {
   private static final String MAIN = "io.crail.lab.limits.LoopbackStream";
 
   private BareStreams() {}
 
-  /** Where the bytes of a stream lie; the words of {@code LoopbackStream}. */
+  /** Where the bytes of a stream are. The names are arguments of {@code LoopbackStream}. */
   enum Way {
     CACHED("bare stream from buffer to buffer"),
     INTO("bare stream into the memory of a datanode"),
@@ -31,9 +34,9 @@ final class BareStreams {
   }
 
   /**
-   * Measures some, and adds the bytes a second of each.
+   * Measures some ways, and adds the bytes a second of each.
    *
-   * @param beside what each of their names ends in
+   * @param beside the end of each of their names
    * @param region bytes of the datanode's memory
    * @param piece bytes that are sent at once
    */
@@ -54,7 +57,7 @@ final class BareStreams {
     }
   }
 
-  /** What such a stream is called. */
+  /** The name of such a stream. */
   static String name(Way way) {
     return way.label;
   }

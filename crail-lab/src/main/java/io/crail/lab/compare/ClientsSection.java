@@ -14,8 +14,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Lookups by one to many clients, each with a connection of its own, also by processor time of the
- * server, beside Redis; and what a lookup costs all namenodes together when there are two.
+ * Lookups by one or many clients, each with its own connection, compared with Redis: by rate, and
+ * by processor time of the server. Also the cost of a lookup for all namenodes together when there
+ * are two.
  */
 final class ClientsSection extends Section {
   private static final int[] CLIENTS = {1, 16, 64};
@@ -27,15 +28,15 @@ final class ClientsSection extends Section {
   private static final String PER_CPU = "/CPU s";
   private static final String[] NAMENODES = {"one namenode", "two namenodes"};
 
-  /** What each namenode is asked a second when all are asked as much, and for how long. */
+  /** Requests a second to each namenode when all get the same number, and for how long. */
   private static final int RATE = 100_000;
 
   private static final int RATE_SECONDS = 3;
 
   /**
-   * The last one counts. The others warm up as many workers, at the same time as they are measured:
-   * in the first the server spends twice as long on a lookup as in the last, since requests of
-   * clients that are not compiled yet come one by one.
+   * Only the last experiment counts. The first ones warm up as many workers as are measured later.
+   * In the first experiment the server spends twice as long on a lookup as in the last, since the
+   * requests of clients with code that is not compiled yet come one by one.
    */
   private static final int EXPERIMENTS = 3;
 
@@ -43,10 +44,10 @@ final class ClientsSection extends Section {
   private static final String REDIS = "Redis";
   private static final String REDIS_THREADS = "Redis, a thread for each client,";
 
-  /** Names right below the root, which are spread over the namenodes. */
+  /** Names directly below the root, which are spread over the namenodes. */
   private static final String NAMES = "-t getMultiFileAsync -f / -n " + ROOT_NAMES;
 
-  /** How often a cluster is warmed up: each namenode compiles for itself. */
+  /** Warm-ups of a cluster. Each namenode compiles for itself. */
   private static final int WARM_UPS = 2;
 
   private LabCluster one;
@@ -62,10 +63,11 @@ final class ClientsSection extends Section {
     if (has(Comparison.Peer.REDIS)) {
       with.redis().fill(1, LookupSection.REDIS_VALUE);
     }
-    // Both are new and hold the same: what else is in a namenode costs its caches something.
+    // Both are new and hold the same nodes, since the number of nodes in a namenode affects its
+    // caches.
     one = with.newCluster(with.setup(), SMALL_BYTES);
     two = with.newCluster(with.setup().of(2), SMALL_BYTES);
-    // Makes the names, and lets the servers compile what they do with them.
+    // Creates the names, and lets the servers compile the code for them.
     for (int i = 0; i < WARM_UPS; i++) {
       for (LabCluster each : List.of(one, two)) {
         with.programs().run(each.iobench(spread(each), true));
@@ -90,8 +92,8 @@ final class ClientsSection extends Section {
 
   private void crail(int clients, int depth) throws IOException, InterruptedException {
     long each = operations(clients, depth) / clients;
-    // Threads of one process, as the clients of redis-benchmark are sockets of one; and each has a
-    // connection of its own, as those have.
+    // The clients are threads of one process with a connection each, as the clients of
+    // redis-benchmark are sockets of one process.
     String load =
         (depth == 1 ? "-t getFile" : "-t getFileAsync -b " + depth)
             + " -f /ready.dat --threads "
@@ -102,7 +104,7 @@ final class ClientsSection extends Section {
             + EXPERIMENTS
             + " --set crail.client.loops="
             + clients;
-    // The datanode has one too.
+    // The datanode has a connection too.
     int others = Machine.connectionsTo(one.port());
     ServerTime server = new ServerTime(one.namenodes(), one.port());
     String text = with.programs().run(one.iobench(load, true), server);
@@ -113,7 +115,7 @@ final class ClientsSection extends Section {
     samples.add(name, CONNECTIONS, shown, server.connections() - others);
   }
 
-  /** As many threads as Crail's clients have: then answers of Redis wake somebody too. */
+  /** As many threads as Crail's clients have, so that answers of Redis wake threads too. */
   private void redisThreads(int clients, int depth) throws IOException, InterruptedException {
     if (depth == 1 && clients > 1) {
       redis(REDIS_THREADS, clients, depth, clients);
@@ -138,7 +140,7 @@ final class ClientsSection extends Section {
     samples.add(name, CONNECTIONS, load.shown(), clients);
   }
 
-  /** About a second of them, the same of both; a multiple of the clients. */
+  /** About a second of operations, the same number for both; a multiple of the clients. */
   private static long operations(int clients, int depth) {
     if (depth == 1) {
       return clients == 1 ? 16_000 : 48_000;
@@ -147,9 +149,9 @@ final class ClientsSection extends Section {
   }
 
   /**
-   * Asks all namenodes of a cluster: as fast as they answer, which gives each of two half the work;
-   * or paced, which gives each as much as the only one. How often a server sleeps between requests
-   * decides what one costs it.
+   * Asks all namenodes of a cluster. Without a pace, each of two namenodes gets half the work. With
+   * a pace, each gets as much as a single namenode. The cost of a request depends on how often a
+   * server sleeps between requests.
    */
   private void namenodes(LabCluster cluster, boolean paced)
       throws IOException, InterruptedException {
@@ -160,7 +162,7 @@ final class ClientsSection extends Section {
     String text = with.programs().run(cluster.iobench(load, true), servers);
     String shown = LabCluster.shown("iobench", load, true);
     samples.add(namenodes(count, paced), PER_CPU, shown, lookups / servers.seconds());
-    // Tells whether the pace was kept.
+    // Reports whether the pace was kept.
     samples.add(namenodes(count, paced), "/s", shown, Samples.number(text, "throughput"));
   }
 
@@ -179,7 +181,7 @@ final class ClientsSection extends Section {
         + RATE * namenodes;
   }
 
-  /** As many in flight at each namenode, however many there are. */
+  /** The same number in flight at each namenode, for any number of namenodes. */
   private static String spread(LabCluster cluster) {
     return NAMES + " -k " + LOOKUPS + " -w 400000 -b " + DEPTH * cluster.namenodes().size();
   }
@@ -209,7 +211,7 @@ final class ClientsSection extends Section {
       if (has(Comparison.Peer.REDIS)) {
         for (int clients : CLIENTS) {
           String crail = name("Crail", clients, depth);
-          // Clients share the processors with the server: the rate is theirs as much as its own.
+          // Clients share the processors with the server, so the rate depends on both.
           goals.add(crail, name(REDIS, clients, depth), "/s", 0);
           goals.add(crail, name(REDIS, clients, depth), PER_CPU, 1);
           if (depth == 1 && clients > 1) {

@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 
 /**
- * Measures Crail beside Redis, HDFS, iperf3 and the bare machine in one run, alternately, and tells
- * medians, spread, ratios and goals. It starts processes and reads what they print.
+ * Measures Crail, Redis, HDFS, iperf3 and the bare machine in one run, alternating. Reports
+ * medians, spread, ratios and goals. It starts processes and reads their output.
  */
 public final class Compare {
   private static final int QUIET_MILLIS = 1000;
@@ -43,7 +43,7 @@ public final class Compare {
     this.err = err;
   }
 
-  /** The text that explains it. */
+  /** The help text. */
   public static String help() {
     return CompareOptions.help();
   }
@@ -52,14 +52,15 @@ public final class Compare {
    * Runs the command.
    *
    * @param args its arguments
-   * @param launcher what starts Crail's commands: bin/crail, which tells where it lies
+   * @param launcher the program that starts Crail's commands: bin/crail
    * @param settings {@code key=value} for all of Crail's processes
-   * @param hdfs directory of HDFS's jars, whose name ends in their version; null when there is none
+   * @param hdfs directory of HDFS's jars, whose name ends with their version; null when there is
+   *     none
    * @param out where the tables go
-   * @param err where it tells what it does
-   * @return whether all sections could be measured; those that could are told in any case
+   * @param err where progress goes
+   * @return whether all sections could be measured; the others are reported in any case
    * @throws OptionException when the arguments are wrong
-   * @throws IOException when nothing can be measured, with the end of what a program wrote
+   * @throws IOException when nothing can be measured; it has the end of a program's output
    */
   public static boolean run(
       String[] args,
@@ -90,7 +91,7 @@ public final class Compare {
           done.set(compare);
           return compare.text();
         });
-    // Whatever becomes of the files, the text has been printed.
+    // The text is printed even when the files cannot be written.
     return done.get() != null && done.get().writeFiles() && done.get().failed.isEmpty();
   }
 
@@ -127,7 +128,7 @@ public final class Compare {
     about.put("secondsOfSections", seconds);
   }
 
-  /** Writes what is asked for; true unless something could not be. */
+  /** Writes the requested files. Returns true unless one could not be written. */
   private boolean writeFiles() {
     return write("--out", options.out(), file -> Files.writeString(file, text()))
         & write("--json", options.json(), file -> Files.writeString(file, json()))
@@ -153,11 +154,11 @@ public final class Compare {
     }
   }
 
-  /** A section that fails does not take the figures of the others with it. */
+  /** When a section fails, the figures of the other sections are kept. */
   private void measure(Part part) throws IOException, InterruptedException {
     err.println(part.word() + ": " + part.title());
     Section section = part.section(with);
-    // What came before belongs to no section.
+    // The time before belongs to no section.
     with.programs().account().close(0);
     Instant begin = Instant.now();
     try {
@@ -182,7 +183,7 @@ public final class Compare {
     }
   }
 
-  /** Tells what has been found, so that nobody waits for the end to see that something is wrong. */
+  /** Reports the figures of a section at once, so that errors show before the end of the run. */
   private void say(Section section) {
     for (Goals.Goal goal : section.goals().all()) {
       if (goal.isDemanded()) {

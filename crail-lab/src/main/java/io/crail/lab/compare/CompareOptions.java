@@ -15,15 +15,15 @@ import org.apache.commons.cli.Options;
 import org.apache.commons.cli.ParseException;
 
 /**
- * What a comparison was asked for.
+ * The options of a comparison.
  *
  * @param runs how often each figure is taken
- * @param only words of the sections to measure, in their order
- * @param files that the namenode's memory is measured with
- * @param out where the tables go as well; null for nowhere
- * @param json where all figures go; null for nowhere
- * @param plots directory of the charts; null for none
- * @param times whether it tells what programs have taken the time
+ * @param only names of the sections to measure, in their order
+ * @param files the number of files for measuring the namenode's memory
+ * @param out a second place for the tables; null for none
+ * @param json the file for all figures; null for none
+ * @param plots directory for the charts; null for none
+ * @param times whether to report how long each program took
  */
 record CompareOptions(
     int runs, Set<String> only, int files, Path out, Path json, Path plots, boolean times) {
@@ -59,7 +59,7 @@ record CompareOptions(
   /**
    * Reads a command line.
    *
-   * @throws OptionException that names the first thing wrong
+   * @throws OptionException that names the first error
    */
   static CompareOptions parse(String[] args) throws OptionException {
     Options options = new Options();
@@ -92,9 +92,9 @@ record CompareOptions(
   }
 
   /**
-   * Looks whether all that is asked for can be written, while nothing is lost yet.
+   * Checks that all requested files can be written, before time is spent.
    *
-   * @throws OptionException that names the first that cannot
+   * @throws OptionException that names the first file that cannot be written
    */
   void checkFiles() throws OptionException {
     checkFile("out", out);
@@ -122,7 +122,7 @@ record CompareOptions(
             "--only: there is no section '" + word + "'; there are: " + Part.words());
       }
     }
-    // In the order in which they are measured, whatever the order here.
+    // In the order in which they are measured, for any order of the arguments.
     Set<String> chosen = new LinkedHashSet<>(Part.words());
     chosen.retainAll(words);
     return chosen;
@@ -140,7 +140,7 @@ record CompareOptions(
         return value;
       }
     } catch (NumberFormatException e) {
-      // Told below, as a value out of range is.
+      // Reported below, like a value out of range.
     }
     throw new OptionException(
         "--" + name + " " + text + ": expected a whole number from " + least + " to " + most);
@@ -155,7 +155,7 @@ record CompareOptions(
     }
   }
 
-  /** The text that explains all this. */
+  /** The help text. */
   static String help() {
     StringBuilder sections = new StringBuilder();
     for (Part part : Part.values()) {

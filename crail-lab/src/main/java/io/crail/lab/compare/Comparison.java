@@ -15,13 +15,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the sections of a comparison share: the servers, each started when it is first needed, and
+ * The common part of the sections of a comparison: the servers, each started at its first use, and
  * the ways to load them. Used by one thread.
  */
 final class Comparison {
   private static final long DATANODE_BYTES = 4L << 30;
 
-  /** What the launcher adds to the options of a client's JVM. */
+  /** The variable whose options the launcher adds to a client's JVM. */
   private static final String CLIENT_OPTIONS = "CRAIL_CLIENT_OPTS";
 
   private final Programs programs;
@@ -37,7 +37,7 @@ final class Comparison {
   private Redis redis;
   private Hdfs hdfs;
 
-  /** What Crail is compared with, and what may not be there. */
+  /** The programs that Crail is compared with. Any of them may be missing. */
   enum Peer {
     REDIS("Redis"),
     HDFS("HDFS"),
@@ -50,21 +50,22 @@ final class Comparison {
       this.label = label;
     }
 
-    /** What people call it. */
+    /** The name for people. */
     String label() {
       return label;
     }
   }
 
   /**
-   * Where a comparison takes place.
+   * The surroundings of a comparison.
    *
-   * @param launcher of Crail's processes
+   * @param launcher starts Crail's processes
    * @param settings {@code key=value} for all of them
-   * @param hdfs directory of HDFS's jars, whose name ends in their version; null when there is none
+   * @param hdfs directory of HDFS's jars, whose name ends with their version; null when there is
+   *     none
    */
   record Surroundings(String launcher, List<String> settings, Path hdfs) {
-    /** Why something cannot be compared with, by what it is. */
+    /** The missing peers, and why each is missing. */
     Map<Peer, String> lacks() {
       Map<Peer, String> lacks = new EnumMap<>(Peer.class);
       if (!Programs.isInstalled("redis-server") || !Programs.isInstalled("redis-benchmark")) {
@@ -85,10 +86,10 @@ final class Comparison {
   }
 
   /**
-   * Starts nothing.
+   * Creates a comparison. Nothing is started yet.
    *
    * @param regions a directory in memory
-   * @param err where it tells what it does
+   * @param err where progress goes
    */
   Comparison(
       Programs programs,
@@ -103,7 +104,7 @@ final class Comparison {
     this.regions = regions;
     this.err = err;
     this.lacks = surroundings.lacks();
-    // Whatever is configured here for another cluster stays out of the figures.
+    // A configuration for another cluster on this host must not affect the figures.
     Path nothing = Files.createFile(regions.resolve("crail-site.conf"));
     LabCluster.Setup own = LabCluster.Setup.PLAIN.with("--conf", nothing.toString());
     for (String setting : surroundings.settings) {
@@ -112,12 +113,12 @@ final class Comparison {
     this.setup = own;
   }
 
-  /** Its programs. */
+  /** The programs. */
   Programs programs() {
     return programs;
   }
 
-  /** What was asked for. */
+  /** The options. */
   CompareOptions options() {
     return options;
   }
@@ -128,39 +129,39 @@ final class Comparison {
   }
 
   /**
-   * A file of the bare limits, beside those of the datanode: it keeps its memory from one program
-   * to the next.
+   * A file for the bare limits, beside the files of the datanode. Its memory stays allocated from
+   * one program to the next.
    */
   Path limitRegion() {
     return regions.resolve("limits");
   }
 
-  /** Gives back the memory of the bare limits. */
+  /** Releases the memory of the bare limits. */
   void dropLimitRegion() throws IOException {
     Files.deleteIfExists(limitRegion());
   }
 
-  /** Tells what it does. */
+  /** Reports progress. */
   void say(String text) {
     err.println(text);
   }
 
-  /** Whether something is there. */
+  /** Whether a peer is there. */
   boolean has(Peer peer) {
     return !lacks.containsKey(peer);
   }
 
-  /** What is not there, with the reason. */
+  /** The missing peers, with reasons. */
   Map<Peer, String> lacks() {
     return lacks;
   }
 
-  /** What a cluster of Crail is like here. */
+  /** How a cluster of Crail is set up here. */
   LabCluster.Setup setup() {
     return setup;
   }
 
-  /** The cluster that most sections measure. */
+  /** The cluster that most sections use. */
   LabCluster cluster() throws IOException, InterruptedException {
     if (cluster == null) {
       cluster = newCluster(setup, DATANODE_BYTES);
@@ -168,7 +169,7 @@ final class Comparison {
     return cluster;
   }
 
-  /** Another cluster, whose datanode lends so many bytes. */
+  /** Another cluster, whose datanode lends {@code bytes}. */
   LabCluster newCluster(LabCluster.Setup like, long bytes)
       throws IOException, InterruptedException {
     LabCluster started = LabCluster.start(programs, surroundings.launcher, regions, bytes, like);
@@ -180,8 +181,8 @@ final class Comparison {
   }
 
   /**
-   * Lets clients begin with an archive of their classes. Some hundred start in a run, and to load
-   * classes is half of what a start costs; nothing of it is in a figure.
+   * Lets clients start with an archive of their classes. A run starts hundreds of clients, and
+   * loading classes is half of each start. No figure includes it.
    */
   private void archiveClasses(LabCluster of) throws InterruptedException {
     String options = System.getenv().getOrDefault(CLIENT_OPTIONS, "");
@@ -216,7 +217,7 @@ final class Comparison {
     return hdfs;
   }
 
-  /** Ends HDFS, if it runs; it starts anew when it is needed again. */
+  /** Ends HDFS if it runs. It is started again when it is needed. */
   void stopHdfs() throws InterruptedException {
     if (hdfs != null) {
       programs.stop(hdfs.process());
@@ -225,9 +226,9 @@ final class Comparison {
   }
 
   /**
-   * Puts all servers on the first processor and clients that start from now on on the second, where
-   * that can be done. Who wakes whom on which processor decides a latency, and the kernel decides
-   * it anew for each process, so what is compared would differ by that.
+   * Puts all servers on the first processor, and clients that start from now on on the second,
+   * where that is possible. A latency depends on which thread wakes which on which processor. The
+   * kernel decides that anew for each process, which would distort the comparison.
    */
   void apart() throws IOException, InterruptedException {
     if (has(Peer.TASKSET)) {
@@ -267,7 +268,7 @@ final class Comparison {
     pin("0-" + (Runtime.getRuntime().availableProcessors() - 1), process);
   }
 
-  /** What stands in front of a command that is to run on some processors. */
+  /** The words before a command that is to run on some processors. */
   static List<String> taskset(String processors) {
     return List.of("taskset", "-c", processors);
   }
@@ -278,17 +279,17 @@ final class Comparison {
     return all;
   }
 
-  /** A client's command with where it runs. */
+  /** A client's command together with its processors. */
   String shown(String command) {
     return clientPlace.isEmpty() ? command : String.join(" ", clientPlace) + " " + command;
   }
 
-  /** Runs iobench against the cluster; gives what it printed. */
+  /** Runs iobench against the cluster. Returns its output. */
   String iobench(String arguments, boolean mapped) throws IOException, InterruptedException {
     return programs.run(placed(cluster().iobench(arguments, mapped)));
   }
 
-  /** Runs hdfsbench against HDFS; gives what it printed. */
+  /** Runs hdfsbench against HDFS. Returns its output. */
   String hdfsbench(String arguments, String path) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(cluster().crail("hdfsbench"));
     command.addAll(List.of(arguments.split(" ")));
@@ -317,7 +318,7 @@ final class Comparison {
     return command;
   }
 
-  /** What every program was started with that takes part. */
+  /** The settings with which the programs were started. */
   List<String> settings() {
     List<String> texts = new ArrayList<>();
     texts.add(
@@ -352,11 +353,11 @@ final class Comparison {
         "Apache Crail: not run; its figure was recorded on 2026-11-21, on two processors of a Xeon"
             + " with 2.6 GHz: last source, TCP binding, three JVMs, 128 lookups in flight, the most"
             + " of several runs");
-    texts.add("Limits: Java programs of io.crail.bench.limits with the same sizes; iperf3 -l 1M");
+    texts.add("Limits: Java programs of io.crail.lab.limits with the same sizes; iperf3 -l 1M");
     return texts;
   }
 
-  /** The versions of all that takes part. */
+  /** The versions of all programs. */
   List<String> versions() throws IOException, InterruptedException {
     List<String> versions = new ArrayList<>();
     versions.add(LabCluster.version(programs, surroundings.launcher) + commit());
@@ -373,7 +374,7 @@ final class Comparison {
     return versions;
   }
 
-  /** The commit that a clone is at, and whether something has been changed since; or nothing. */
+  /** The commit of the clone, and whether files have changed since; empty when unknown. */
   private String commit() throws InterruptedException {
     Path directory = Path.of(surroundings.launcher).toAbsolutePath().getParent();
     try {
@@ -382,7 +383,7 @@ final class Comparison {
           ? " (" + git(directory, "describe", "--always", "--dirty", "--exclude", "*") + ")"
           : "";
     } catch (IOException e) {
-      // No clone, or no git.
+      // This is no clone, or there is no git.
       return "";
     }
   }

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Bare messages over loopback, by both ends of {@code LoopbackEcho}.
+ * Bare messages over loopback, with {@code LoopbackEcho} at both ends.
  *
  * @param mode how both ends wait: blocking, selector or spin
  * @param request bytes of a request
@@ -30,10 +30,10 @@ record Echo(String mode, int request, int answer) {
    * Exchanges messages.
    *
    * @param depth requests in flight
-   * @param count messages that are counted, after as many that are not
-   * @param server words in front of the server's command, such as taskset
-   * @param client words in front of the client's
-   * @return what the client printed
+   * @param count measured messages; as many are sent before
+   * @param server words before the server's command, such as taskset
+   * @param client words before the client's command
+   * @return the output of the client
    */
   String run(Programs programs, int depth, long count, List<String> server, List<String> client)
       throws IOException, InterruptedException {
@@ -49,7 +49,7 @@ record Echo(String mode, int request, int answer) {
     }
   }
 
-  /** The same, wherever the system places both. */
+  /** The same, with the system placing both ends. */
   String run(Programs programs, int depth, long count) throws IOException, InterruptedException {
     return run(programs, depth, count, List.of(), List.of());
   }

@@ -5,14 +5,16 @@ import io.crail.lab.programs.LabCluster;
 import java.io.IOException;
 
 /**
- * Small files and streams beside HDFS: reads and streams of each through its own interface, creates
- * of both through Hadoop's, since its create and close of a file are two steps of Crail's.
+ * Small files and streams, compared with HDFS. Reads and streams use the interface of each system.
+ * Creates use Hadoop's interface for both, since a create and a close there are two steps of
+ * Crail's.
  */
 final class HdfsSection extends Section {
   private static final String SMALL = " -s 1024";
   private static final String STREAM = " -s 1048576 -k 256 -o true";
 
-  // Crail's operations are so much shorter that as many would be over before code is compiled.
+  // Crail needs more operations. They are so short that this number would end before the code is
+  // compiled.
   private static final String HDFS_SMALL = SMALL + " -k 1000 -w 2000";
   private static final String CRAIL_SMALL = SMALL + " -k 5000 -w 15000";
   private static final String HDFS_CREATE = "-t createFile -k 800 -w 1200";

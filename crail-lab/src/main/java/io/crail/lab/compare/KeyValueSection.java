@@ -11,32 +11,35 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * PUT and GET of values beside Redis; and, on the datanode's host, beside a lookup and a memory
- * copy of as many bytes, which is the least that they can take. Each store holds all keys, with
- * values of the length that is measured, before either is asked.
+ * PUT and GET of values, compared with Redis. On the datanode's host also compared with a lookup
+ * and a memory copy of as many bytes, which is the lower bound. Each store holds all keys, with
+ * values of the measured length, before either is measured.
  */
 final class KeyValueSection extends Section {
   private static final int[] SIZES = {4, 1 << 10, 4 << 10, 64 << 10, 1 << 20};
 
-  /** More in flight than that would be more bytes than caches, and buffers of sockets, hold. */
+  /** With more bytes in flight, caches and socket buffers would overflow. */
   private static final int[] DEEP_SIZES = {4, 1 << 10, 4 << 10};
 
   /**
-   * Sizes that are measured one after the other in one process, each with a warm-up and figures of
-   * its own, all of about a second: long enough until the code of a size is compiled.
+   * Sizes that are measured one after the other in one process. Each has its own warm-up and
+   * figures. All take about a second: long enough to compile the code for a size.
    *
    * @param sizes bytes of a value
    * @param depth operations in flight
-   * @param warmUp of Crail's client
-   * @param count operations of Crail, and of Redis
+   * @param warmUp operations of Crail's client before the measured ones
+   * @param count measured operations, the same for Crail and Redis
    */
   private record Group(int[] sizes, int depth, int warmUp, int count) {
-    /** As many as Redis has, and no more bytes than both keep easily. */
+    /** The same number as Redis has, and few enough bytes for both stores. */
     int keys() {
       return (int) Math.min(KEYS, MAX_KEPT_BYTES / sizes[sizes.length - 1]);
     }
 
-    /** What is copied in: as much as the largest values take, so that caches hold as much of it. */
+    /**
+     * The memory to copy within: as many bytes as the largest values take, so that caches hold the
+     * same fraction.
+     */
     int copied() {
       return Integer.highestOneBit(Math.max(1 << 20, 2 * keys() * sizes[sizes.length - 1] - 1));
     }
@@ -109,7 +112,7 @@ final class KeyValueSection extends Section {
       return;
     }
     for (int size : group.sizes) {
-      // A get finds what the last set has left, and a set is to find the memory of an older value.
+      // A get reads the values of the last set, and a set should find the memory of an older value.
       with.redis().fill(group.keys(), size);
       Redis.Load load = group.load(put, size);
       if (group.depth == 1) {
@@ -137,7 +140,7 @@ final class KeyValueSection extends Section {
             });
   }
 
-  /** What a value on the same host cannot do without. */
+  /** The lower bound for a value on the same host. */
   private void least(Group group) throws IOException, InterruptedException {
     latency(lookup(group.sizes), "-t getFile -f /ready.dat -k 5000 -w 8000", true);
     MemoryCopies.measure(with, samples, group.copied(), group.sizes);

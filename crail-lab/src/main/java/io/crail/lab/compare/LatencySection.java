@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One lookup in flight beside a bare ping-pong of the same sizes, with the same way to wait and on
- * the same processors: both ends on one, both on one of their own, and both spinning there.
+ * One lookup in flight, compared with a bare ping-pong of the same sizes, the same way to wait and
+ * the same processors: both ends on one processor, each end on its own, and both spinning there.
  */
 final class LatencySection extends Section {
   private static final String FILE = "/ready.dat";
@@ -50,7 +50,7 @@ final class LatencySection extends Section {
   }
 
   /**
-   * Looks up at a namenode that spins, which takes a processor, so that it rests before and after.
+   * Looks up at a namenode that spins. It uses a whole processor, so it is paused before and after.
    */
   private void spin() throws IOException, InterruptedException {
     if (spinning == null) {
@@ -65,7 +65,7 @@ final class LatencySection extends Section {
                       "--set",
                       "crail.storage.tcp.cores=1"),
               64 << 20);
-      // The datanode has nothing to do, and is not to spin beside the client.
+      // The datanode has nothing to do, and must not spin on the client's processor.
       with.programs().stop(spinning.datanode());
       with.pin(SERVER, spinning.namenodes().get(0));
     } else {
@@ -84,7 +84,7 @@ final class LatencySection extends Section {
   protected void end() throws IOException, InterruptedException {
     if (spinning != null) {
       if (spinning.namenodes().get(0).isAlive()) {
-        // One that rests would not hear that it is to end.
+        // A paused process would not react to its end signal.
         signal("CONT");
       }
       spinning.stop();

@@ -9,34 +9,37 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Lookups with many in flight beside Redis, the namenode of HDFS, and bare messages. */
+/** Lookups with many in flight, compared with Redis, the namenode of HDFS, and bare messages. */
 final class LookupSection extends Section {
   /** The directory of the names. */
   static final String DIRECTORY = "/names";
 
-  /** Names that are looked up at random. */
+  /** The number of names, which are looked up at random. */
   static final int NAMES = 1_000_000;
 
-  /** Bytes of a value of Redis: about what an answer to a lookup has. */
+  /** Bytes of a value in Redis: about the size of an answer to a lookup. */
   static final int REDIS_VALUE = 64;
 
   private static final long LOOKUPS = 2_000_000;
 
-  /** Redis needs as long for half as many. */
+  /** Redis takes as long for this as Crail for twice as many. */
   private static final long REDIS_LOOKUPS = 1_000_000;
 
-  /** As many in flight as Crail has, and where HDFS' namenode is near its best. */
+  /**
+   * The same number in flight as for Crail, and the number at which HDFS's namenode is near its
+   * best.
+   */
   private static final int[] HDFS_THREADS = {DEPTH, 32};
 
-  /** A million would take HDFS minutes to create. Fewer are no harder to find. */
+  /** HDFS would take minutes to create a million names. Fewer names are not harder to find. */
   private static final int HDFS_NAMES = 5_000;
 
-  /** Lookups of HDFS in an experiment; of four in each process the last one counts. */
+  /** Lookups of HDFS in an experiment. In each process the last of four experiments counts. */
   private static final int HDFS_LOOKUPS = 24_000;
 
   /**
-   * Lookups a second, 128 in flight, of Apache Crail's last source over its TCP binding, the most
-   * that was measured on a machine like those that this runs on. It is not run here.
+   * Lookups a second of Apache Crail's last source over its TCP binding, with 128 in flight: the
+   * highest rate measured on a machine similar to this one. Apache Crail is not run here.
    */
   private static final double APACHE_CRAIL = 198_000;
 
@@ -56,7 +59,7 @@ final class LookupSection extends Section {
     super(with);
   }
 
-  /** Makes the names of all sections that look them up; those that are there stay. */
+  /** Creates the names for all sections that look them up. Existing names stay. */
   static void createNames(Comparison with) throws IOException, InterruptedException {
     with.iobench(RANDOM + " -k 1 -w 0", true);
   }

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Bare copies between a buffer and mapped memory, by {@code MemoryCopy}. Stateless. */
+/** Bare copies between a buffer and mapped memory, with {@code MemoryCopy}. Stateless. */
 final class MemoryCopies {
   private static final double NANOS_PER_MICRO = 1e3;
   private static final String RANDOM = MemoryCopy.Figure.RANDOM.shown();
@@ -16,7 +16,7 @@ final class MemoryCopies {
 
   private MemoryCopies() {}
 
-  /** Measures copies of some sizes; adds what each takes, and the bytes a second. */
+  /** Measures copies of some sizes. Adds the time of each, and the bytes a second. */
   static void measure(Comparison with, Samples samples, int region, int... sizes)
       throws IOException, InterruptedException {
     String text = run(with, region, "", Arrays.stream(sizes).boxed().toList());
@@ -28,7 +28,7 @@ final class MemoryCopies {
     }
   }
 
-  /** Measures copies of some sizes from anywhere; adds what each takes. */
+  /** Measures copies of some sizes from random places. Adds the time of each. */
   static void measureRandom(Comparison with, Samples samples, int region, int... sizes)
       throws IOException, InterruptedException {
     String text = run(with, region, RANDOM, Arrays.stream(sizes).boxed().toList());
@@ -38,10 +38,10 @@ final class MemoryCopies {
   }
 
   /**
-   * Measures copies of a size between memory and some buffers in turns, beside something else that
-   * has as many; adds those of one direction.
+   * Measures copies of a size between memory and some buffers in turns, as the lower bound of a
+   * figure that uses as many buffers. Adds the copies of one direction.
    *
-   * @param beside what their name ends in
+   * @param beside the end of their name
    */
   static void measureBeside(
       Comparison with,
@@ -57,7 +57,7 @@ final class MemoryCopies {
     add(samples, beside, into, shown(region, figure(into), piece), size, text);
   }
 
-  /** Runs the program; {@code figure} is the only one that it measures, unless it is empty. */
+  /** Runs the program. It measures only {@code figure}, or everything when that is empty. */
   private static String run(Comparison with, int region, String figure, List<?> pieces)
       throws IOException, InterruptedException {
     List<Object> arguments = new ArrayList<>(List.of(with.limitRegion(), region));
@@ -89,7 +89,7 @@ final class MemoryCopies {
     return "MemoryCopy " + region + (figure.isEmpty() ? " " : " " + figure + " ") + piece;
   }
 
-  /** The line of copies of a size. */
+  /** The output line for copies of a size. */
   static String line(String text, int size) {
     for (String line : text.split("\n")) {
       if (line.startsWith("piece " + size + " ")) {
@@ -99,12 +99,12 @@ final class MemoryCopies {
     throw new IllegalArgumentException("no copies of " + size + " bytes in: " + text);
   }
 
-  /** What copies from one piece to the next are called. */
+  /** The name of copies in order. */
   static String name(boolean into, int size) {
     return "memory copy of " + Samples.bytes(size) + (into ? ", into a mapping" : ", out of one");
   }
 
-  /** What copies from random places are called. */
+  /** The name of copies from random places. */
   static String random(int size) {
     return "memory copy of " + Samples.bytes(size) + ", from anywhere";
   }

@@ -9,30 +9,31 @@ import java.io.IOException;
 import java.util.Map;
 
 /**
- * Bytes of heap that a file and a small value cost a namenode, and what the servers allocate for an
- * operation. Their JVMs tell it themselves, in clusters that are measured for nothing else.
+ * The heap that a file and a small value take in a namenode, and the bytes that servers allocate
+ * for an operation. The JVMs of the servers report them, in clusters that are used for nothing
+ * else.
  */
 final class MemorySection extends Section {
   private static final String BYTES = "bytes";
 
-  /** The most that a file may cost. */
+  /** The most bytes that a file may take. */
   private static final double FILE_BYTES = 200;
 
-  /** What the measuring itself allocates is less than this, spread over the operations. */
+  /** The measurement itself allocates less than this for each operation. */
   private static final double NOTHING = 0.5;
 
   private static final int LOOKUPS = 1_000_000;
   private static final int TRANSFERS = 75_000;
 
-  /** How often allocation is measured until it can be believed. */
+  /** How often allocation is measured before the section fails. */
   private static final int TRIES = 3;
 
-  /** Small values of a namenode, fewer bytes than it has for them on a machine with 8 GiB. */
+  /** Small values in a namenode. A machine with 8 GiB has memory for more. */
   private static final int VALUES = 200_000;
 
   private static final int[] VALUE_SIZES = {16, 100, 1 << 10};
 
-  /** The files that one namenode is to hold. */
+  /** The number of files that one namenode should hold. */
   private static final int MOST_FILES = 10_000_000;
 
   private static final String FILE = "namenode, a file";
@@ -52,7 +53,7 @@ final class MemorySection extends Section {
 
   @Override
   protected int runs() {
-    // It is the same each time, as long as nothing else is wrong.
+    // Every run gives the same result.
     return 1;
   }
 
@@ -110,7 +111,7 @@ final class MemorySection extends Section {
     }
   }
 
-  /** Bytes of all small values, as df says; those at datanodes are none. */
+  /** The bytes of all small values in the output of df. Values at datanodes do not count. */
   static double smallBytes(String usage) {
     for (String line : usage.split("\n")) {
       if (line.contains(" of small values ")) {
@@ -146,10 +147,10 @@ final class MemorySection extends Section {
   private void allocation(String name, Jvm server, String load, int operations)
       throws IOException, InterruptedException {
     String command = load + " --touch false -w 0 -k ";
-    // The first time lets the server compile and load what it needs.
+    // In the first run the server compiles and loads classes.
     with.programs().run(cluster.iobench(command + 2 * operations, false));
     for (int i = 1; ; i++) {
-      // What a client costs that comes and goes is in both.
+      // The cost of a client's start and end is in both.
       long once = allocated(server, command + operations);
       long twice = allocated(server, command + 2 * operations);
       double each = (double) (twice - once) / operations;

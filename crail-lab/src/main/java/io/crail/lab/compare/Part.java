@@ -26,17 +26,19 @@ enum Part {
     this.factory = factory;
   }
 
-  /** The word on the command line. */
+  /** The name on the command line. */
   String word() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** What it is about. */
+  /** The title. */
   String title() {
     return title;
   }
 
-  /** Whether HDFS is measured too. Those where it is follow each other: it takes long to start. */
+  /**
+   * Whether the section uses HDFS. Such sections follow each other, since HDFS takes long to start.
+   */
   boolean isBesideHdfs() {
     return this == LOOKUP || this == HDFS || this == RANDOM;
   }
@@ -46,7 +48,7 @@ enum Part {
     return factory.apply(with);
   }
 
-  /** All words. */
+  /** All names. */
   static List<String> words() {
     return Arrays.stream(values()).map(Part::word).toList();
   }

@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Draws what sections have measured. Stateless. */
+/** Draws the figures of sections. Stateless. */
 final class Plots {
   private Plots() {}
 

@@ -8,13 +8,14 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Reads from random places of an open file: over TCP beside a bare ping-pong with answers of the
- * same size and beside HDFS, on the datanode's host beside copies from random places.
+ * Reads from random places of an open file. Over TCP they are compared with a bare ping-pong with
+ * answers of the same size, and with HDFS. On the datanode's host they are compared with copies
+ * from random places.
  */
 final class RandomReadSection extends Section {
   private static final int[] SIZES = {4, 1 << 10, 4 << 10, 64 << 10, 256 << 10};
 
-  /** Those whose answers a ping-pong can have. */
+  /** Sizes that an answer of the ping-pong can have. */
   private static final int[] SMALL_SIZES = {4, 1 << 10, 4 << 10};
 
   private static final int[] LARGE_SIZES = {64 << 10, 256 << 10};
@@ -44,7 +45,7 @@ final class RandomReadSection extends Section {
     inTurn(this::echo, () -> measure("TCP", " -k 10000 -w 10000", SMALL_SIZES), this::hdfs);
     inTurn(
         () -> MemoryCopies.measureRandom(with, samples, FILE_BYTES, SMALL_SIZES),
-        // A microsecond each: as long as it takes until the code is compiled.
+        // An operation takes a microsecond, so it needs this many until the code is compiled.
         () -> measure("mapped", " -k 200000 -w 300000", SMALL_SIZES));
     if (isFirstRun()) {
       measure("TCP", " -k 4000 -w 4000", LARGE_SIZES);

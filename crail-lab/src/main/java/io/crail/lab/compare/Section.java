@@ -14,47 +14,50 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A part of a comparison: what belongs together, measured alternately. Used by one thread, once.
+ * A part of a comparison: figures that belong together and are measured alternately. Used by one
+ * thread, once.
  */
 abstract class Section {
-  /** One operation at a time, and as many as Redis' users put into a pipeline. */
+  /**
+   * Many in flight: as many as Redis' users put into a pipeline. Other figures have one in flight.
+   */
   static final int DEPTH = 128;
 
-  /** Operations of a client with so many in flight until all its code is compiled. */
+  /** Operations of a client at this depth until all its code is compiled. */
   static final int DEEP_WARM_UP = 2_500_000;
 
-  /** What all sections share. */
+  /** The common part of all sections. */
   protected final Comparison with;
 
-  /** What was measured. */
+  /** The figures. */
   protected final Samples samples;
 
-  /** What it is compared with. */
+  /** The comparisons. */
   protected final Goals goals;
 
   private final List<Plot> plots = new ArrayList<>();
   private int run;
 
-  /** Takes a figure, or some that belong together. */
+  /** Takes one figure, or several that belong together. */
   @FunctionalInterface
   protected interface Step {
-    /** Takes it. */
+    /** Takes the figures. */
     void take() throws IOException, InterruptedException;
   }
 
-  /** Creates a section that has not measured anything. */
+  /** Creates a section without figures. */
   Section(Comparison with) {
     this(with, new Samples(line -> with.say("    " + line)));
   }
 
-  /** Creates a section that puts what it measures there. */
+  /** Creates a section that adds its figures to {@code samples}. */
   Section(Comparison with, Samples samples) {
     this.with = with;
     this.samples = samples;
     this.goals = new Goals(samples);
   }
 
-  /** Measures everything as often as is wanted. */
+  /** Takes all figures, as often as the options say. */
   final void measure() throws IOException, InterruptedException {
     try {
       prepare();
@@ -73,24 +76,24 @@ abstract class Section {
     return with.options().runs();
   }
 
-  /** Starts and fills what it measures; {@link #end} is called however it ends. */
+  /** Starts and fills the servers. {@link #end} is called in any case. */
   protected void prepare() throws IOException, InterruptedException {}
 
-  /** Measures each figure once, those that are compared right after each other. */
+  /** Takes each figure once. Figures that are compared are taken directly one after the other. */
   protected abstract void run() throws IOException, InterruptedException;
 
-  /** Ends what only it uses. */
+  /** Ends the servers that only this section uses. */
   protected void end() throws IOException, InterruptedException {}
 
-  /** Says what is compared with what. */
+  /** Adds the comparisons. */
   protected abstract void compare();
 
-  /** What was measured. */
+  /** The figures. */
   final Samples samples() {
     return samples;
   }
 
-  /** What it was compared with. */
+  /** The comparisons. */
   final Goals goals() {
     return goals;
   }
@@ -106,9 +109,9 @@ abstract class Section {
   }
 
   /**
-   * Takes figures that are compared, right after each other. Each run begins with another of them,
-   * so that what one leaves behind, or a machine that becomes slower, does not always meet the
-   * same.
+   * Takes figures that are compared, directly one after the other. Each run begins with another
+   * figure. So the effects of an earlier figure, and a machine that becomes slower, do not always
+   * hit the same one.
    */
   protected final void inTurn(Step... steps) throws IOException, InterruptedException {
     for (int i = 0; i < steps.length; i++) {
@@ -116,12 +119,12 @@ abstract class Section {
     }
   }
 
-  /** Whether this is the first run, in which figures are taken too that nothing is demanded of. */
+  /** Whether this is the first run. Figures without a goal are taken in it alone. */
   protected final boolean isFirstRun() {
     return run == 0;
   }
 
-  /** Whether there is something to compare with. */
+  /** Whether a peer is there. */
   protected final boolean has(Comparison.Peer peer) {
     return with.has(peer);
   }
@@ -144,15 +147,13 @@ abstract class Section {
     latency(name, shown, with.iobench(arguments, mapped));
   }
 
-  /** Latencies that a benchmark has printed. */
+  /** Latencies in the output of a benchmark. */
   protected final void latency(String name, String shown, String text) {
     samples.add(name, "us p50", shown, Samples.number(text, "p50"));
     samples.add(name, "us p99", shown, Samples.number(text, "p99"));
   }
 
-  /**
-   * What a benchmark has printed of the last of its experiments; those before have warmed it up.
-   */
+  /** The output of a benchmark's last experiment. The earlier ones are its warm-up. */
   static String lastExperiment(String text) {
     int begin = text.lastIndexOf("\nexperiment ");
     int end = text.indexOf("\nsummary of ", Math.max(0, begin));
@@ -162,13 +163,13 @@ abstract class Section {
     return text.substring(begin + 1, end + 1);
   }
 
-  /** Bytes a second of an iobench command with several experiments, of which the median counts. */
+  /** Bytes a second of an iobench command with several experiments. Their median counts. */
   protected final void bytes(String name, String arguments, boolean mapped)
       throws IOException, InterruptedException {
     bytes(name, LabCluster.shown("iobench", arguments, mapped), with.iobench(arguments, mapped));
   }
 
-  /** Bytes a second that a benchmark with several experiments has printed. */
+  /** Bytes a second in the output of a benchmark with several experiments. */
   protected final void bytes(String name, String shown, String text) {
     String summary = text.substring(text.indexOf("throughput MB/s"));
     samples.add(name, "MB/s", shown, Samples.number(summary, "median"));
@@ -177,7 +178,7 @@ abstract class Section {
   /**
    * Runs iobench for several sizes, one after the other in one process.
    *
-   * @return what it printed for each size
+   * @return the output for each size
    */
   protected final Map<Integer, String> sweep(String arguments, int[] sizes, boolean mapped)
       throws IOException, InterruptedException {
@@ -189,12 +190,12 @@ abstract class Section {
     return parts;
   }
 
-  /** The option of some sizes. */
+  /** The option for several sizes. */
   protected static String sizesOf(int... sizes) {
     return " -s " + String.join(",", Arrays.stream(sizes).mapToObj(String::valueOf).toList());
   }
 
-  /** What iobench has printed for one of several sizes. */
+  /** The output of iobench for one of several sizes. */
   static String part(String text, int size) {
     String begin = "\nsize " + size + "\n";
     int at = text.indexOf(begin);
@@ -205,7 +206,7 @@ abstract class Section {
     return text.substring(at + begin.length(), next < 0 ? text.length() : next + 1);
   }
 
-  /** Operations a second of Redis, where there is one. */
+  /** Operations a second of Redis, if it is there. */
   protected final void redisRate(String name, Redis.Load load)
       throws IOException, InterruptedException {
     if (has(Comparison.Peer.REDIS)) {
@@ -213,7 +214,7 @@ abstract class Section {
     }
   }
 
-  /** Latencies of Redis, where there is one. */
+  /** Latencies of Redis, if it is there. */
   protected final void redisLatency(String name, Redis.Load load)
       throws IOException, InterruptedException {
     if (has(Comparison.Peer.REDIS)) {

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Processor time that servers use while iobench measures: between the lines that it prints when all
- * workers are about to begin and when the last one has ended. So nothing of its start and of its
- * warm-up counts; of several experiments the last one does. Used by one thread, for one command.
+ * The processor time of servers while iobench measures: between the lines that iobench prints when
+ * all workers are about to begin and when the last one has ended. So start and warm-up do not
+ * count. Of several experiments the last one counts. Used by one thread, for one command.
  */
 public final class ServerTime implements Consumer<String> {
   private static final String BEGIN = "starting benchmark";
@@ -24,16 +24,16 @@ public final class ServerTime implements Consumer<String> {
   private IOException failure;
 
   /**
-   * Creates a clock that stands.
+   * Creates a stopped clock.
    *
-   * @param port whose connections are counted
+   * @param port the port whose connections are counted
    */
   public ServerTime(List<Process> servers, int port) {
     this.servers = servers;
     this.port = port;
   }
 
-  /** Takes a line of iobench. */
+  /** Reads a line of iobench. */
   @Override
   public void accept(String line) {
     try {
@@ -59,9 +59,9 @@ public final class ServerTime implements Consumer<String> {
   }
 
   /**
-   * Seconds of all servers together.
+   * The seconds of all servers together.
    *
-   * @throws IOException when they cannot be found, or iobench did not say when it measured
+   * @throws IOException when they cannot be found, or iobench did not print when it measured
    */
   public double seconds() throws IOException {
     if (failure != null) {
@@ -73,7 +73,7 @@ public final class ServerTime implements Consumer<String> {
     return seconds;
   }
 
-  /** Connections that the port had when it began, those of others than clients too. */
+  /** Open connections to the port at the beginning, including those of other programs. */
   public int connections() {
     return connections;
   }

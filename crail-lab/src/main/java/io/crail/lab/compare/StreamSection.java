@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Streams: of 1 MiB beside iperf3 or a memory copy, and with smaller buffers of the application,
- * through the stream's own buffer and without.
+ * Streams: with operations of 1 MiB, compared with iperf3 or a memory copy; and with smaller
+ * operations, through buffered and direct streams.
  */
 final class StreamSection extends Section {
   private static final int PIECE = 1 << 20;
@@ -24,7 +24,7 @@ final class StreamSection extends Section {
   private static final boolean[] BUFFERED = {true, false};
   private static final double OF_IPERF = 0.9;
 
-  /** A copy that takes at most 1.2 times as long. */
+  /** A stream may take 1.2 times as long as a copy. */
   private static final double OF_COPY = 0.83;
 
   private static final int IN_FLIGHT = 8;
@@ -33,28 +33,28 @@ final class StreamSection extends Section {
   private static final int WHOLE = 512 << 20;
 
   /**
-   * Experiments before those that count: HotSpot compiles beside them for some seconds, and each
+   * Experiments before the measured ones. HotSpot compiles during them for some seconds, and each
    * block is used for the first time.
    */
   private static final int DROPPED = 11;
 
   private static final int EXPERIMENTS = 7;
 
-  /** More, for they take less than half the time. */
+  /** More experiments, since each takes less than half the time. */
   private static final int DROPPED_MAPPED = 16;
 
   private static final int EXPERIMENTS_MAPPED = 9;
 
-  /** Bytes that are copied, more than any cache has. */
+  /** Bytes to copy, more than any cache has. */
   private static final int COPIED = 512 << 20;
 
-  /** Pieces of at most 8 KiB that cost little each. */
+  /** Number of pieces of at most 8 KiB, which take little time each. */
   private static final int MANY = 32 << 10;
 
-  /** Pieces of 64 KiB, until they are compiled. */
+  /** Number of pieces of 64 KiB until the code is compiled. */
   private static final int SOME = 8 << 10;
 
-  /** Over TCP each piece may wait for an answer: more would take longer than they tell. */
+  /** Over TCP each piece may wait for an answer, so that more pieces would take too long. */
   private static final int WAITING = 4 << 10;
 
   private final boolean mapped;
@@ -89,7 +89,7 @@ final class StreamSection extends Section {
   private void sweep() throws IOException, InterruptedException {
     for (String type : TYPES) {
       for (boolean buffered : BUFFERED) {
-        // Those of a line are measured in one process, with as many pieces of each size.
+        // All sizes of a line are measured in one process, with the same number of pieces.
         if (mapped || buffered) {
           sweep(type, buffered, MANY, 1 << 10, 8 << 10);
           sweep(type, buffered, SOME, 64 << 10);
@@ -113,7 +113,7 @@ final class StreamSection extends Section {
     }
   }
 
-  /** Several experiments in one process, after others: the median is of compiled code. */
+  /** Several experiments in one process, after others. So the median is of compiled code. */
   private String whole() {
     String pieces = " -s " + PIECE + " -k " + WHOLE / PIECE + " --touch false";
     String drop = " --drop " + (mapped ? DROPPED_MAPPED : DROPPED);
@@ -121,7 +121,7 @@ final class StreamSection extends Section {
     return pieces + drop + count + " -o true" + FILE;
   }
 
-  /** What a figure of so many buffers is compared with, right beside it. */
+  /** The lower bound of a figure with so many buffers, taken directly after it. */
   private void limit(String type, String figure, int buffers)
       throws IOException, InterruptedException {
     if (mapped) {
@@ -133,7 +133,7 @@ final class StreamSection extends Section {
     }
   }
 
-  /** What the network does where bytes lie as at a datanode, in no cache. */
+  /** The bare network with bytes in memory that no cache holds, as at a datanode. */
   private void bare(String type, boolean buffered, String figure)
       throws IOException, InterruptedException {
     if (!mapped && !buffered) {

@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.StringJoiner;
 
 /**
- * Medians beside those of what they are compared with, their ratios and the ratios of the single
- * runs, and whether they are what they should be. Not thread-safe.
+ * Compares medians: the ratios of medians, the ratios of single runs, and whether each meets its
+ * goal. Not thread-safe.
  */
 public final class Goals {
-  /** The unit of what a server holds, of which more is better. */
+  /** The unit for a number of files in a server, of which more is better. */
   public static final String FILES = "files";
 
   private static final String[] HEAD = {
@@ -32,22 +32,24 @@ public final class Goals {
   }
 
   /**
-   * A part of what a figure is compared with.
+   * A figure to compare with, or a part of it.
    *
-   * @param times how often it is counted, as with the two ways of a round trip
+   * @param times how often it counts; 2 for the two directions of a round trip
    */
   public record Limit(String name, int times) {}
 
   /**
    * A comparison.
    *
-   * @param figure what, for people
-   * @param unit of it and of what it is compared with
+   * @param figure the name, for people
+   * @param unit of the figure and of its limit
    * @param median of the figure
-   * @param limit what it is compared with, with its median; empty when that is the factor
+   * @param limit the figure to compare with, with its median; empty when the factor itself is the
+   *     limit
    * @param ratio of the medians
-   * @param ratios of the single runs; empty when they are no pairs
-   * @param factor what the ratio, or the median when there is no limit, must be; 0 for no goal
+   * @param ratios of the single runs; empty when the runs are not pairs
+   * @param factor the limit of the ratio, or of the median when there is no other figure; 0 for no
+   *     goal
    */
   public record Goal(
       String figure,
@@ -57,23 +59,23 @@ public final class Goals {
       double ratio,
       List<Double> ratios,
       double factor) {
-    /** Whether less is better: for all but rates and counts of what is held. */
+    /** Whether less is better: true for all except rates and numbers of files. */
     boolean less() {
       return !unit.contains("/") && !unit.equals(FILES);
     }
 
-    /** Whether something is demanded. */
+    /** Whether there is a goal. */
     public boolean isDemanded() {
       return factor > 0;
     }
 
-    /** Whether it is what it should be. */
+    /** Whether the goal is met. */
     public boolean isMet() {
       double value = limit.isEmpty() ? median : ratio;
       return less() ? value <= factor : value >= factor;
     }
 
-    /** What is demanded, in words. */
+    /** The goal in words. */
     String demand() {
       if (!isDemanded()) {
         return "";
@@ -90,7 +92,7 @@ public final class Goals {
       return isDemanded() ? isMet() ? "met" : "missed" : "";
     }
 
-    /** What came out, in a line. */
+    /** The result in a line. */
     public String sentence() {
       return figure
           + ": "
@@ -104,7 +106,7 @@ public final class Goals {
           + outcome();
     }
 
-    /** All of it by name. */
+    /** All fields by name. */
     public Map<String, Object> fields() {
       Map<String, Object> fields = new LinkedHashMap<>();
       fields.put("figure", figure);
@@ -157,12 +159,12 @@ public final class Goals {
     }
   }
 
-  /** Compares two medians: latencies must be at most, rates at least the factor. */
+  /** Compares two medians. A latency must be at most the factor, a rate at least. */
   public void add(String crail, String limit, String unit, double factor) {
     add(crail, unit, factor, new Limit(limit, 1));
   }
 
-  /** Compares a median with the sum of others; a factor of 0 demands nothing. */
+  /** Compares a median with the sum of others. A factor of 0 means no goal. */
   public void add(String crail, String unit, double factor, Limit... limits) {
     double sum = 0;
     StringJoiner text = new StringJoiner(" + ");
@@ -190,9 +192,9 @@ public final class Goals {
   }
 
   /**
-   * Compares a median with a figure of another run, maybe of another machine.
+   * Compares a median with a figure of another run, which may be of another machine.
    *
-   * @param peer what that figure is of
+   * @param peer the name of that figure
    */
   public void addRecorded(String crail, String unit, double factor, String peer, double recorded) {
     double median = samples.median(crail, unit);
@@ -207,13 +209,13 @@ public final class Goals {
             factor));
   }
 
-  /** Demands that a median is at most this, or at least for rates. */
+  /** Requires that a median is at most the factor; a rate must be at least the factor. */
   public void addAlone(String crail, String unit, double factor) {
     double median = samples.median(crail, unit);
     goals.add(new Goal(crail, unit, median, "", 1, List.of(), factor));
   }
 
-  /** The ratio of each run; none when something was not measured in each. */
+  /** The ratio of each run; empty when a figure was not taken in every run. */
   private List<Double> ratios(List<Double> values, String unit, Limit... limits) {
     List<Double> ratios = new ArrayList<>();
     for (int run = 0; run < values.size(); run++) {
@@ -235,7 +237,7 @@ public final class Goals {
     return List.copyOf(goals);
   }
 
-  /** A table in Markdown of goals of several sections: what was demanded and what came out. */
+  /** A table in Markdown with the goals of several sections and their results. */
   public static String summary(List<Goal> goals) {
     return Markdown.table(SUMMARY, goals.stream().map(Goal::shortCells).toList());
   }

@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A chart of what was measured.
+ * The description of a chart.
  *
- * @param file name of its file, without its end
- * @param title above it
- * @param what the axis of the figures, with its unit
- * @param unit of the figures that it shows
- * @param overSize whether the other axis is the size of an operation; else there are bars
+ * @param file name of its file, without its ending
+ * @param title the title
+ * @param what label of the axis of the figures, with its unit
+ * @param unit of the figures in the chart
+ * @param overSize whether the other axis is the size of an operation; otherwise there are bars
  * @param series lines, or bars of one colour
  */
 public record Plot(
@@ -20,11 +20,11 @@ public record Plot(
   /**
    * Figures that belong together.
    *
-   * @param name what the legend calls them
-   * @param points names of what was measured, by bytes of an operation or by what stands below
+   * @param name the name in the legend
+   * @param points names of the figures, by bytes of an operation or by the label below the bar
    */
   public record Series(String name, Map<String, String> points) {
-    /** Figures over sizes; {@code pattern} has a {@code %s} for the size. */
+    /** Figures over sizes. {@code pattern} has a {@code %s} for the size. */
     public static Series overSizes(String name, int[] sizes, String pattern) {
       Map<String, String> points = new LinkedHashMap<>();
       for (int size : sizes) {

@@ -9,14 +9,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** Measured values by what they are of, and their table. Not thread-safe. */
+/** Measured values by their names, and a table of them. Not thread-safe. */
 public final class Samples {
   /**
-   * What was measured.
+   * The name of a figure.
    *
-   * @param name what, for people
+   * @param name the name, for people
    * @param unit of the values
-   * @param command that gave them
+   * @param command the command that printed the values
    */
   record Metric(String name, String unit, String command) {}
 
@@ -25,12 +25,12 @@ public final class Samples {
   private final Map<Metric, List<Double>> values = new LinkedHashMap<>();
   private final Consumer<String> progress;
 
-  /** Creates samples that tell nobody. */
+  /** Creates samples without a listener. */
   public Samples() {
     this(line -> {});
   }
 
-  /** Creates samples that tell each value as it comes. */
+  /** Creates samples that report each value as it comes. */
   public Samples(Consumer<String> progress) {
     this.progress = progress;
   }
@@ -42,18 +42,18 @@ public final class Samples {
   }
 
   /**
-   * The median of what was measured under a name.
+   * The median of the values of a name.
    *
-   * @throws IllegalArgumentException when nothing was
+   * @throws IllegalArgumentException when there is no value
    */
   public double median(String name, String unit) {
     return median(values(name, unit));
   }
 
   /**
-   * What was measured under a name, in the order of the runs.
+   * The values of a name, in the order of the runs.
    *
-   * @throws IllegalArgumentException when nothing was
+   * @throws IllegalArgumentException when there is no value
    */
   public List<Double> values(String name, String unit) {
     for (Map.Entry<Metric, List<Double>> entry : values.entrySet()) {
@@ -64,7 +64,7 @@ public final class Samples {
     throw new IllegalArgumentException("nothing measured: " + name + " in " + unit);
   }
 
-  /** Everything by name, in the order in which it was first measured. */
+  /** All values by name, in the order of their first measurement. */
   public List<Map<String, Object>> fields() {
     List<Map<String, Object>> all = new ArrayList<>();
     values.forEach(
@@ -87,7 +87,7 @@ public final class Samples {
     return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
-  /** Whether nothing was measured. */
+  /** Whether there is no value. */
   public boolean isEmpty() {
     return values.isEmpty();
   }
@@ -110,7 +110,7 @@ public final class Samples {
     return Markdown.table(HEAD, rows);
   }
 
-  /** A value with three or more digits, and no more decimals than it needs for that. */
+  /** A value with at least three digits, and no more decimals than that needs. */
   static String format(double value) {
     double size = Math.abs(value);
     String pattern = size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : "%.2f";
@@ -124,7 +124,7 @@ public final class Samples {
         : size < 1 << 20 ? (size >> 10) + " KiB" : (size >> 20) + " MiB";
   }
 
-  /** A number in a text, after a word: {@code number("p50 7.5 us", "p50")} is 7.5. */
+  /** The number after a word in a text: {@code number("p50 7.5 us", "p50")} is 7.5. */
   public static double number(String text, String word) {
     String[] words = text.split("[\\s,=:]+");
     int at = Arrays.asList(words).indexOf(word);

@@ -12,8 +12,8 @@ import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
 /**
- * Messages of fixed sizes over loopback TCP, with nothing done to them: the least that any request
- * and answer can cost here.
+ * Messages of fixed sizes over loopback TCP, without any processing: the lower bound for a request
+ * and its answer on this machine.
  *
  * <pre>
  * LoopbackEcho server blocking|selector|spin requestBytes responseBytes
@@ -82,15 +82,15 @@ public final class LoopbackEcho {
   }
 
   /**
-   * What a client measured.
+   * The figures of a client.
    *
    * @param perSecond answers a second
    * @param p50Micros median time from request to answer
-   * @param p99Micros the time that one in a hundred exceeds
+   * @param p99Micros the time that one request in a hundred exceeds
    */
   record Result(double perSecond, double p50Micros, double p99Micros) {}
 
-  /** Listens on any port of the loopback interface. */
+  /** Listens on a free port of the loopback interface. */
   static ServerSocketChannel listen() throws IOException {
     ServerSocketChannel listener = ServerSocketChannel.open();
     listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -102,7 +102,7 @@ public final class LoopbackEcho {
     return ((InetSocketAddress) listener.getLocalAddress()).getPort();
   }
 
-  /** Serves one connection to its end. */
+  /** Serves one connection until it ends. */
   void serveOne(ServerSocketChannel listener) throws IOException {
     try (SocketChannel channel = listener.accept()) {
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);

@@ -14,9 +14,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * One stream over loopback TCP, with nothing done to its bytes. Either end has one buffer that it
- * uses again and again, which a cache keeps, or walks through a mapped file, as a datanode does: so
- * it shows what the memory takes of the stream.
+ * One stream over loopback TCP, without any processing of its bytes. Either end uses one buffer
+ * again and again, which stays in a cache; or it walks through a mapped file, as a datanode does.
+ * The difference is the cost of the memory.
  *
  * <pre>
  * LoopbackStream directory|file regionBytes pieceBytes cached|into|from...
@@ -29,7 +29,7 @@ public final class LoopbackStream {
   private static final double NANOS_PER_SECOND = 1e9;
   private static final double MEGA = 1e6;
 
-  /** Rounds that do not count: until code is compiled and TCP has opened its window. */
+  /** Rounds that do not count, until code is compiled and TCP has opened its window. */
   private static final int WARM_UP = 3;
 
   private static final int ROUNDS = 5;
@@ -41,13 +41,14 @@ public final class LoopbackStream {
   /**
    * Creates a stream.
    *
-   * @param from what is sent, from its begin to its end, again and again
-   * @param to where it goes, in the same way
-   * @param pieceLength the most bytes that are sent or received at once; both have a multiple of it
+   * @param from the bytes to send, from beginning to end, again and again
+   * @param to the memory for them, used in the same way
+   * @param pieceLength most bytes that are sent or received at once; the length of both buffers is
+   *     a multiple of it
    */
   LoopbackStream(ByteBuffer from, ByteBuffer to, int pieceLength) {
     if (from.capacity() % pieceLength != 0 || to.capacity() % pieceLength != 0) {
-      throw new IllegalArgumentException("the memory must hold whole pieces");
+      throw new IllegalArgumentException("the memory must be a multiple of the piece length");
     }
     this.from = from;
     this.to = to;
@@ -79,8 +80,8 @@ public final class LoopbackStream {
    *
    * @param roundLength bytes of a round
    * @param warmUp rounds that do not count
-   * @param rounds those that do
-   * @return bytes a second that arrived in the median round
+   * @param rounds measured rounds
+   * @return bytes a second received in the median round
    */
   double bytesPerSecond(long roundLength, int warmUp, int rounds)
       throws IOException, InterruptedException {
@@ -107,7 +108,10 @@ public final class LoopbackStream {
     }
   }
 
-  /** Sends to the end, or closes the channel, so that the other end does not wait for more. */
+  /**
+   * Sends all bytes. After an error it closes the channel, so that the other end does not wait for
+   * more.
+   */
   private void send(SocketChannel channel, long length, CompletableFuture<Void> sent) {
     try (channel) {
       for (long done = 0; done < length; ) {
@@ -131,7 +135,7 @@ public final class LoopbackStream {
     }
   }
 
-  /** What is left of the piece that a position of the stream is in. */
+  /** The rest of the piece at a position of the stream. */
   private ByteBuffer piece(ByteBuffer memory, long position, long left) {
     int begin = (int) (position % memory.capacity());
     int length = (int) Math.min(left, pieceLength - begin % pieceLength);

@@ -8,17 +8,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Mapped memory, such as a datanode lends. Stateless. */
+/** Mapped memory, as a datanode lends it. Stateless. */
 final class MappedMemory {
   private static final int PAGE = 4096;
 
   private MappedMemory() {}
 
   /**
-   * Maps so many bytes and touches each page.
+   * Maps {@code length} bytes and touches each page.
    *
-   * @param place a directory, in which nothing stays; or a file, which stays, so that the next
-   *     program need not wait until the system finds memory for it
+   * @param place a directory, in which no file stays; or a file, which stays, so that the system
+   *     need not find memory again for the next program
    */
   static ByteBuffer map(Path place, int length) throws IOException {
     if (!Files.isDirectory(place)) {

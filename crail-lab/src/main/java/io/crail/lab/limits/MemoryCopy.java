@@ -14,18 +14,19 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * Copies between one buffer and a mapped file, piece by piece, from its begin to its end, or out of
- * pieces anywhere: the least that a client on the datanode's host must do. Who has several
- * operations in flight has as many buffers, in turns. All memory is touched before.
+ * Copies between one buffer and a mapped file, piece by piece from beginning to end, or from pieces
+ * at random places: the lower bound for a client on the datanode's host. A client with several
+ * operations in flight has as many buffers, used in turns. All memory is touched before.
  *
  * <pre>
  * MemoryCopy directory|file regionBytes [read] [write] [random] pieceBytes[xbuffers]...
  * </pre>
  *
  * Prints a line for each piece length: {@code piece <bytes> read <MB/s> write <MB/s> plain <MB/s>
- * fetched <MB/s> random <ns>}: out of the region; into it, by the faster of a plain copy and one
- * that first reads a byte of each cache line of the page that it writes next; both of these; and
- * the time of a copy out of any piece of the region. Who names some of them gets only those.
+ * fetched <MB/s> random <ns>}. {@code read} copies out of the region. {@code write} copies into it:
+ * it is the faster of {@code plain}, a plain copy, and {@code fetched}, which first reads a byte of
+ * each cache line of the next page to write. {@code random} is the time of a copy out of a random
+ * piece of the region. With some of the three words as arguments, only these are measured.
  */
 public final class MemoryCopy {
   private static final double NANOS_PER_SECOND = 1e9;
@@ -37,30 +38,30 @@ public final class MemoryCopy {
   private static final int PAGE = 4 << 10;
   private static final int CACHE_LINE = 64;
 
-  /** What is measured. */
+  /** The figures. */
   public enum Figure {
     /** Copies out of the region, in order. */
     READ,
-    /** Copies into it, in order. */
+    /** Copies into the region, in order. */
     WRITE,
-    /** Copies out of it, from anywhere. */
+    /** Copies out of the region, from random places. */
     RANDOM;
 
     private static final List<String> NAMES = Arrays.stream(values()).map(Figure::shown).toList();
 
-    /** Its name among the arguments and in the output. */
+    /** The name among the arguments and in the output. */
     public String shown() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /** Which way bytes are copied. */
+  /** How bytes are copied. */
   enum Way {
     /** From the region to the buffers. */
     OUT,
     /** Into the region, each piece by one copy. */
     PLAIN,
-    /** Into the region page by page, after a load of each of its cache lines. */
+    /** Into the region page by page, after a load of each cache line of the page. */
     FETCHED
   }
 
@@ -68,16 +69,19 @@ public final class MemoryCopy {
   private final ByteBuffer[] buffers;
   private final int length;
 
-  /** What was read for the sake of being fetched, or the compiler would leave that out. */
+  /** Keeps the fetched bytes. Otherwise the compiler would leave the loads out. */
   private int fetched;
 
-  /** Creates a copier; {@code region} has a multiple of the bytes of each of {@code buffers}. */
+  /**
+   * Creates a copier. The length of {@code region} is a multiple of that of each of {@code
+   * buffers}.
+   */
   MemoryCopy(ByteBuffer region, ByteBuffer... buffers) {
     this.region = region;
     this.buffers = buffers;
     this.length = buffers[0].capacity();
     if (region.capacity() % length != 0) {
-      throw new IllegalArgumentException("the region must hold whole pieces");
+      throw new IllegalArgumentException("the region must be a multiple of the piece length");
     }
   }
 
@@ -110,7 +114,7 @@ public final class MemoryCopy {
     if (figures.contains(Figure.WRITE)) {
       ways.addAll(EnumSet.of(Way.PLAIN, Way.FETCHED));
     }
-    // Lets the loops be compiled.
+    // Lets HotSpot compile the loops.
     for (Way way : ways) {
       bytesPerSecond(way, 1);
     }
@@ -138,7 +142,10 @@ public final class MemoryCopy {
     line.append(String.format(Locale.ROOT, " %s %." + digits + "f", name, value));
   }
 
-  /** What one round reaches, in turns, when the machine may be busy with others in some of them. */
+  /**
+   * The medians of rounds that are taken in turns, since the machine may be busy during some of
+   * them.
+   */
   private Map<Way, Double> medians(Set<Way> ways) {
     Map<Way, double[]> rounds = new EnumMap<>(Way.class);
     for (int i = 0; i < ROUNDS; i++) {
@@ -156,7 +163,7 @@ public final class MemoryCopy {
     return values;
   }
 
-  /** Copies out of some pieces anywhere; gives the time of one copy in nanoseconds. */
+  /** Copies some pieces from random places. Returns the nanoseconds of one copy. */
   double randomNanos(int count) {
     SplittableRandom random = new SplittableRandom(SEED);
     int pieces = region.capacity() / length;
@@ -167,7 +174,7 @@ public final class MemoryCopy {
     return (double) (System.nanoTime() - begin) / count;
   }
 
-  /** Copies the whole region some times; gives bytes a second. */
+  /** Copies the whole region {@code rounds} times. Returns bytes a second. */
   double bytesPerSecond(Way way, int rounds) {
     long begin = System.nanoTime();
     for (int round = 0; round < rounds; round++) {

@@ -54,7 +54,7 @@ enum WaitMode {
     }
   },
 
-  /** Nowhere: it reads again until there is something. */
+  /** Does not sleep, but reads again until there are bytes. */
   SPIN {
     @Override
     Reader reader(SocketChannel channel) throws IOException {
@@ -79,7 +79,7 @@ enum WaitMode {
 
   /** Reads from one connection. */
   interface Reader extends AutoCloseable {
-    /** Waits for bytes; gives how many there were, -1 at the end of the connection. */
+    /** Waits for bytes. Returns their number, or -1 at the end of the connection. */
     int read(ByteBuffer into) throws IOException;
 
     @Override

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the machine itself can do: bare messages over loopback and bare memory copies, in the same
- * language and with the same sizes and way of waiting as Crail, but without Crail.
+ * The limits of the machine: bare messages over loopback and bare memory copies, in the same
+ * language, with the same sizes and ways of waiting as Crail, but without Crail.
  */
 package io.crail.lab.limits;

@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Where the time of a run goes: how long each kind of program took, and how often. Thread-safe. */
+/**
+ * How the time of a run was used: how long each kind of program took, and how often it ran.
+ * Thread-safe.
+ */
 public final class Account {
   private static final double NANOS_PER_SECOND = 1e9;
 
@@ -20,7 +23,7 @@ public final class Account {
     }
   }
 
-  /** Adds the time since {@code beginNanos} of {@link System#nanoTime} to what it was used for. */
+  /** Adds the time since {@code beginNanos} of {@link System#nanoTime} to a use. */
   synchronized void since(long beginNanos, String what) {
     add(what, System.nanoTime() - beginNanos);
   }
@@ -31,9 +34,9 @@ public final class Account {
   }
 
   /**
-   * Tells what has taken the time, the most first, and forgets it.
+   * Returns the uses of the time, the longest first, and resets them.
    *
-   * @param allNanos all time, so that what nobody has told of is in a line of its own
+   * @param allNanos all time; the part without a use gets its own line
    */
   public synchronized List<String> close(long allNanos) {
     List<String> lines = new ArrayList<>();
@@ -54,7 +57,7 @@ public final class Account {
     return String.format(Locale.ROOT, "%7.1f s  %s", nanos / NANOS_PER_SECOND, what);
   }
 
-  /** What kind of program a command is: its name, and what a benchmark measures. */
+  /** The kind of a program: its name, and the type that a benchmark measures. */
   public static String kind(List<String> command) {
     for (int i = 0; i < command.size(); i++) {
       String word = command.get(i);

@@ -6,12 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** HDFS with one datanode, as Hadoop starts it for its own tests, in a process of its own. */
+/** HDFS with one datanode, as Hadoop starts it for its own tests, in its own process. */
 public final class Hdfs {
   private static final long START_NANOS = 90_000_000_000L;
   private static final int POLL_MILLIS = 200;
 
-  /** One datanode has one copy of each block; so has Crail. */
+  /** One datanode has one copy of each block. So has Crail. */
   public static final String SETTING = "dfs.replication=1";
 
   private final String root;
@@ -23,10 +23,10 @@ public final class Hdfs {
   }
 
   /**
-   * Starts it and waits until it serves.
+   * Starts HDFS and waits until it serves.
    *
-   * @param jars directory of all that it needs
-   * @param data directory of its blocks
+   * @param jars directory of all jars that it needs
+   * @param data directory for its blocks
    */
   public static Hdfs start(Programs programs, Path jars, Path data)
       throws IOException, InterruptedException {
@@ -52,7 +52,7 @@ public final class Hdfs {
                 "-writeDetails",
                 ready.toString()));
     long deadline = begin + START_NANOS;
-    // It is written when everything is up.
+    // This file is written when all servers are up.
     while (!Files.exists(ready)) {
       if (!process.isAlive() || System.nanoTime() - deadline > 0) {
         throw new IOException("HDFS does not start: " + programs.log("hdfs"));

@@ -13,7 +13,7 @@ public final class Iperf {
 
   private Iperf() {}
 
-  /** Runs both ends for a second; gives megabytes a second that arrived. */
+  /** Runs both ends for a second. Returns the received megabytes a second. */
   public static double megabytes(Programs programs) throws IOException, InterruptedException {
     String port = String.valueOf(LabCluster.freePort());
     Process server =
@@ -31,7 +31,7 @@ public final class Iperf {
     return "iperf3 -c 127.0.0.1 " + String.join(" ", OPTIONS);
   }
 
-  /** The server has no way to tell when it is there, and a client that comes too early fails. */
+  /** The server does not report when it is ready, and a client that comes too early fails. */
   private static String retry(Programs programs, List<String> client)
       throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(client);
@@ -48,7 +48,7 @@ public final class Iperf {
     }
   }
 
-  /** Megabytes a second that arrived, in what iperf3 printed. */
+  /** The received megabytes a second in the output of iperf3. */
   public static double parse(String text) {
     for (String line : text.split("\n")) {
       if (line.contains("receiver")) {

@@ -14,7 +14,7 @@ import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
 /**
- * Looks into the memory of another JVM of this host that was started for it. Used by one thread.
+ * Reads memory figures of another JVM of this host, which was started for this. Used by one thread.
  */
 public final class Jvm implements AutoCloseable {
   private static final int COLLECTIONS = 10;
@@ -34,7 +34,10 @@ public final class Jvm implements AutoCloseable {
             connection, ManagementFactory.THREAD_MXBEAN_NAME, ThreadMXBean.class);
   }
 
-  /** What a JVM must be started with so that {@link #connect} finds it; loopback only. */
+  /**
+   * The options with which a JVM must be started so that {@link #connect} finds it. It listens on
+   * loopback only.
+   */
   public static String options(int port) {
     String key = "-Dcom.sun.management.jmxremote.";
     return String.join(
@@ -47,14 +50,14 @@ public final class Jvm implements AutoCloseable {
         "-Djava.rmi.server.hostname=127.0.0.1");
   }
 
-  /** Connects to a JVM that runs. */
+  /** Connects to a running JVM. */
   public static Jvm connect(int port) throws IOException {
     return new Jvm(
         JMXConnectorFactory.connect(
             new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + port + "/jmxrmi")));
   }
 
-  /** Bytes of heap in use when another collection finds nothing more. */
+  /** Bytes of heap in use. Collects garbage until the number stays the same. */
   public long usedHeapBytes() {
     long used = Long.MAX_VALUE;
     for (int i = 0; i < COLLECTIONS; i++) {
@@ -69,8 +72,8 @@ public final class Jvm implements AutoCloseable {
   }
 
   /**
-   * Bytes of heap that each thread which lives has allocated so far, by its id, but for those that
-   * answer this.
+   * Bytes of heap that each living thread has allocated so far, by thread id. The threads that
+   * answer this request are left out.
    */
   public Map<Long, Long> allocatedBytes() {
     long[] ids = threads.getAllThreadIds();
@@ -90,14 +93,14 @@ public final class Jvm implements AutoCloseable {
   }
 
   /**
-   * Bytes that threads have allocated between two looks at them.
+   * Bytes that threads have allocated between two readings.
    *
-   * @throws IOException when one has ended: what it has allocated, nobody knows any more
+   * @throws IOException when a thread has ended, since its allocation is unknown then
    */
   public static long allocatedBetween(Map<Long, Long> before, Map<Long, Long> after)
       throws IOException {
     if (!after.keySet().containsAll(before.keySet())) {
-      throw new IOException("a thread has ended, and nobody knows what it has allocated");
+      throw new IOException("a thread has ended, so its allocation is unknown");
     }
     long sum = 0;
     for (Map.Entry<Long, Long> thread : after.entrySet()) {

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Namenodes and a datanode as processes of their own, and the commands of their client. */
+/** Namenodes and a datanode in their own processes, and the commands of their clients. */
 public final class LabCluster {
   private static final long START_NANOS = 60_000_000_000L;
   private static final int POLL_MILLIS = 200;
@@ -33,31 +33,31 @@ public final class LabCluster {
   }
 
   /**
-   * What a cluster is like.
+   * The setup of a cluster.
    *
-   * @param namenodes how many
+   * @param namenodes the number of namenodes
    * @param settings options of all commands, of servers and clients
    * @param namenodeJvm options of the JVM of each namenode
    * @param datanodeJvm options of the JVM of the datanode
    */
   public record Setup(
       int namenodes, List<String> settings, String namenodeJvm, String datanodeJvm) {
-    /** One namenode, and nothing set. */
+    /** One namenode, and no settings. */
     public static final Setup PLAIN = new Setup(1, List.of(), "", "");
 
-    /** The same with more options. */
+    /** The same setup with more options. */
     public Setup with(String... more) {
       List<String> all = new ArrayList<>(settings);
       all.addAll(List.of(more));
       return new Setup(namenodes, List.copyOf(all), namenodeJvm, datanodeJvm);
     }
 
-    /** The same with options of the servers' JVMs. */
+    /** The same setup with options of the servers' JVMs. */
     public Setup withJvms(String namenode, String datanode) {
       return new Setup(namenodes, settings, namenode, datanode);
     }
 
-    /** The same with another number of namenodes. */
+    /** The same setup with another number of namenodes. */
     public Setup of(int count) {
       return new Setup(count, settings, namenodeJvm, datanodeJvm);
     }
@@ -70,11 +70,11 @@ public final class LabCluster {
   }
 
   /**
-   * Starts all of it and waits until a file can be written.
+   * Starts all servers and waits until a file can be written.
    *
    * @param crail the launcher
    * @param regions directory of the datanode's memory
-   * @param bytes how much it lends
+   * @param bytes how many bytes the datanode lends
    */
   public static LabCluster start(
       Programs programs, String crail, Path regions, long bytes, Setup setup)
@@ -104,7 +104,7 @@ public final class LabCluster {
     return jvm.isEmpty() ? Map.of() : Map.of("JDK_JAVA_OPTIONS", jvm);
   }
 
-  /** Ends its processes. */
+  /** Ends the processes. */
   public void stop() throws InterruptedException {
     programs.stop(datanode);
     for (Process namenode : namenodes) {
@@ -112,13 +112,13 @@ public final class LabCluster {
     }
   }
 
-  /** What the launcher says that it is. */
+  /** The version that the launcher prints. */
   public static String version(Programs programs, String crail)
       throws IOException, InterruptedException {
     return programs.run(List.of(crail, "--version")).split("\n")[0].split(",")[0];
   }
 
-  /** A port that nobody has now. */
+  /** A port that is free now. */
   public static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();
@@ -145,7 +145,7 @@ public final class LabCluster {
     return List.copyOf(namenodes);
   }
 
-  /** Where the first namenode listens. */
+  /** The port of the first namenode. */
   public int port() {
     return port;
   }
@@ -155,7 +155,7 @@ public final class LabCluster {
     return datanode;
   }
 
-  /** Where the namenodes are, as the configuration names it. */
+  /** The addresses of the namenodes, as the configuration has them. */
   public String addresses() {
     return addresses;
   }

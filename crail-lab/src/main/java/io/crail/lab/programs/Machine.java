@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** What the figures were measured on, and how busy it was with something else. */
+/** The machine that is measured, and its load by other programs. */
 public final class Machine {
-  /** As Linux shows it to programs, whatever it counts with. */
+  /** The unit of /proc, whatever the kernel counts with. */
   private static final double TICKS_PER_SECOND = 100;
 
   /** The state of an open connection in the kernel's tables. */
@@ -32,22 +32,22 @@ public final class Machine {
         Runtime.version());
   }
 
-  /** The share of one processor that was busy for some time; of all processors, more than 1. */
+  /** How many processors were busy on average for some time, as a fraction. */
   public static double busyProcessors(long millis) throws IOException, InterruptedException {
     long[] before = processorTimes();
     Thread.sleep(millis);
     return busyShare(before, processorTimes()) * Runtime.getRuntime().availableProcessors();
   }
 
-  /** The busy part of the time between two looks at all time and idle time, from 0 to 1. */
+  /** The busy part of the time between two readings of total and idle time, from 0 to 1. */
   public static double busyShare(long[] before, long[] after) {
     double total = after[0] - before[0];
     double idle = after[1] - before[1];
-    // What the kernel counts as idle may become less.
+    // The kernel's idle time may decrease.
     return total <= 0 ? 0 : Math.max(0, Math.min(1, (total - idle) / total));
   }
 
-  /** All time and idle time of all processors, in ticks. */
+  /** Total and idle time of all processors, in ticks. */
   private static long[] processorTimes() throws IOException {
     String line = Files.readAllLines(Path.of("/proc/stat")).get(0);
     String[] fields = line.trim().split("\\s+");
@@ -62,12 +62,12 @@ public final class Machine {
   /** Processor time of a process so far, in user and in system mode. */
   public static double processorSeconds(long pid) throws IOException {
     String stat = Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.US_ASCII);
-    // Behind the name, which may hold blanks: state is field 3, user time 14, system time 15.
+    // After the name, which may hold blanks: state is field 3, user time 14, system time 15.
     String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
     return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_PER_SECOND;
   }
 
-  /** Connections that are open to a port of this host, by IPv4 or IPv6. */
+  /** Open connections to a port of this host, over IPv4 or IPv6. */
   public static int connectionsTo(int port) throws IOException {
     int count = 0;
     for (String table : new String[] {"/proc/net/tcp", "/proc/net/tcp6"}) {
@@ -78,7 +78,7 @@ public final class Machine {
     return count;
   }
 
-  /** Counts them in a table of the kernel: number, own address and port, peer's, state. */
+  /** Counts them in a table of the kernel: number, local address and port, remote ones, state. */
   public static int connectionsTo(int port, List<String> table) {
     String own = String.format(Locale.ROOT, ":%04X", port);
     int count = 0;

@@ -9,11 +9,14 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** What all measurements have: processes and files that go with them, and a report. Stateless. */
+/**
+ * The common part of all measurements: their processes and files, which end with them, and a
+ * report. Stateless.
+ */
 public final class Measurement {
   private Measurement() {}
 
-  /** Measures, and gives what is to be printed. */
+  /** Measures, and returns the report. */
   @FunctionalInterface
   public interface Body {
     /**
@@ -24,19 +27,19 @@ public final class Measurement {
     String report(Programs programs, Path regions) throws IOException, InterruptedException;
   }
 
-  /** Measures, prints the report and writes it to the file that {@code --out} names. */
+  /** Measures, prints the report and writes it to the file given with {@code --out}. */
   public static void run(String[] args, Body body) throws IOException, InterruptedException {
     String file = option(args, "--out", "");
     run(System.out, file.isEmpty() ? null : Path.of(file), body);
   }
 
-  /** Measures, prints the report and writes it to a file too, unless that is null. */
+  /** Measures, prints the report, and writes it to a file unless that is null. */
   public static void run(PrintStream out, Path file, Body body)
       throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory("crail-measure");
     Path regions = Files.createTempDirectory(Path.of("/dev/shm"), "crail-measure");
     Programs programs = new Programs(directory);
-    // However this process ends, by a signal too, its programs end and its files go.
+    // When this process ends, even by a signal, its programs end and its files are deleted.
     Runtime.getRuntime()
         .addShutdownHook(new Thread(() -> cleanUp(programs, directory, regions), "cleanup"));
     try {
@@ -46,7 +49,7 @@ public final class Measurement {
         Files.writeString(file, report);
       }
     } catch (IOException e) {
-      // A program that was ended by the clean-up is no news.
+      // The clean-up has ended the program, so its error is not reported.
       if (!programs.isClosed()) {
         throw e;
       }

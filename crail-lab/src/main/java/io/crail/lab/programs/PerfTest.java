@@ -17,7 +17,7 @@ public final class PerfTest {
   /**
    * One end.
    *
-   * @param processor that it runs on
+   * @param processor the processor on which it runs
    * @param device such as "rxe0"
    * @param address of the device
    */
@@ -32,17 +32,17 @@ public final class PerfTest {
 
   /** A line of results: the numbers of its columns. */
   public record Result(List<Double> columns) {
-    /** Of a latency: the typical one in microseconds, which for sends and writes is one way. */
+    /** For a latency: the typical one in microseconds. For sends and writes it is one way. */
     public double typicalMicros() {
       return columns.get(4);
     }
 
-    /** Of a bandwidth: megabytes a second on average. */
+    /** For a bandwidth: megabytes a second on average. */
     public double megabytes() {
       return columns.get(3);
     }
 
-    /** Of a bandwidth: messages a second. */
+    /** For a bandwidth: messages a second. */
     public double messages() {
       return columns.get(4) * 1e6;
     }
@@ -74,7 +74,7 @@ public final class PerfTest {
     return command;
   }
 
-  /** The server has no way to tell when it is there, and a client that comes too early fails. */
+  /** The server does not report when it is ready, and a client that comes too early fails. */
   private String retry(List<String> ask) throws IOException, InterruptedException {
     for (int i = 1; ; i++) {
       try {
@@ -88,7 +88,7 @@ public final class PerfTest {
     }
   }
 
-  /** The last line that is all numbers. */
+  /** The last line that has only numbers. */
   public static Result parse(String text) {
     List<Double> last = List.of();
     for (String line : text.split("\n")) {
@@ -107,7 +107,7 @@ public final class PerfTest {
     List<Double> columns = new ArrayList<>();
     for (String word : line.trim().split("\\s+")) {
       try {
-        // What the C library prints for a deviation that rounding made imaginary.
+        // The C library prints nan when rounding makes the variance negative.
         columns.add(word.endsWith("nan") ? Double.NaN : Double.valueOf(word));
       } catch (NumberFormatException e) {
         return List.of();

@@ -19,9 +19,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The processes of one run: those that are waited for, and those that serve until they are stopped.
- * Used by one thread; another may {@link #close} it, which ends all that run, the last one first,
- * and refuses to start more.
+ * The processes of one run: programs that end by themselves, and servers that run until they are
+ * stopped. Used by one thread. Another thread may {@link #close} it, which ends all processes, the
+ * last one first, and refuses to start more.
  */
 public final class Programs implements AutoCloseable {
   private static final long PATIENCE_SECONDS = 300;
@@ -41,7 +41,7 @@ public final class Programs implements AutoCloseable {
     this.directory = directory;
   }
 
-  /** What their time was used for. */
+  /** The account of their time. */
   public Account account() {
     return account;
   }
@@ -51,16 +51,16 @@ public final class Programs implements AutoCloseable {
     return directory;
   }
 
-  /** Puts something into the environment of all that are started from now on. */
+  /** Sets an environment variable of all processes that are started from now on. */
   public void setEnvironment(String name, String value) {
     environment.put(name, value);
   }
 
   /**
-   * Runs a program to its end.
+   * Runs a program until it ends.
    *
-   * @return what it wrote to its standard output
-   * @throws IOException when it fails or does not end, with the end of what it wrote
+   * @return its standard output
+   * @throws IOException when it fails or does not end; it has the end of the output
    */
   public String run(List<String> command) throws IOException, InterruptedException {
     Path output = directory.resolve("run-" + ++logs + ".out");
@@ -85,10 +85,10 @@ public final class Programs implements AutoCloseable {
   }
 
   /**
-   * Runs a program to its end, and tells each line of its standard output at once.
+   * Runs a program until it ends, and reports each line of its standard output at once.
    *
    * @return all lines
-   * @throws IOException when it fails or does not end, with the end of what it wrote
+   * @throws IOException when it fails or does not end; it has the end of the output
    */
   public String run(List<String> command, Consumer<String> lines)
       throws IOException, InterruptedException {
@@ -99,7 +99,7 @@ public final class Programs implements AutoCloseable {
             new ProcessBuilder(command)
                 .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
                 .redirectError(errors.toFile()));
-    // Its end is the end of what is read.
+    // Reading ends when the process ends.
     CompletableFuture<?> patience =
         CompletableFuture.runAsync(
             process::destroyForcibly,
@@ -130,16 +130,16 @@ public final class Programs implements AutoCloseable {
     return text.toString();
   }
 
-  /** Starts a program that serves, and gives the first line that it writes. */
+  /** Starts a server, and returns the first line that it writes. */
   public String startAndReadLine(List<String> command) throws IOException, InterruptedException {
     return startAndReadLine(command, LINE_SECONDS);
   }
 
   /**
-   * Starts a program that serves, and gives the first line that it writes.
+   * Starts a server, and returns the first line that it writes.
    *
    * @param seconds how long that may take
-   * @throws IOException when there is none, with what it wrote to its standard error
+   * @throws IOException when there is no line; it has the standard error of the server
    */
   public String startAndReadLine(List<String> command, long seconds)
       throws IOException, InterruptedException {
@@ -153,7 +153,7 @@ public final class Programs implements AutoCloseable {
                 .redirectError(errors.toFile()));
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
     while (true) {
-      // Asked first: what it writes before its end is there when it is known to have ended.
+      // Asked before reading the file: then all output of an ended process is in the file.
       boolean ended = process.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS);
       String text = Files.readString(output);
       int end = text.indexOf('\n');
@@ -173,12 +173,12 @@ public final class Programs implements AutoCloseable {
     }
   }
 
-  /** Starts a program that serves; its output goes to a file that the directory names. */
+  /** Starts a server. Its output goes to a file in the directory. */
   public Process start(String name, List<String> command) throws IOException {
     return start(name, command, Map.of());
   }
 
-  /** Starts a program that serves, with more in its environment. */
+  /** Starts a server with additional environment variables. */
   public Process start(String name, List<String> command, Map<String, String> environment)
       throws IOException {
     ProcessBuilder builder =
@@ -195,12 +195,12 @@ public final class Programs implements AutoCloseable {
         .anyMatch(path -> !path.isEmpty() && Files.isExecutable(Path.of(path, name)));
   }
 
-  /** What a program that serves has written so far. */
+  /** The output of a server so far. */
   String log(String name) throws IOException {
     return Files.readString(directory.resolve(name + ".log"));
   }
 
-  /** The process that was started last and was not stopped. */
+  /** The process that was started last and not stopped. */
   public synchronized Process last() {
     return running.peek();
   }
@@ -220,14 +220,14 @@ public final class Programs implements AutoCloseable {
     }
   }
 
-  /** True once nothing can be started any more. */
+  /** True after {@link #close}. */
   public synchronized boolean isClosed() {
     return closed;
   }
 
   private synchronized Process start(ProcessBuilder builder) throws IOException {
     if (closed) {
-      throw new IOException("not started, for the run has ended: " + builder.command());
+      throw new IOException("not started, since the run has ended: " + builder.command());
     }
     builder.environment().putAll(environment);
     Process process = builder.start();

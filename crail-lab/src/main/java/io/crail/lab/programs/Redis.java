@@ -21,7 +21,7 @@ public final class Redis {
   private static final String OK = "+OK\r\n";
   private static final double MICROS_PER_MILLI = 1e3;
 
-  /** What redis-benchmark takes for a key that is always the same. */
+  /** The key of redis-benchmark when it always uses the same key. */
   private static final String HOT_KEY = "key:__rand_int__";
 
   private final int port;
@@ -35,15 +35,15 @@ public final class Redis {
   }
 
   /**
-   * What is asked.
+   * A load.
    *
    * @param test "get" or "set"
-   * @param keys that are chosen from at random; 0 for the same one each time
+   * @param keys the number of keys, chosen at random; 0 for the same key each time
    * @param valueLength bytes of a value
    * @param clients connections
    * @param pipeline commands in flight on each
    * @param count commands in all
-   * @param threads of the client, which share the connections
+   * @param threads of the client, among which the connections are divided
    */
   public record Load(
       String test, int keys, int valueLength, int clients, int pipeline, long count, int threads) {
@@ -72,7 +72,7 @@ public final class Redis {
     }
   }
 
-  /** Starts a server that keeps everything in memory only, as Crail does. */
+  /** Starts a server that keeps everything only in memory, as Crail does. */
   public static Redis start(Programs programs, int port) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of("redis-server", "--port", "" + port));
     command.addAll(List.of("--bind", "127.0.0.1", "--save", "", "--appendonly", "no"));
@@ -87,8 +87,8 @@ public final class Redis {
   }
 
   /**
-   * Makes the server hold the key that is always the same and all those that are chosen from at
-   * random, with values of one length, and nothing else; then asks it whether it does.
+   * Fills the server with the single key and with all random keys, with values of one length and
+   * nothing else. Then checks that the server holds them.
    */
   public void fill(int keys, int valueLength) throws IOException, InterruptedException {
     String value = "x".repeat(valueLength);
@@ -119,7 +119,7 @@ public final class Redis {
     account.since(begin, "filling Redis");
   }
 
-  /** Bytes that the server has allocated for all that it holds. */
+  /** Bytes that the server has allocated for its data. */
   public long usedBytes() throws IOException, InterruptedException {
     try (Socket socket = connect()) {
       socket.setSoTimeout(TIMEOUT_MILLIS);
@@ -131,13 +131,13 @@ public final class Redis {
     }
   }
 
-  /** Reads that in what the server says of its memory. */
+  /** Parses these bytes from the memory section of the server's INFO. */
   public static long usedBytes(String info) {
     return (long) Samples.number(info, "used_memory");
   }
 
   private static String key(int index) {
-    // As redis-benchmark has them; a formatter would take longer than the server.
+    // As redis-benchmark writes them. A formatter would take longer than the server.
     String digits = String.valueOf(index);
     return "key:" + "0".repeat(KEY_DIGITS - digits.length()) + digits;
   }
@@ -163,7 +163,7 @@ public final class Redis {
     }
   }
 
-  /** The bytes of a command. */
+  /** A command in Redis' protocol. */
   public static byte[] command(String... words) {
     StringBuilder text = new StringBuilder("*" + words.length + "\r\n");
     for (String word : words) {
@@ -180,15 +180,15 @@ public final class Redis {
   }
 
   /**
-   * What that command printed.
+   * The figures of that command.
    *
    * @param perSecond operations a second
    * @param p50Micros median latency
-   * @param p99Micros what one in a hundred exceeds
+   * @param p99Micros the latency that one operation in a hundred exceeds
    */
   public record Result(double perSecond, double p50Micros, double p99Micros) {}
 
-  /** Reads what that command printed; its columns have names. */
+  /** Parses the output of that command, whose columns have names. */
   public static Result parse(String csv) {
     List<String> head = List.of();
     for (String line : csv.split("\n")) {

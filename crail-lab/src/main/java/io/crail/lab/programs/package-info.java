@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Programs of one machine that are measured: Crail, its peers, tools. */
+/** The programs that are measured on one machine: Crail, its peers, tools. */
 package io.crail.lab.programs;

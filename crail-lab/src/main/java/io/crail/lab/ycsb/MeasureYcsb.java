@@ -20,9 +20,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Runs the workloads of YCSB on Crail, over TCP and over mapped memory, and on Redis, one after the
- * other and in another order each time, and prints a table in Markdown. Each workload runs for a
- * time in a process of its own, of which the beginning and the end are discarded.
+ * Runs the workloads of YCSB on Crail over TCP, on Crail over mapped memory, and on Redis. They run
+ * one after the other, each time in another order. Prints a table in Markdown. Each workload runs
+ * for a fixed time in its own process; the beginning and the end are discarded.
  *
  * <pre>
  * MeasureYcsb launcher binding ycsb-jars [--records 2000] [--seconds 7] [--warmup 3] [--threads 4]
@@ -33,10 +33,10 @@ import java.util.TreeMap;
  * runs it.
  */
 public final class MeasureYcsb {
-  /** Workloads that add no records run on what was loaded once. */
+  /** Workloads that add no records share one load. */
   private static final List<String> KEEPING = List.of("a", "b", "c", "f");
 
-  /** Those that add some have a load of their own. */
+  /** Workloads that add records get their own load. */
   private static final List<String> ADDING = List.of("d", "e");
 
   private static final String SCANS = "e";
@@ -44,13 +44,13 @@ public final class MeasureYcsb {
   /** Reads and updates. */
   private static final String WARMING = "a";
 
-  /** More than anybody does, so that time is the limit. */
+  /** More than any store reaches, so that time is the limit. */
   private static final long OPERATIONS_PER_SECOND = 1_000_000;
 
-  /** YCSB draws keys from as many as could be inserted, until it has one that is there. */
+  /** YCSB draws keys from all that could be inserted, until it finds an existing one. */
   private static final long SCANS_PER_SECOND = 50_000;
 
-  /** A load has as many as there are records. */
+  /** A load has as many operations as there are records. */
   private static final Map<String, String> NO_LIMITS = Map.of("operationcount", "0");
 
   private static final int FIELDS = 10;
@@ -65,18 +65,18 @@ public final class MeasureYcsb {
   private int turn;
 
   /**
-   * What was asked for.
+   * The options.
    *
-   * @param launcher of Crail's processes
-   * @param binding directory of the binding and of the workloads
+   * @param launcher starts Crail's processes
+   * @param binding directory of the binding and the workloads
    * @param jars directory of YCSB's jars
    * @param records to load
    * @param seconds that a workload runs
-   * @param warmup seconds of them that are discarded
+   * @param warmup seconds at the beginning that are discarded
    * @param threads of YCSB
    * @param fieldLength bytes of a field
    * @param workloads by their letters
-   * @param runs of all of them
+   * @param runs how often all workloads run
    * @param out directory for table and plots; null for none
    */
   private record Options(
@@ -111,13 +111,13 @@ public final class MeasureYcsb {
       return Integer.parseInt(Measurement.option(args, name, absent));
     }
 
-    /** A limit that is not to be met, for YCSB has to have one. */
+    /** A limit that no store reaches, since YCSB needs a limit. */
     long operationsOf(String workload) {
       long most = workload.equals(SCANS) ? SCANS_PER_SECOND : OPERATIONS_PER_SECOND;
       return Math.min(Integer.MAX_VALUE, seconds * most);
     }
 
-    /** An extent for each record, and as many for what was replaced a while ago. */
+    /** An extent for each record, and as many for records that were replaced recently. */
     long datanodeBytes() {
       long record = FIELDS * (fieldLength + 16L);
       long extent = Math.max(LEAST_EXTENT, 2 * Long.highestOneBit(record));
@@ -158,7 +158,7 @@ public final class MeasureYcsb {
     warmServers(scratch);
     for (int run = 1; run <= options.runs; run++) {
       System.err.println("measuring, run " + run + " of " + options.runs + " ...");
-      // So that a workload does not begin with the same store in each run.
+      // So that a workload begins with another store in each run.
       turn++;
       measureOnce(scratch);
     }
@@ -194,7 +194,7 @@ public final class MeasureYcsb {
     return text;
   }
 
-  /** Has the code of the servers compiled, which live through all runs. */
+  /** Lets the servers compile their code, since they live through all runs. */
   private void warmServers(Path scratch) throws IOException, InterruptedException {
     System.err.println("warming the servers ...");
     load(scratch);
@@ -228,12 +228,12 @@ public final class MeasureYcsb {
     for (YcsbStore store : stores) {
       store.clearing().clear();
       String output = programs.run(command(store, "-load", "a", prefix(scratch), NO_LIMITS));
-      // What a thread gets is rounded down.
+      // YCSB rounds the share of each thread down.
       YcsbResult.requireOk(output, options.records - options.threads);
     }
   }
 
-  /** Runs a workload on one store after the other; another one is the first each time. */
+  /** Runs a workload on one store after the other. Each run begins with another store. */
   private void run(Path scratch, String workload) throws IOException, InterruptedException {
     List<YcsbStore> order = new ArrayList<>(stores);
     Collections.rotate(order, turn++);
@@ -248,7 +248,7 @@ public final class MeasureYcsb {
     return Files.createTempDirectory(scratch, "histograms") + File.separator;
   }
 
-  /** A workload for the time that it has, with a histogram of each second. */
+  /** A workload for a fixed time, with a histogram of each second. */
   private List<String> timed(YcsbStore store, String workload, String prefix) {
     Map<String, String> limits =
         Map.of(

@@ -11,13 +11,13 @@ import java.util.Locale;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
-/** How the latencies of YCSB's operations are distributed, drawn. Stateless. */
+/** Draws the distributions of the latencies of YCSB's operations. Stateless. */
 final class YcsbPlots {
   private static final long NANOS_PER_MICRO = 1000;
 
   private YcsbPlots() {}
 
-  /** Draws each operation of each workload, one line a store, as SVG and as PNG. */
+  /** Draws each operation of each workload as SVG and as PNG, with one line for each store. */
   static void write(YcsbReport report, Path directory) throws IOException {
     for (String workload : report.workloads()) {
       for (String operation : report.operations(workload)) {

@@ -12,8 +12,8 @@ import java.util.TreeSet;
 import org.HdrHistogram.Histogram;
 
 /**
- * Results of YCSB by workload and store. Rates are medians of the runs; latencies are those of all
- * counted operations of all runs. Not thread-safe.
+ * The results of YCSB by workload and store. A rate is the median of the runs. Latencies are those
+ * of all counted operations of all runs. Not thread-safe.
  */
 final class YcsbReport {
   private static final double[] PERCENTILES = {50, 99};
@@ -22,9 +22,9 @@ final class YcsbReport {
   private final Map<String, Map<String, List<YcsbResult>>> results = new LinkedHashMap<>();
 
   /**
-   * Creates an empty one.
+   * Creates an empty report.
    *
-   * @param stores names of what is measured; the last one is what the others are compared with
+   * @param stores the names of the stores; the last one is the reference for the others
    */
   YcsbReport(List<String> stores) {
     this.stores = List.copyOf(stores);
@@ -38,7 +38,7 @@ final class YcsbReport {
         .add(result);
   }
 
-  /** Names of what is measured. */
+  /** The names of the stores. */
   List<String> stores() {
     return stores;
   }
@@ -62,7 +62,7 @@ final class YcsbReport {
     return Samples.median(runs(workload, store).stream().map(YcsbResult::rate).toList());
   }
 
-  /** The seconds that were counted of the run of which fewest were. */
+  /** The counted seconds of the shortest run. */
   double leastSeconds() {
     return results.values().stream()
         .flatMap(stores -> stores.values().stream())
@@ -116,7 +116,7 @@ final class YcsbReport {
     return text.toString();
   }
 
-  /** A workload as people call it. */
+  /** The name of a workload for people. */
   static String shown(String workload) {
     return workload.length() == 1 ? workload.toUpperCase(Locale.ROOT) : workload;
   }

@@ -16,33 +16,36 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogReader;
 
 /**
- * What the steady part of one run of YCSB gave. YCSB's own rate is over the whole run: the store is
- * opened in it, and the code of a new process is not compiled yet. But with its status it writes a
- * histogram of each interval, of which the first ones can be left out.
+ * The steady part of one run of YCSB. YCSB's own rate covers the whole run, with the opening of the
+ * store and with code that is not compiled yet. But its status has a histogram of each interval, so
+ * the first ones can be left out.
  *
- * @param seconds that were counted
+ * @param seconds counted seconds
  * @param rate operations a second
  * @param latencies in microseconds, by operation
  */
 record YcsbResult(double seconds, double rate, Map<String, Histogram> latencies) {
-  /** A read-modify-write is a READ and an UPDATE; they are counted, and it is measured besides. */
+  /**
+   * A read-modify-write counts as its READ and its UPDATE. YCSB also reports it as an operation.
+   */
   private static final Set<String> COUNTED = Set.of("READ", "UPDATE", "INSERT", "SCAN");
 
   private static final String PAIR = "READ-MODIFY-WRITE";
   private static final Pattern RETURN = Pattern.compile("\\[(\\S+)\\], Return=(\\S+), (\\d+)");
 
-  /** The interval in which the run ended, and what came after it. */
+  /** The interval in which the run ended, and the one after it. */
   private static final int LAST_INTERVALS = 2;
 
   private static final double MILLIS_PER_SECOND = 1000;
 
   /**
-   * Makes sure that all operations of a run went well.
+   * Checks that all operations of a run were successful.
    *
-   * @param output what YCSB printed
-   * @param least how many have to be there
-   * @return their names
-   * @throws IOException when one failed, or some are missing: its figures mean nothing then
+   * @param output the output of YCSB
+   * @param least the number of operations that are required
+   * @return the names of the operations
+   * @throws IOException when an operation failed, or some are missing, since the figures mean
+   *     nothing then
    */
   static Set<String> requireOk(String output, long least) throws IOException {
     Set<String> operations = new TreeSet<>();
@@ -69,10 +72,10 @@ record YcsbResult(double seconds, double rate, Map<String, Histogram> latencies)
 
   /**
    * Reads the steady part of a run: the intervals that begin {@code warmup} or more after its first
-   * operation, without the one in which it ended.
+   * operation, without the interval in which it ended.
    *
-   * @param output what YCSB printed
-   * @param prefix beginning of the files with its histograms
+   * @param output the output of YCSB
+   * @param prefix beginning of the names of the files with histograms
    * @param warmup seconds
    * @throws IOException as {@link #requireOk}, and when no interval is left
    */

@@ -20,11 +20,11 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 
 /**
- * What YCSB is run on.
+ * A store on which YCSB runs.
  *
- * @param name for people
+ * @param name the name, for people
  * @param binding YCSB's class for it
- * @param properties what the class is told
+ * @param properties the settings of that class
  * @param clearing removes all records
  */
 record YcsbStore(String name, String binding, Map<String, String> properties, Clearing clearing) {
@@ -38,7 +38,7 @@ record YcsbStore(String name, String binding, Map<String, String> properties, Cl
   }
 
   /**
-   * Crail, with a table of its own.
+   * Crail, with its own table.
    *
    * @param mapped whether clients map the datanode's memory
    */
@@ -78,7 +78,7 @@ record YcsbStore(String name, String binding, Map<String, String> properties, Cl
     }
   }
 
-  /** Starts a Redis that keeps its records in memory alone, as Crail does. */
+  /** Starts a Redis that keeps its records only in memory, as Crail does. */
   static YcsbStore redis(String name, Programs programs) throws IOException, InterruptedException {
     int port = LabCluster.freePort();
     List<String> command = new ArrayList<>(List.of("redis-server", "--bind", "127.0.0.1"));

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a comparison is asked for, and how it tells what it found. */
+/** The options of a comparison, and its report. */
 class CompareTest {
   @TempDir Path directory;
 
@@ -305,7 +305,7 @@ class CompareTest {
       redis.fill(2000, 4096);
       long filled = redis.usedBytes() - empty;
       assertTrue(filled > 2000 * 4096 && filled < 2000 * 6000, "filled " + filled);
-      // Fewer and shorter ones: what was there is gone, or the server says so.
+      // Fewer and shorter values. The earlier ones must be gone, which the fill checks.
       redis.fill(10, 4);
       long less = redis.usedBytes() - empty;
       assertTrue(less < 100_000, "left " + less);
@@ -392,7 +392,7 @@ class CompareTest {
     }
     assertEquals(0, Files.size(file), "it is only looked at");
     assertThrows(OptionException.class, () -> parse("--out x --json x"));
-    // Not even the launcher is looked for.
+    // The launcher is not even looked for.
     assertThrows(
         OptionException.class,
         () ->

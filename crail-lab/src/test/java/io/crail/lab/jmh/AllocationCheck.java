@@ -20,17 +20,21 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Fails when an operation of a hot path allocates more than it may in the threads of client,
- * namenode or datanode: nothing, but for what the API gives the caller, what Netty needs for a
- * message, and what the namenode keeps. Each limit is so near to what is needed that one more
- * object, the smallest has 16 bytes, is beyond it; but for what a namenode does for a new name,
+ * namenode or datanode. It may allocate nothing, except objects that the API returns to the caller,
+ * what Netty needs for a message, and what the namenode keeps. Each limit is so tight that one more
+ * object, of at least 16 bytes, exceeds it. The exception is the namenode's work for a new name,
  * which the compiler makes cheaper for as long as it runs.
  *
- * <p>The least of some iterations counts: what happens now and then, such as a sign of life, is in
- * others. What is not yet compiled allocates more, so that one beyond its limit is measured again
- * until it is within it, or the patience is over. {@code bin/jmh --check} runs it.
+ * <p>The iteration that allocates least counts, since occasional work, such as a heartbeat, happens
+ * in other iterations. Code that is not compiled yet allocates more. So a benchmark that exceeds
+ * its limit is measured again until it is within the limit, or the time is up. {@code bin/jmh
+ * --check} runs it.
  */
 public final class AllocationCheck {
-  /** Below it, nothing is allocated: what JMH and the clock cost, over an iteration. */
+  /**
+   * Below this, an operation allocates nothing: JMH and the clock allocate this much over an
+   * iteration.
+   */
   private static final double NOTHING = 0.5;
 
   /** There is no thread of this side. */
@@ -48,14 +52,14 @@ public final class AllocationCheck {
   private static final Map<String, String> TCP = Map.of("mapped", "false", "size", "4096");
 
   /**
-   * What may be allocated, in bytes for each operation.
+   * The allowed allocation, in bytes for each operation.
    *
    * @param benchmark class and method
-   * @param parameters of it
+   * @param parameters of the benchmark
    * @param client limit for the threads of the client
-   * @param namenode limit for those of the namenode
-   * @param datanode limit for those of the datanode
-   * @param why it may be more than nothing
+   * @param namenode limit for the threads of the namenode
+   * @param datanode limit for the threads of the datanode
+   * @param why the reason for a limit above nothing
    */
   private record Hot(
       String benchmark,
@@ -83,7 +87,8 @@ public final class AllocationCheck {
 
   private static final List<Hot> HOT =
       List.of(
-          // Those first that the compiler has to know best: it learns from all that runs before.
+          // The most sensitive ones come first, since the compiler also learns from everything that
+          // ran before.
           new Hot("StoreBenchmark.lookupMany", ANY, 256, NOTHING, NOTHING, "future, node, path"),
           new Hot("StoreBenchmark.get", ANY, 264, NOTHING, NOTHING, "future, result, path"),
           new Hot("StreamBenchmark.read", MAPPED, 248, NOTHING, NOTHING, "future and result"),
@@ -116,7 +121,7 @@ public final class AllocationCheck {
 
   private AllocationCheck() {}
 
-  /** Checks all of them; exit code 1 when one allocates more than it may. */
+  /** Checks all benchmarks. Exit code 1 when one allocates more than it may. */
   public static void main(String[] args) throws RunnerException {
     long begin = System.nanoTime();
     boolean failed = false;
@@ -152,10 +157,10 @@ public final class AllocationCheck {
         Locale.ROOT, limit == NOTHING ? " %.2f | 0 |" : " %.2f | %.0f |", bytes.get(side), limit);
   }
 
-  /** The least that was seen, for each side. */
+  /** The least allocation that was measured, for each side. */
   private static Map<Side, Double> measure(Hot hot, long deadline) throws RunnerException {
     Map<Side, Double> least = new EnumMap<>(Side.class);
-    // Longer each time: on a busy machine, few operations share what JMH costs.
+    // Each try takes longer: on a busy machine too few operations share the cost of JMH.
     for (int times = 1; ; times++) {
       measure(hot, times, least);
       if (!hot.isExceeded(least) || System.nanoTime() - deadline >= 0) {
@@ -169,8 +174,8 @@ public final class AllocationCheck {
     ChainedOptionsBuilder options =
         new OptionsBuilder()
             .include("\\." + hot.benchmark.replace(".", "\\.") + "$")
-            // A process of its own takes a second more each. It is for a compiler that has come to
-            // a bad end in this one, as it does rarely, and then stays there.
+            // Every second try runs in a new process, which takes a second more. It helps when the
+            // compiler has generated bad code in this process, which is rare but permanent.
             .forks(times % 2 == 0 ? 1 : 0)
             .warmupIterations(WARM_UPS)
             .warmupTime(TimeValue.milliseconds(WARM_UP_MILLIS * times))
@@ -184,10 +189,11 @@ public final class AllocationCheck {
     for (RunResult result : results) {
       List<IterationResult> iterations =
           List.copyOf(result.getBenchmarkResults().iterator().next().getIterationResults());
-      // When the last one is told, the benchmark is closed and its threads are gone.
+      // When the last iteration is reported, the benchmark is closed and its threads are gone.
       for (IterationResult iteration : iterations.subList(0, iterations.size() - 1)) {
         for (Side side : Side.values()) {
-          // Each on its own: what happens now and then may happen to both in different ones.
+          // Each side has its own minimum, since occasional work may hit the two sides in different
+          // iterations.
           least.merge(side, allocated(hot, iteration, side), Math::min);
         }
       }
@@ -200,7 +206,7 @@ public final class AllocationCheck {
   private static double allocated(Hot hot, IterationResult iteration, Side side) {
     Result<?> result = iteration.getSecondaryResults().get(side.name());
     if ((result == null) != (hot.limit(side) == ABSENT)) {
-      // A thread of another name would be one that nobody counts.
+      // A thread with an unexpected name would not be counted.
       throw new IllegalStateException(
           hot.name() + ": " + (result == null ? "no" : "a") + " thread of the " + side);
     }

@@ -41,8 +41,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Lookups at a namenode by a client that allocates nothing: what is counted is the namenode's and
- * the engine's part.
+ * Lookups at a namenode by a client that allocates nothing. So only the namenode and the engine
+ * count.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -118,7 +118,7 @@ public class NamenodeLookupBenchmark {
     return store.create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true);
   }
 
-  /** Closes. */
+  /** Closes everything. */
   @TearDown
   public void close() throws Exception {
     client.close();
@@ -137,7 +137,7 @@ public class NamenodeLookupBenchmark {
     return call.node();
   }
 
-  /** As many lookups of random names, all submitted, then all waited for. */
+  /** Many lookups of random names: all are submitted, then all are awaited. */
   @Benchmark
   @OperationsPerInvocation(IN_FLIGHT)
   public long manyInFlight() throws InterruptedException {

@@ -28,7 +28,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** A call of a service that does nothing, with call objects that are used again. */
+/** A call of a service that does nothing, with call objects that are reused. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -64,7 +64,7 @@ public class RpcBenchmark {
     oneInFlight();
   }
 
-  /** Closes. */
+  /** Closes everything. */
   @TearDown
   public void close() {
     loop.submit(peer::close);
@@ -97,7 +97,7 @@ public class RpcBenchmark {
     return call.value();
   }
 
-  /** All calls are submitted, then all are waited for. */
+  /** All calls are submitted, then all are awaited. */
   @Benchmark
   @OperationsPerInvocation(IN_FLIGHT)
   public int manyInFlight() throws InterruptedException {
@@ -113,7 +113,7 @@ public class RpcBenchmark {
     return sum;
   }
 
-  /** A call without meaning. */
+  /** A call without a request and a response. */
   private static final class Call extends RpcCall {
     private int value;
 

@@ -30,7 +30,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Lookups, and small values and files, through the public API. */
+/** Lookups, small values and files, through the public API. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -47,7 +47,7 @@ public class StoreBenchmark {
   private EmbeddedCrail cluster;
   private CrailStore store;
   private CrailBuffer value;
-  // Names of one length, so that each costs the same.
+  // All names have the same length, so that each costs the same.
   private long created = 1_000_000;
 
   /** Starts a cluster with one file, a small value, and a directory to create files in. */
@@ -68,7 +68,7 @@ public class StoreBenchmark {
         .get();
   }
 
-  /** Closes. */
+  /** Closes everything. */
   @TearDown
   public void close() throws Exception {
     store.close();
@@ -81,7 +81,7 @@ public class StoreBenchmark {
     return store.lookup(PATH).get();
   }
 
-  /** As many lookups, all issued, then all waited for. */
+  /** Many lookups: all are issued, then all are awaited. */
   @Benchmark
   @OperationsPerInvocation(IN_FLIGHT)
   public CrailNode lookupMany() throws Exception {
@@ -96,7 +96,7 @@ public class StoreBenchmark {
     return last;
   }
 
-  /** Puts a small value in the place of the one before. */
+  /** Replaces a small value. */
   @Benchmark
   public CrailKeyValue put() throws Exception {
     return store.put(KEY, value.clear()).get();
@@ -108,7 +108,7 @@ public class StoreBenchmark {
     return store.get(KEY, value.clear()).get();
   }
 
-  /** Creates a file, each time another one. */
+  /** Creates a file with a new name. */
   @Benchmark
   public CrailNode create() throws Exception {
     return create("/created/" + created++, CrailNodeType.DATAFILE);

@@ -85,7 +85,7 @@ public class StreamBenchmark {
         .asFile();
   }
 
-  /** Closes. */
+  /** Closes everything. */
   @TearDown
   public void close() throws Exception {
     input.close();
@@ -94,7 +94,7 @@ public class StreamBenchmark {
     cluster.close();
   }
 
-  /** Reads; starts again at the end of the file. */
+  /** Reads. At the end of the file it starts again. */
   @Benchmark
   public long read() throws Exception {
     if (input.position() + size > FILE_BYTES) {
@@ -103,7 +103,7 @@ public class StreamBenchmark {
     return input.read(buffer.clear()).get().getLen();
   }
 
-  /** Appends; a full file is replaced, which is so rare that it does not show. */
+  /** Appends. A full file is replaced, which is too rare to affect the figures. */
   @Benchmark
   public long write() throws Exception {
     if (output.position() + size > FILE_BYTES) {

@@ -21,19 +21,22 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * Bytes that the threads of each side allocate for an operation, one result for each side that has
- * threads. What other threads do, such as the compiler's, is not counted. Used by JMH's thread.
+ * The bytes that the threads of each side allocate for an operation: one result for each side that
+ * has threads. Other threads, such as those of the compiler, are not counted. Used by JMH's thread.
  */
 public final class ThreadAllocation implements InternalProfiler {
-  /** Who works for an operation. All are in one process; the names of their threads tell. */
+  /**
+   * The sides that work for an operation. All run in one process; the name of a thread tells its
+   * side.
+   */
   enum Side {
-    /** Namenodes, and the service of a call without meaning. */
+    /** Namenodes, and the service of calls that do nothing. */
     NAMENODE("crail-(namenode|echo)-.*"),
 
-    /** Datanodes, and their talk with the namenode. */
+    /** Datanodes, and their connections to the namenode. */
     DATANODE("crail-(datanode|storage).*"),
 
-    /** All else that is Crail's, and who calls it. */
+    /** All other threads of Crail, and the threads that call it. */
     CLIENT("crail-.*|.*-jmh-worker-.*");
 
     private final Pattern threads;

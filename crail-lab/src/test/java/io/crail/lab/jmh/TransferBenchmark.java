@@ -31,7 +31,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Reads and writes of a datanode without the client above: both ends of a tier, and no objects. */
+/** Reads and writes at a datanode without a store: both ends of a tier, and no objects. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -100,7 +100,7 @@ public class TransferBenchmark {
     return DatanodeDescription.of(uuid, "tcp", server.address(), 0, server);
   }
 
-  /** Closes. */
+  /** Closes everything. */
   @TearDown
   public void close() throws Exception {
     endpoint.close();
@@ -122,14 +122,14 @@ public class TransferBenchmark {
     move(true, 1);
   }
 
-  /** As many reads, all begun, then all waited for. */
+  /** Many reads: all are issued, then all are awaited. */
   @Benchmark
   @OperationsPerInvocation(IN_FLIGHT)
   public void readMany() throws Exception {
     move(false, IN_FLIGHT);
   }
 
-  /** As many writes, all begun, then all waited for. */
+  /** Many writes: all are issued, then all are awaited. */
   @Benchmark
   @OperationsPerInvocation(IN_FLIGHT)
   public void writeMany() throws Exception {

@@ -82,7 +82,7 @@ class LimitsTest {
         IllegalArgumentException.class, () -> new MemoryCopy(region, ByteBuffer.allocate(24)));
   }
 
-  /** More than a page, and no multiple of one. */
+  /** More than a page, and not a multiple of a page. */
   @Test
   void linesAreFetchedOfAllPagesThatAreCopied() {
     int length = 5_000;
@@ -122,7 +122,7 @@ class LimitsTest {
     }
     ByteBuffer to = ByteBuffer.allocateDirect(toLength);
     LoopbackStream stream = new LoopbackStream(from, to, 16);
-    // Rounds end in the middle of a piece; all of them are one stream.
+    // Rounds end in the middle of a piece. All of them are one stream.
     int total = 3 * 500;
     assertTrue(stream.bytesPerSecond(500, 1, 2) > 0);
     to.clear();

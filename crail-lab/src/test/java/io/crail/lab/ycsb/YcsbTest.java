@@ -38,7 +38,10 @@ class YcsbTest {
     return directory + "/";
   }
 
-  /** Intervals of a second with latencies, as YCSB writes them: an empty string is one without. */
+  /**
+   * Intervals of a second with latencies, as YCSB writes them. An empty string is an interval
+   * without an operation.
+   */
   private void write(String operation, long firstSecond, String... intervals) throws IOException {
     try (PrintStream file = new PrintStream(prefix() + operation + ".hdr")) {
       HistogramLogWriter writer = new HistogramLogWriter(file);
@@ -66,11 +69,11 @@ class YcsbTest {
     return histogram;
   }
 
-  /** Of six seconds the first two are discarded, and the last two, in which the run ended. */
+  /** Of six seconds the first two and the last two are discarded; the run ended in the last two. */
   @Test
   void beginAndEndOfARunAreDiscarded() throws Exception {
     write("READ", 0, "9000", "8000", "10 20 30", "40", "7000", "");
-    // Its first one comes in the second interval.
+    // The first update comes in the second interval.
     write("UPDATE", 1, "9000", "50 60", "", "7000", "");
     YcsbResult result = YcsbResult.read(OUTPUT, prefix(), 2);
     assertEquals(2, result.seconds());

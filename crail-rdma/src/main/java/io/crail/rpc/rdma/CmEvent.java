@@ -7,13 +7,13 @@ import io.crail.verbs.VerbsException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** The event of a connection manager's channel that was taken last. Used by one thread. */
+/** The last event that was taken from a connection manager's channel. Used by one thread. */
 final class CmEvent {
   private final ByteBuffer memory =
       ByteBuffer.allocateDirect(Layouts.CM_EVENT_SIZE).order(ByteOrder.nativeOrder());
   private final long address = Verbs.addressOf(memory);
 
-  /** Takes the next event without waiting; false when there is none. */
+  /** Takes the next event without waiting. Returns false when there is none. */
   boolean take(long channel) throws VerbsException {
     return Verbs.getCmEvent(channel, 0, address) >= 0;
   }
@@ -43,7 +43,7 @@ final class CmEvent {
     return Verbs.describe(type(), memory.getInt(Layouts.CM_EVENT_STATUS));
   }
 
-  /** What the end of an established connection is called; null when this event is none. */
+  /** The kind of end, if this event is the end of an established connection; otherwise null. */
   String endOfConnection() {
     switch (type()) {
       case Layouts.CM_DISCONNECTED:

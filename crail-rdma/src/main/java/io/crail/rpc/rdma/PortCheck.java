@@ -10,11 +10,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 
-/** Whether the port behind an address suits connections, by what the kernel tells of it. */
+/**
+ * Checks by the kernel's information whether the port of an address is suitable for connections.
+ */
 final class PortCheck {
   private static final Path SYSFS = Path.of("/sys/class");
 
-  /** What goes around the payload of a packet of RoCE v2, at most. */
+  /** Most bytes around the payload of a RoCE v2 packet. */
   private static final int OVERHEAD = 80;
 
   private static final int LEAST_MTU = 256;
@@ -27,16 +29,16 @@ final class PortCheck {
   private final List<Device.Gid> gids;
 
   /**
-   * Looks at a port.
+   * Creates a check of a port.
    *
-   * @param sysfs in place of /sys/class
+   * @param sysfs the directory that is /sys/class, except in tests
    * @param number of the port, counted from 1
    */
   PortCheck(Path sysfs, Device device, int number, InetAddress address) {
     this.sysfs = sysfs;
     this.device = device;
     this.port = device.ports().get(number - 1);
-    // Without the interface of a link-local address.
+    // Without the interface name of a link-local address.
     this.address = address.getHostAddress().replaceFirst("%.*", "");
     String gid = address.getAddress().length == 4 ? "::ffff:" + this.address : this.address;
     this.gids = port.gids().stream().filter(each -> each.text().equals(gid)).toList();
@@ -47,8 +49,8 @@ final class PortCheck {
   }
 
   /**
-   * Checks that the address is one of the port's GIDs, of the version of RoCE that is routed; on
-   * other networks than RoCE GIDs are no addresses.
+   * Checks that the address is one of the port's GIDs, of the RoCE version that is routed. Networks
+   * other than RoCE are not checked, since their GIDs are not addresses.
    *
    * @throws RdmaException that names device, port and address
    */
@@ -76,7 +78,7 @@ final class PortCheck {
     }
   }
 
-  /** What is wrong with the size of packets; nothing when it suits the network's interface. */
+  /** A warning about the size of packets; empty when it fits the network interface. */
   String mtuWarning() {
     int possible = possibleMtu();
     String what = name() + " sends packets of " + port.activeMtuBytes() + " bytes";
@@ -100,7 +102,7 @@ final class PortCheck {
       interfaceMtu =
           Integer.parseInt(read(sysfs.resolve("net").resolve(networkInterface()).resolve("mtu")));
     } catch (IOException | NumberFormatException e) {
-      // No interface, as on InfiniBand, or one of another name space.
+      // There is no interface, as on InfiniBand, or it is in another namespace.
       return 0;
     }
     int possible = 0;

@@ -12,48 +12,49 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queues of one reliable connection. Requests are laid out by the user, as {@link Layouts}
- * draws them, with {@link #wrId} as their id. Used only by the thread of its {@link RdmaQueues}.
+ * The queues of one reliable connection. The user lays out requests as in {@link Layouts}, with
+ * {@link #wrId} as their id. Only the thread of its {@link RdmaQueues} uses it.
  */
 public final class QueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(QueuePair.class);
 
   /**
-   * What a connection needs.
+   * The size of a connection.
    *
-   * @param sends requests on the send queue, posted and not known to have ended
+   * @param sends requests on the send queue that are not known to have ended
    * @param receives requests on the receive queue
-   * @param elements elements of a request
-   * @param inlineBytes bytes that a request may carry with it, or fewer where the device has fewer
-   * @param reads most reads under way at once in each direction, 0 to {@link Verbs#MOST_READS}
+   * @param elements most elements of a request
+   * @param inlineBytes most bytes of an inline request; the device may allow fewer
+   * @param reads most reads in progress in each direction, 0 to {@link Verbs#MOST_READS}
    */
   public record Options(int sends, int receives, int elements, int inlineBytes, int reads) {}
 
   /** The user of a queue pair. Called by its thread. */
   public interface Handler {
     /**
-     * A request ended well.
+     * A request has ended successfully.
      *
      * @param request the number given to {@link #wrId}
      * @param opcode one of {@code Layouts.WC_OPCODE_...}
-     * @param bytes received or read
+     * @param bytes bytes that were received or read
      */
     void completed(int request, int opcode, int bytes);
 
     /**
-     * A request ended with an error, the first one of this queue pair; {@link #closed} follows.
+     * A request has ended with an error, which is the first one of this queue pair. {@link #closed}
+     * follows.
      *
      * @param status one of {@code Layouts.WC_...}
-     * @param text what it means
+     * @param text the meaning of the status
      */
     void failed(int request, int status, String text);
 
-    /** A batch of completions in which this queue pair had some has been told. */
+    /** Called after a batch of completions in which this queue pair had some. */
     default void batchEnded() {}
 
     /**
-     * The connection is gone, the last call. The device touches no memory of its requests any more,
-     * and nothing of them completes.
+     * The connection is gone. This is the last call. The device does not access the memory of
+     * requests any more, and no request completes any more.
      *
      * @param cause a sentence for people
      */
@@ -78,7 +79,7 @@ public final class QueuePair {
   /**
    * Creates the queue pair of an id.
    *
-   * @param destroyId ends the id after its queue pair
+   * @param destroyId destroys the id after its queue pair
    */
   QueuePair(
       RdmaQueues queues,
@@ -102,12 +103,12 @@ public final class QueuePair {
     this.handle = create(cq, caps, options.inlineBytes);
     this.sends = options.sends;
     this.receives = options.receives;
-    // Devices round up, and what they give more than was asked for costs nothing.
+    // Devices round up. A larger value than requested costs nothing.
     this.inlineBytes = caps.getInt(Layouts.QP_CAPS_INLINE_BYTES);
   }
 
   private long create(long cq, ByteBuffer caps, int inlineBytes) throws VerbsException {
-    // No call tells how much a device carries inline, so less and less is asked for.
+    // No call returns the device's limit of inline bytes, so this tries smaller and smaller values.
     for (int bytes = inlineBytes; ; bytes /= 2) {
       caps.putInt(Layouts.QP_CAPS_INLINE_BYTES, bytes);
       try {
@@ -147,27 +148,27 @@ public final class QueuePair {
     return peer;
   }
 
-  /** How many bytes a request may carry with it. */
+  /** Most bytes of an inline request. */
   public int inlineBytes() {
     return inlineBytes;
   }
 
-  /** Places on the send queue. */
+  /** The size of the send queue. */
   public int sends() {
     return sends;
   }
 
-  /** Places on the receive queue. */
+  /** The size of the receive queue. */
   public int receives() {
     return receives;
   }
 
-  /** True when it has been closed. */
+  /** True after {@link #close}. */
   public boolean isClosed() {
     return closed;
   }
 
-  /** The id that a request carries in memory, for a number of the user's. */
+  /** The id of a request for the memory layout, from a number of the user's choice. */
   public long wrId(int request) {
     return slot << 32 | request & 0xffffffffL;
   }
@@ -175,22 +176,23 @@ public final class QueuePair {
   /**
    * Posts a chain of send requests.
    *
-   * @return 0, or a negative error number; the connection should then be closed
+   * @return 0, or a negative error number, after which the connection should be closed
    */
   public int post(long firstAddress) {
     return Verbs.postSend(handle, firstAddress, 0);
   }
 
-  /** Posts a chain of receive requests; as {@link #post}. */
+  /** Posts a chain of receive requests. The result is that of {@link #post}. */
   public int postReceive(long firstAddress) {
     return Verbs.postRecv(handle, firstAddress, 0);
   }
 
   /**
-   * Ends the connection at once: when this returns, the queue pair is destroyed, and {@link
+   * Ends the connection at once. When this returns, the queue pair is destroyed, and {@link
    * Handler#closed} was called.
    *
-   * @return false when the device would not destroy it, so that the peer may still use it
+   * @return false when the device refused to destroy the queue pair, so that the peer may still use
+   *     it
    */
   public boolean close(String cause) {
     if (closed) {
@@ -201,13 +203,13 @@ public final class QueuePair {
     try {
       Verbs.disconnect(id);
     } catch (VerbsException e) {
-      // It was not connected, or not any more.
+      // It was never connected, or is not connected any more.
     }
     try {
       Verbs.destroyQp(id);
       ended = true;
     } catch (VerbsException e) {
-      LOG.warn("the queue pair of a connection with {} stays: {}", peer, e.getMessage());
+      LOG.warn("cannot destroy the queue pair of a connection with {}: {}", peer, e.getMessage());
     }
     destroyId.accept(id);
     if (handler != null) {
@@ -216,9 +218,9 @@ public final class QueuePair {
     return ended;
   }
 
-  // For RdmaQueues, in the order of a batch.
+  // For RdmaQueues, called in the order of a batch.
 
-  /** Tells of a completion; true when it is the first of this batch. */
+  /** Reports a completion. Returns true for the first one of this batch. */
   boolean dispatch(int request, int status, int opcode, int bytes) {
     boolean first = !inBatch;
     inBatch = true;

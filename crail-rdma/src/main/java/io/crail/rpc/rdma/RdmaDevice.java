@@ -9,9 +9,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /**
- * A device as one user has opened it: its protection domain, and what is registered there. An id of
- * its own keeps the context, which the connection manager closes when the device was removed and no
- * id is left. Thread-safe.
+ * A device that one user has opened: its protection domain and its registered memory. It has its
+ * own id, since the connection manager closes the context of a removed device with the last id.
+ * Thread-safe.
  */
 public final class RdmaDevice {
   private static final int ENOMEM = 12;
@@ -77,17 +77,17 @@ public final class RdmaDevice {
     return id;
   }
 
-  /** Such as "mlx5_0". */
+  /** The name, such as "mlx5_0". */
   public String name() {
     return name;
   }
 
-  /** What the device can do. */
+  /** The properties of the device. */
   public Device limits() {
     return limits;
   }
 
-  /** What is wrong with the size of its packets, or nothing. */
+  /** A warning about the size of its packets; empty when there is none. */
   public String mtuWarning() {
     return mtuWarning;
   }
@@ -103,10 +103,10 @@ public final class RdmaDevice {
   }
 
   /**
-   * Registers memory, which must stay where it is until the registration is closed.
+   * Registers memory. The memory must stay at its address until the registration is closed.
    *
    * @param access sum of {@code Layouts.ACCESS_...}
-   * @throws RdmaException when the device refuses; names the limit of locked memory when that is
+   * @throws RdmaException when the device refuses; it names the limit of locked memory if that is
    *     the reason
    */
   public RegisteredMemory register(long address, long lengthBytes, int access)
@@ -119,7 +119,7 @@ public final class RdmaDevice {
     }
   }
 
-  /** Registers all of a direct buffer, whatever its position. */
+  /** Registers all bytes of a direct buffer, whatever its position. */
   public RegisteredMemory register(ByteBuffer direct, int access) throws RdmaException {
     return register(Verbs.addressOf(direct), direct.capacity(), access);
   }
@@ -135,12 +135,12 @@ public final class RdmaDevice {
         : what + cause.getMessage();
   }
 
-  /** True when the device is there no more; what is left of it should be released then. */
+  /** True when the device is gone. Then its remaining resources should be released. */
   public boolean isRemoved() {
     return removed || !Verbs.isPresent(context, entry);
   }
 
-  /** Somebody was told that it was removed. */
+  /** Called when a removal of the device was reported. */
   void setRemoved() {
     removed = true;
   }
@@ -149,7 +149,7 @@ public final class RdmaDevice {
     return new RdmaException("device " + name + " was removed");
   }
 
-  /** Closes it; the context stays when something of it is still in use. */
+  /** Closes the device. The context stays while a resource of it is in use. */
   void close() throws VerbsException {
     boolean used = false;
     try {
@@ -159,7 +159,7 @@ public final class RdmaDevice {
       throw e;
     } finally {
       if (!used) {
-        // With the last id goes the context, and with it the memory under whoever still uses it.
+        // The context is closed with the last id, and then its users would access freed memory.
         destroyId();
       }
     }

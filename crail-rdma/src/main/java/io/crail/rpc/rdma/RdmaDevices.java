@@ -13,9 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The devices that one user has opened, found by their contexts, of which the connection manager
- * keeps one for each device and process. Closed when all queue pairs and registrations are. Thread-
- * safe.
+ * The devices that one user has opened, by their contexts. The connection manager keeps one context
+ * for each device and process. Closed after all queue pairs and registrations. Thread-safe.
  */
 public final class RdmaDevices implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaDevices.class);
@@ -23,7 +22,10 @@ public final class RdmaDevices implements AutoCloseable {
   private final Map<Long, RdmaDevice> byContext = new HashMap<>();
   private final List<RdmaDevice> opened = new ArrayList<>();
 
-  /** Whether this process sees the kernel's entries of devices, so that one without was removed. */
+  /**
+   * Whether this process sees the kernel's entries of devices. If so, a device without an entry was
+   * removed.
+   */
   private boolean seesEntries;
 
   /** Creates an empty set. */
@@ -32,15 +34,15 @@ public final class RdmaDevices implements AutoCloseable {
   /**
    * The device of a context.
    *
-   * @param local an address of the device, whose port does not matter
-   * @throws RdmaException when it cannot be used, or was removed
+   * @param local an address of the device; the port does not matter
+   * @throws RdmaException when the device cannot be used, or was removed
    */
   public synchronized RdmaDevice of(long context, String name, InetSocketAddress local)
       throws RdmaException {
     RdmaDevice known = byContext.get(context);
     if (known == null) {
       long entry = Verbs.entryOf(context);
-      // Remembered, for with its last device a host has no entries at all.
+      // Remembered, since a host whose last device is gone has no entries at all.
       seesEntries |= entry >= 0;
       if (seesEntries && entry <= 0) {
         throw RdmaDevice.removed(name);
@@ -60,7 +62,8 @@ public final class RdmaDevices implements AutoCloseable {
   }
 
   /**
-   * What {@link RdmaListener.Acceptor#deviceRemoved} tells; no device of that context is no harm.
+   * Called for {@link RdmaListener.Acceptor#deviceRemoved}. A context without a device here is
+   * ignored.
    */
   public synchronized void deviceRemoved(long context) {
     RdmaDevice known = byContext.get(context);
@@ -69,9 +72,9 @@ public final class RdmaDevices implements AutoCloseable {
     }
   }
 
-  /** The devices that were removed from this host, and not yet released. */
+  /** The devices that were removed from this host and are not released yet. */
   public synchronized List<RdmaDevice> removed() {
-    // Asked many times a second, mostly for nothing.
+    // Called many times a second, and usually there is none.
     for (int i = 0; i < opened.size(); i++) {
       if (opened.get(i).isRemoved()) {
         return opened.stream().filter(RdmaDevice::isRemoved).toList();
@@ -81,7 +84,7 @@ public final class RdmaDevices implements AutoCloseable {
   }
 
   /**
-   * Lets go of a device that was removed, after all else of it: some kernels end the removal only
+   * Closes a removed device, after all its other resources. Some kernels complete the removal only
    * when every process has done so.
    */
   public void release(RdmaDevice device) {
@@ -105,7 +108,7 @@ public final class RdmaDevices implements AutoCloseable {
     try {
       device.close();
     } catch (VerbsException e) {
-      LOG.warn("something of {} stays: {}", device, e.getMessage());
+      LOG.warn("cannot release all resources of {}: {}", device, e.getMessage());
     }
   }
 }

@@ -3,7 +3,7 @@ package io.crail.rpc.rdma;
 
 import java.io.IOException;
 
-/** RDMA that does not work; the message is a sentence for people. */
+/** An RDMA operation failed. The message is a sentence for people. */
 public final class RdmaException extends IOException {
   private static final long serialVersionUID = 1L;
 
@@ -12,7 +12,7 @@ public final class RdmaException extends IOException {
     super(message);
   }
 
-  /** Creates an exception with the call that failed. */
+  /** Creates an exception with the failed call as its cause. */
   public RdmaException(String message, Throwable cause) {
     super(message, cause);
   }

@@ -44,7 +44,7 @@ public final class RdmaKeys implements ConfigKeys {
   public RdmaKeys() {}
 
   private static String complainAboutRetries(int retries) {
-    // The verbs count three bits, of which soft-RoCE's completer takes 7 for "for ever".
+    // The count has three bits. Soft-RoCE's completer takes 7 as unlimited.
     if (retries == 7) {
       return "must be between 0 and 6; with 7 a device may repeat for ever, and nobody would learn"
           + " that a peer is gone";

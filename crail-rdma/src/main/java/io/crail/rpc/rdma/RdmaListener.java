@@ -21,28 +21,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A listening id, and the thread that takes the events of it and of all connections that it has
- * brought. Only this thread destroys ids, so no event is ever taken for one of another connection.
- * Thread-safe.
+ * A listening id, and the thread that takes its events and those of all connections accepted from
+ * it. Only this thread destroys ids. So an event never belongs to another connection with the same
+ * id. Thread-safe.
  */
 public final class RdmaListener implements AutoCloseable {
-  /** Decides about a peer. */
+  /** Decides whether a peer may connect. */
   public interface Acceptor {
-    /** Called in the listener's thread; answers with the request's methods, now or soon. */
+    /** Called in the listener's thread. Answers with the request's methods, now or soon. */
     void requested(Request request);
 
     /** Called in the listener's thread, several times a second. */
     default void tick(long nowNanos) {}
 
     /**
-     * Called in the listener's thread when a device was removed that it listened on, or that had
+     * Called in the listener's thread when a device was removed on which it listened or had
      * connections.
      *
      * @param context the handle of the device's context
      */
     default void deviceRemoved(long context) {}
 
-    /** Whether to listen again when the device was removed and is back. */
+    /** Whether to listen again after the device was removed and is back. */
     default boolean listensAgain() {
       return true;
     }
@@ -56,7 +56,9 @@ public final class RdmaListener implements AutoCloseable {
   /** Pause between two attempts to listen again. */
   private static final long AGAIN_NANOS = 1_000_000_000L;
 
-  /** Seconds after an event of a removal within which the kernel takes its entry away. */
+  /**
+   * After the event of a removal, the kernel takes its entry away within this number of seconds.
+   */
   private static final int CLOSINGS = 60;
 
   private final String name;
@@ -74,7 +76,7 @@ public final class RdmaListener implements AutoCloseable {
   private long context;
   private String deviceName;
 
-  // In the listener's thread.
+  // Used by the listener's thread.
   private final CmEvent event = new CmEvent();
   private final Map<Long, Request> requests = new HashMap<>();
   private long listenId;
@@ -106,11 +108,11 @@ public final class RdmaListener implements AutoCloseable {
   /**
    * Begins to listen.
    *
-   * @param name names the thread
-   * @param address the wildcard address means all devices; port 0 takes any free one
-   * @param backlog requests that may wait to be looked at
+   * @param name part of the thread's name
+   * @param address the wildcard address means all devices; port 0 means any free port
+   * @param backlog requests that may wait for an answer
    * @param ackTimeout exponent of the time for an acknowledgement, see {@link RdmaKeys#ACK_TIMEOUT}
-   * @throws IOException that names the address, and what is missing
+   * @throws IOException that names the address, and the reason
    */
   public static RdmaListener listen(
       String name, InetSocketAddress address, int backlog, int ackTimeout, Acceptor acceptor)
@@ -152,12 +154,12 @@ public final class RdmaListener implements AutoCloseable {
     entry = opened == 0 ? -1 : Verbs.entryOf(opened);
   }
 
-  /** The address, with the real port. */
+  /** The address, with the actual port. */
   public InetSocketAddress address() {
     return address;
   }
 
-  /** The handle of the context that the device had at first; 0 for the wildcard address. */
+  /** The handle of the device's context at the start; 0 for the wildcard address. */
   public long context() {
     return context;
   }
@@ -167,14 +169,14 @@ public final class RdmaListener implements AutoCloseable {
     return deviceName;
   }
 
-  /** Runs something in the listener's thread, or not at all when it has ended. */
+  /** Runs a task in the listener's thread. When the thread has ended, the task does not run. */
   public void execute(Runnable task) {
     tasks.add(task);
     wake();
   }
 
   private void wake() {
-    // Never after it was destroyed: its number may be somebody else's descriptor.
+    // Not after the wake-up was destroyed, since its descriptor may then belong to another file.
     synchronized (wakeupLock) {
       if (!wakeupDestroyed) {
         Verbs.wake(wakeup);
@@ -183,8 +185,8 @@ public final class RdmaListener implements AutoCloseable {
   }
 
   /**
-   * Stops listening and ends the thread. The queue pairs of accepted connections are closed before,
-   * by their threads.
+   * Stops listening and ends the thread. The queue pairs of accepted connections must have been
+   * closed before, by their threads.
    */
   @Override
   public void close() {
@@ -291,7 +293,7 @@ public final class RdmaListener implements AutoCloseable {
 
   private void removed(long removedContext) {
     acceptor.deviceRemoved(removedContext);
-    // The event may come before the device leaves the lists by which librdmacm knows.
+    // The event may come before the device leaves the lists that librdmacm reads.
     closingsLeft = CLOSINGS;
     nextClosingNanos = System.nanoTime() + AGAIN_NANOS;
   }
@@ -301,7 +303,7 @@ public final class RdmaListener implements AutoCloseable {
       listenNow(address);
       LOG.info("{}: the device of {} is back", name, Addresses.text(address));
     } catch (IOException e) {
-      // Not yet.
+      // The device is not back yet.
       if (listenId != 0) {
         destroyId(listenId);
         listenId = 0;
@@ -324,7 +326,7 @@ public final class RdmaListener implements AutoCloseable {
         listenAgain(now);
       }
     } else if (entry >= 0 && !Verbs.isPresent(Verbs.context(listenId), entry)) {
-      // Where the kernel waits for the context before it tells of the removal.
+      // Some kernels report the removal only after the context is closed.
       deviceRemoved();
     }
     if (closingsLeft > 0 && now - nextClosingNanos >= 0) {
@@ -335,7 +337,7 @@ public final class RdmaListener implements AutoCloseable {
     try {
       acceptor.tick(now);
     } catch (RuntimeException | AssertionError e) {
-      LOG.error("{}: a look at the connections failed", name, e);
+      LOG.error("{}: checking the connections failed", name, e);
     }
   }
 
@@ -353,11 +355,11 @@ public final class RdmaListener implements AutoCloseable {
     try {
       Verbs.destroyId(id);
     } catch (VerbsException e) {
-      LOG.warn("{}: an id of a connection stays: {}", name, e.getMessage());
+      LOG.warn("{}: cannot destroy the id of a connection: {}", name, e.getMessage());
     }
   }
 
-  /** Releases everything; by the thread, or where it never ran. */
+  /** Releases everything. Called by the thread, or without it when it never ran. */
   private void destroy() {
     for (Request request : requests.values().toArray(Request[]::new)) {
       if (request.answered.compareAndSet(false, true)) {
@@ -378,7 +380,7 @@ public final class RdmaListener implements AutoCloseable {
     }
   }
 
-  /** A peer that asks for a connection, and what became of it. */
+  /** The request of a peer to connect, and the state of the answer. */
   public final class Request {
     private final long id;
     private final InetSocketAddress peer;
@@ -388,7 +390,7 @@ public final class RdmaListener implements AutoCloseable {
     private final long sinceNanos = System.nanoTime();
     private final AtomicBoolean answered = new AtomicBoolean();
 
-    // Who learns of the connection's end, once there is a queue pair.
+    // Learns of the connection's end, once it exists.
     private volatile QueuePair pair;
     private volatile Executor executor;
     private volatile String endedEarly;
@@ -406,7 +408,7 @@ public final class RdmaListener implements AutoCloseable {
       return peer;
     }
 
-    /** What the peer has sent along; most networks pad it with zeros. */
+    /** The private data that the peer has sent; most networks pad it with zeros. */
     public ByteBuffer privateData() {
       return privateData.duplicate();
     }
@@ -422,9 +424,9 @@ public final class RdmaListener implements AutoCloseable {
     }
 
     /**
-     * Refuses the peer, in any thread.
+     * Refuses the peer. Any thread may call it.
      *
-     * @param data goes with the refusal, at most {@link Verbs#MAX_REJECT_DATA} bytes, or null
+     * @param data private data of the refusal, at most {@link Verbs#MAX_REJECT_DATA} bytes, or null
      */
     public void reject(ByteBuffer data) {
       if (answered.compareAndSet(false, true)) {
@@ -434,12 +436,13 @@ public final class RdmaListener implements AutoCloseable {
     }
 
     /**
-     * Accepts the peer, by the thread of its queues.
+     * Accepts the peer. Called by the thread of its queues.
      *
-     * @param created posts receive requests, and gives the user of the queue pair
-     * @param data goes with the acceptance, at most {@link Verbs#MAX_ACCEPT_DATA} bytes, or null
-     * @param queuesThread runs in the thread of the queues what the listener's thread learns
-     * @throws IOException when there will be no connection; the peer is refused then
+     * @param created posts receive requests, and returns the handler of the queue pair
+     * @param data private data of the acceptance, at most {@link Verbs#MAX_ACCEPT_DATA} bytes, or
+     *     null
+     * @param queuesThread runs events of the connection in the thread of the queues
+     * @throws IOException when there will be no connection; then the peer is refused
      */
     public QueuePair accept(
         RdmaQueues queues,
@@ -483,7 +486,7 @@ public final class RdmaListener implements AutoCloseable {
       return made;
     }
 
-    /** In the listener's thread. */
+    /** Called in the listener's thread. */
     private void ended(String cause) {
       endedEarly = cause;
       QueuePair open = pair;

@@ -25,16 +25,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * RDMA on a client's loop: one for each loop, shared by all connections of it, so that one look at
- * one completion queue serves metadata and data. Whoever drives the loop polls. Used in the loop.
+ * RDMA on a client's loop. There is one object for each loop, and all connections of the loop share
+ * it. So one poll of one completion queue serves metadata and data. The thread that drives the loop
+ * polls. Used in the loop.
  */
 public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
-  /** Who wants a connection. Called in the loop; one of the last two methods, once. */
+  /**
+   * Receives the result of a connection attempt. Called in the loop. Either {@link #connected} or
+   * {@link #failed} is called, once.
+   */
   public interface ConnectListener {
     /**
-     * The device is known and the queue pair exists: receive requests are posted here.
+     * The device is known and the queue pair exists. Receive requests are posted here.
      *
-     * @return who uses the queue pair from now on
+     * @return the handler of the queue pair
      */
     QueuePair.Handler created(QueuePair pair);
 
@@ -46,7 +50,7 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     void connected(QueuePair pair, ByteBuffer peerData);
 
     /**
-     * There will be none. A queue pair that was created has told its handler before.
+     * The attempt has failed. If a queue pair was created, its handler has been told before.
      *
      * @param cause a sentence for people
      * @param peerData private data of the peer's refusal, or null
@@ -54,22 +58,22 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     void failed(String cause, ByteBuffer peerData);
   }
 
-  /** Who has something of a device. Called in the loop. */
+  /** A user of resources of a device. Called in the loop. */
   public interface DeviceUser {
-    /** Its connections are closed; whatever else there is of it has to be released now. */
+    /** The connections of the device are closed. All other resources of it must be released now. */
     void deviceRemoved(RdmaDevice device);
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(RdmaLoop.class);
 
-  /** Polls between two looks for events of the connection manager, which cost a system call. */
+  /** Polls between two reads of the connection manager's events. Each read costs a system call. */
   private static final int POLLS_PER_LOOK = 1024;
 
   private static final int RESOLVER_QUEUE = 1024;
   private static final long RESOLVER_IDLE_SECONDS = 10;
   private static final int MIN_ATTEMPT_MILLIS = 50;
 
-  /** Pause between two looks for devices that were removed. */
+  /** Pause between two checks for removed devices. */
   private static final long LOOK_NANOS = 500_000_000;
 
   private final ClientLoop loop;
@@ -111,9 +115,9 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
   }
 
   /**
-   * RDMA of a loop, attached to it when it is first asked for. In the loop.
+   * Returns RDMA for a loop, and attaches it to the loop when this is called first. In the loop.
    *
-   * @throws CrailException with UNSUPPORTED, saying what is missing, when this process has none
+   * @throws CrailException with UNSUPPORTED and the reason, when this process cannot use RDMA
    */
   public static RdmaLoop of(ClientLoop loop, RdmaSettings settings) throws CrailException {
     RdmaLoop known = loop.attached(RdmaLoop.class);
@@ -145,7 +149,7 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     return loop;
   }
 
-  /** Tells somebody of devices that are removed. In the loop. */
+  /** Registers a user, who is told of removed devices. In the loop. */
   public void register(DeviceUser user) {
     users.add(user);
   }
@@ -155,12 +159,12 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     users.remove(user);
   }
 
-  /** Counts something whose end a poll will bring; the driver goes on asking for it. */
+  /** Counts an operation whose end a poll will find. The driver keeps polling for it. */
   public void begun() {
     underWay++;
   }
 
-  /** Counts its end. */
+  /** Counts the end of such an operation. */
   public void ended() {
     underWay--;
   }
@@ -168,10 +172,9 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
   /**
    * Begins to connect.
    *
-   * @param peer may be unresolved; each of the name's addresses is tried
-   * @param deadlineNanos when the attempt fails, by the loop's clock
-   * @param privateData goes to the peer with the request, at most {@link Verbs#MAX_CONNECT_DATA}
-   *     bytes, or null
+   * @param peer may be unresolved; then each address of the name is tried
+   * @param deadlineNanos when the attempt fails, on the loop's clock
+   * @param privateData sent with the request, at most {@link Verbs#MAX_CONNECT_DATA} bytes, or null
    */
   public void connect(
       InetSocketAddress peer,
@@ -193,8 +196,9 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
   @Override
   public boolean poll() {
     boolean progress = queues.poll() > 0;
-    // With nothing under way a poll is about whether the connections still live; but not the poll
-    // that has just ended the last operation, or each would pay a system call.
+    // Without operations in progress, a poll has to find out whether the connections still live.
+    // But the poll that has just found the last operation's end does not, or each operation would
+    // pay a system call.
     boolean idle = underWay == 0 && !progress;
     if (++pollsSinceLook >= POLLS_PER_LOOK || idle || !attempts.isEmpty()) {
       progress |= takeEvents();
@@ -216,7 +220,7 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
   public boolean arm() {
     boolean nothing = !takeEvents();
     nothing &= queues.arm();
-    // What makes a descriptor readable is looked at when the sleep has ended.
+    // When the sleep ends, the next poll reads the events that may have ended it.
     pollsSinceLook = POLLS_PER_LOOK;
     return nothing;
   }
@@ -240,7 +244,7 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     }
   }
 
-  /** Lets go of a device that was removed. */
+  /** Closes a removed device. */
   private void release(RdmaDevice device) {
     String cause = "device " + device + " was removed";
     LOG.warn("{}; loop {} closes its connections", cause, loop.name());
@@ -302,11 +306,11 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     try {
       Verbs.destroyId(id);
     } catch (VerbsException e) {
-      LOG.warn("an id of a connection stays: {}", e.getMessage());
+      LOG.warn("cannot destroy the id of a connection: {}", e.getMessage());
     }
   }
 
-  /** The descriptors of completion channels, for whose sake a loop's sleep ends. */
+  /** The descriptors of completion channels, which end a loop's sleep. */
   private record Descriptors(ClientLoop loop) implements RdmaQueues.DescriptorListener {
     @Override
     public void opened(int descriptor) {
@@ -319,7 +323,9 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     }
   }
 
-  /** A wish for a connection: the name is resolved, then one address after the other tried. */
+  /**
+   * A connection attempt: the name is resolved, then its addresses are tried one after the other.
+   */
   private final class Dial {
     private final InetSocketAddress peer;
     private final long deadlineNanos;
@@ -357,13 +363,13 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
       }
     }
 
-    /** Runs in the resolver's thread, for it may block. */
+    /** Runs in the resolver's thread, since it may block. */
     private void resolve() {
       List<InetAddress> found = new ArrayList<>();
       try {
         found.addAll(List.of(InetAddress.getAllByName(peer.getHostString())));
       } catch (UnknownHostException e) {
-        // No address is the answer.
+        // Reported as no address.
       }
       loop.submit(() -> resolved(found));
     }
@@ -385,7 +391,7 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
       } else if (leftNanos <= 0) {
         fail(lastFailure.isEmpty() ? "no connection in time" : lastFailure, peerData);
       } else {
-        // Each address gets its share of the time, so that a dead one does not use it up.
+        // Each address gets its share of the time, so that a dead one does not use all of it.
         long shareNanos =
             Math.max(leftNanos / (hosts.length - tried), MIN_ATTEMPT_MILLIS * 1_000_000L);
         InetAddress host = hosts[tried++];
@@ -408,7 +414,7 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     }
   }
 
-  /** One address that is tried. */
+  /** The attempt with one address. */
   private final class Attempt {
     private final Dial dial;
     private final InetSocketAddress address;
@@ -440,7 +446,7 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
       }
     }
 
-    /** The present event is about this attempt. */
+    /** Processes the present event, which belongs to this attempt. */
     void advance() {
       try {
         switch (event.type()) {

@@ -15,16 +15,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The completion queues of one thread, one for each device, and the queue pairs on them. A request
- * finds its queue pair by the number in its id, not by the number of the queue pair, for that is
- * given again soon after its end, when completions of the old one may still lie in the queue. The
- * size of the queue is an account: a queue pair that could make it overrun is refused. Used by one
- * thread at a time.
+ * The completion queues of one thread, one for each device, and their queue pairs. The id of a
+ * request has a number that leads to its queue pair. The queue pair's own number would not do: it
+ * is reused soon, while completions of the old queue pair may still be in the queue. The entries of
+ * a completion queue are accounted: a queue pair that could make the queue overrun is refused. Used
+ * by one thread at a time.
  */
 public final class RdmaQueues implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaQueues.class);
 
-  /** Completions of a poll that suit most. */
+  /** A good number of completions for a poll. */
   public static final int POLL_SIZE = 32;
 
   private static final int INDEX_BITS = 20;
@@ -43,20 +43,23 @@ public final class RdmaQueues implements AutoCloseable {
   private int[] awaited;
   private boolean closed;
 
-  /** Learns of descriptors that become readable when something has completed. */
+  /** Learns of descriptors that become readable when a request has completed. */
   public interface DescriptorListener {
-    /** There is one more, open as long as the queues, unless it is closed before. */
+    /**
+     * A descriptor was opened. It stays open as long as the queues, unless {@link #closing} is
+     * called.
+     */
     void opened(int descriptor);
 
-    /** One of them is about to be closed. */
+    /** A descriptor is about to be closed. */
     default void closing(int descriptor) {}
   }
 
   /**
-   * Creates queues; a device gets its own with its first queue pair.
+   * Creates the set of queues. A device gets its queue with its first queue pair.
    *
-   * @param entries completions that a queue holds, or fewer where the device has fewer
-   * @param pollSize the most completions that are taken at once
+   * @param entries size of a completion queue; the device may allow fewer
+   * @param pollSize most completions that are taken at once
    */
   public RdmaQueues(
       RdmaDevices devices, int entries, int pollSize, DescriptorListener descriptors) {
@@ -67,13 +70,14 @@ public final class RdmaQueues implements AutoCloseable {
     this.descriptors = descriptors;
   }
 
-  /** The queue pairs that are open. */
+  /** The number of open queue pairs. */
   public int size() {
     return count;
   }
 
   /**
-   * Sleeps until something completes, after {@link #arm}, or somebody wakes, or the time is over.
+   * Sleeps until a request completes after {@link #arm}, a thread wakes this one, or the time is
+   * over.
    *
    * @param wakeup made by {@link Verbs#createWakeup}
    */
@@ -96,11 +100,11 @@ public final class RdmaQueues implements AutoCloseable {
   }
 
   /**
-   * Creates the queue pair of an id that knows its device.
+   * Creates the queue pair of an id whose device is known.
    *
-   * @param destroyId ends the id when the queue pair is closed; when this fails the id stays the
-   *     caller's
-   * @throws RdmaException when the device or the completion queue has no room for it
+   * @param destroyId destroys the id when the queue pair is closed; when this method fails, the
+   *     caller still owns the id
+   * @throws RdmaException when the device or the completion queue has no room
    */
   public QueuePair create(long id, QueuePair.Options options, LongConsumer destroyId)
       throws RdmaException {
@@ -176,14 +180,16 @@ public final class RdmaQueues implements AutoCloseable {
     }
   }
 
-  /** What is made of a removed device may come after its release, and keep it. */
+  /**
+   * An object of a removed device could be created after its release, and would keep the device.
+   */
   private static void checkPresent(RdmaDevice device) throws RdmaException {
     if (device.isRemoved()) {
       throw RdmaDevice.removed(device.name());
     }
   }
 
-  /** Called by a queue pair that closes, before it is destroyed. */
+  /** Called by a queue pair that is being closed, before it is destroyed. */
   void remove(QueuePair pair) {
     int index = (int) (pair.slot() & INDEX_MASK);
     if (pairs[index] != pair) {
@@ -195,13 +201,13 @@ public final class RdmaQueues implements AutoCloseable {
       if (queue.device == pair.device()) {
         int entriesOf = pair.sends() + pair.receives();
         queue.used -= entriesOf;
-        // Its completions may still lie in the queue.
+        // Its completions may still be in the queue.
         queue.retired += entriesOf;
       }
     }
   }
 
-  /** Closes the queue pairs and the queue of a device; not within a batch of completions. */
+  /** Closes the queue pairs and the queue of a device. Not called within a batch of completions. */
   public void release(RdmaDevice device, String cause) {
     closePairs(device, cause);
     for (DeviceQueue queue : List.copyOf(queues)) {
@@ -222,7 +228,7 @@ public final class RdmaQueues implements AutoCloseable {
     }
   }
 
-  /** Tells of what has completed; how much that was. */
+  /** Reports the completions that are there. Returns their number. */
   public int poll() {
     int total = 0;
     for (int i = 0; i < queues.size(); i++) {
@@ -231,7 +237,9 @@ public final class RdmaQueues implements AutoCloseable {
     return total;
   }
 
-  /** Asks for an event with the next completion; false when something has completed meanwhile. */
+  /**
+   * Asks for an event at the next completion. Returns false when a request has completed meanwhile.
+   */
   public boolean arm() {
     boolean nothing = true;
     for (int i = 0; i < queues.size(); i++) {
@@ -287,7 +295,7 @@ public final class RdmaQueues implements AutoCloseable {
     int poll() {
       int polled = Verbs.pollCq(cq, pollSize, completionsAddress);
       if (polled < pollSize) {
-        // The queue is empty, so nothing of those is left in it that were closed until now.
+        // The queue is empty, so it has no completion of a closed queue pair any more.
         retired = 0;
       }
       if (polled <= 0) {
@@ -303,7 +311,7 @@ public final class RdmaQueues implements AutoCloseable {
         long slot = id >>> 32;
         QueuePair pair = pairs[(int) (slot & INDEX_MASK)];
         if (pair == null || pair.slot() != slot) {
-          // Of a queue pair that was destroyed.
+          // Its queue pair was destroyed.
           continue;
         }
         if (pair.dispatch(
@@ -322,7 +330,7 @@ public final class RdmaQueues implements AutoCloseable {
       return polled;
     }
 
-    /** A queue that cannot be polled any more has overrun or lost its device. */
+    /** A queue that cannot be polled has overrun or lost its device. */
     private void broken(int error) {
       String cause = "the completion queue of " + device + " failed: " + Verbs.errorText(error);
       closePairs(device, cause);
@@ -333,7 +341,7 @@ public final class RdmaQueues implements AutoCloseable {
         armed = false;
       }
       if (used == 0) {
-        // Its device may have been removed, and then it can never be armed.
+        // The device may have been removed. Then the queue can never be armed.
         return poll() == 0;
       }
       if (!armed) {
@@ -345,10 +353,10 @@ public final class RdmaQueues implements AutoCloseable {
     void close() {
       try {
         Verbs.destroyCq(cq);
-        // Only then: libibverbs keeps a channel as long as there is a queue of it.
+        // In this order, since libibverbs keeps a channel while it has a queue.
         Verbs.destroyCompChannel(channel);
       } catch (IOException e) {
-        LOG.warn("the completion queue of {} stays: {}", device, e.getMessage());
+        LOG.warn("cannot destroy the completion queue of {}: {}", device, e.getMessage());
       }
     }
   }

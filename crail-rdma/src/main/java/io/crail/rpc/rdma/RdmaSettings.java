@@ -7,10 +7,10 @@ import io.crail.rpc.WaitKeys;
 /**
  * Values of {@link RdmaKeys}.
  *
- * @param spinNanos how long to ask before falling asleep; Long.MAX_VALUE for ever
+ * @param spinNanos how long to poll before sleeping; Long.MAX_VALUE for ever
  * @param completions entries of a completion queue
  * @param retries repetitions of a packet, 0 to 6
- * @param ackTimeout exponent of the time for an acknowledgement
+ * @param ackTimeout exponent of the longest time for an acknowledgement
  */
 public record RdmaSettings(long spinNanos, int completions, int retries, int ackTimeout) {
   /** The values of a configuration. */

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Memory that a device may read and write. Thread-safe; closed when nothing of it is in use. */
+/** Memory that a device may read and write. Thread-safe. Closed when no operation uses it. */
 public final class RegisteredMemory implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteredMemory.class);
 
@@ -28,22 +28,22 @@ public final class RegisteredMemory implements AutoCloseable {
     this.rkey = Verbs.rkey(handle);
   }
 
-  /** The device that it is registered with. */
+  /** The device with which it is registered. */
   public RdmaDevice device() {
     return device;
   }
 
-  /** Where it begins. */
+  /** The address of its first byte. */
   public long address() {
     return address;
   }
 
-  /** Its bytes. */
+  /** The length in bytes. */
   public long length() {
     return length;
   }
 
-  /** The key for elements of requests; never told to a peer. */
+  /** The key for elements of requests. Never given to a peer. */
   public int lkey() {
     return lkey;
   }
@@ -53,14 +53,15 @@ public final class RegisteredMemory implements AutoCloseable {
     return rkey;
   }
 
-  /** Ends the registration; once is enough. */
+  /** Ends the registration. Further calls do nothing. */
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
       try {
         Verbs.deregMr(handle);
       } catch (VerbsException e) {
-        LOG.warn("a registration of {} bytes with {} stays: {}", length, device, e.getMessage());
+        LOG.warn(
+            "cannot end the registration of {} bytes with {}: {}", length, device, e.getMessage());
       }
     }
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * RDMA for everything that speaks it: devices and registered memory, the completion queues of a
- * thread and the queue pairs on them, connections made and accepted. What travels is the business
- * of the packages that use this one.
+ * RDMA for all protocols: devices and registered memory, the completion queues of a thread and
+ * their queue pairs, and connections, made and accepted. The packages that use this one define the
+ * messages.
  */
 package io.crail.rpc.rdma;

@@ -45,8 +45,8 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.function.Executable;
 
 /**
- * A device goes and comes back. Soft-RoCE ends its removal only when no process has anything of the
- * device any more, so that it ends at all tells that all was released.
+ * A device is removed and comes back. Soft-RoCE completes a removal only when no process uses the
+ * device any more. So a removal that completes proves that everything was released.
  */
 @Tag("rdma")
 @DisabledIfSystemProperty(
@@ -79,7 +79,7 @@ class DeviceRemovalTest {
       loop.close();
       transport.close();
     } finally {
-      // Behind that, for as long as somebody holds a device its removal does not end.
+      // After the close, since a removal does not end while a process holds the device.
       for (int host = 0; host < 2; host++) {
         if (!Files.exists(Path.of("/sys/class/infiniband/rxe" + host))) {
           add(host);
@@ -89,7 +89,7 @@ class DeviceRemovalTest {
     until("all is released, as before: " + before, () -> resources().equals(before));
   }
 
-  /** Answers, or does not. */
+  /** A service that answers, or does not. */
   private static final class Echo implements Service {
     final AtomicInteger ended = new AtomicInteger();
 
@@ -177,7 +177,7 @@ class DeviceRemovalTest {
     }
   }
 
-  /** Begins; a process that the kernel lets wait cannot be ended. */
+  /** Starts a process without waiting, since a process that the kernel blocks cannot be ended. */
   private static Process start(String... command) throws IOException {
     return new ProcessBuilder(command)
         .redirectErrorStream(true)
@@ -192,7 +192,7 @@ class DeviceRemovalTest {
     assertEquals(0, adding.exitValue());
   }
 
-  /** What the devices hold for all processes and the kernel. */
+  /** The resources of the devices, over all processes and the kernel. */
   private static Map<String, Integer> resources() {
     Map<String, Integer> counts = new TreeMap<>();
     try {
@@ -227,7 +227,7 @@ class DeviceRemovalTest {
         meanwhile::toString);
   }
 
-  /** An address of the device, and all addresses. */
+  /** With an address of the device, and with the wildcard address. */
   @Test
   void aServerLetsGoOfItsDeviceAndHearsAgainWhenItIsBack() throws Exception {
     for (String address : new String[] {"10.9.0.2", "0.0.0.0"}) {
@@ -258,7 +258,7 @@ class DeviceRemovalTest {
         add(0);
       }
       until("a call", () -> succeeds(peer));
-      // Also while there is no connection.
+      // The same without a connection.
       loop.submit(peer::close);
       Process removing = start("rdma", "link", "delete", "rxe0");
       until("the removal of a device without a connection", () -> !removing.isAlive());
@@ -310,7 +310,7 @@ class DeviceRemovalTest {
       until("the device is missed", () -> devices.removed().contains(device));
       assertRefused(() -> queues.create(id, options, unused -> {}));
       devices.release(device);
-      // The id, as that of a peer who waits for an answer, still keeps the context.
+      // The id still keeps the context, as the id of a peer does that waits for an answer.
       assertRefused(() -> queues.create(id, options, unused -> {}));
       assertTrue(devices.removed().isEmpty());
       Verbs.destroyId(id);

@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A port as the kernel would describe it. */
+/** A port, described as the kernel does. */
 class PortCheckTest {
   private static final String IPV4 = "10.9.0.2";
   private static final String IPV6 = "fd00:9:0:0:0:0:0:2";

@@ -116,10 +116,10 @@ class RdmaConnectionTest {
     }
   }
 
-  /** Few, so that more completes at once than one poll takes. */
+  /** Few, so that more requests complete at once than one poll takes. */
   private static final int POLL_SIZE = 3;
 
-  /** Sends back what comes, or refuses. */
+  /** Sends back what it receives, or refuses. */
   private static final class EchoServer implements AutoCloseable {
     private final RdmaDevices devices = new RdmaDevices();
     private final RdmaQueues queues = new RdmaQueues(devices, 1024, POLL_SIZE, descriptor -> {});
@@ -219,7 +219,7 @@ class RdmaConnectionTest {
     return new String(bytes, StandardCharsets.US_ASCII).replace("\0", "");
   }
 
-  /** A client that sends one message after the other and compares what comes back. */
+  /** A client that sends one message after the other and compares the answers. */
   private final class Client extends Completion
       implements RdmaLoop.ConnectListener, QueuePair.Handler {
     private final int rounds;
@@ -355,13 +355,13 @@ class RdmaConnectionTest {
     for (Client client : clients) {
       assertNull(client.await().failure);
     }
-    // Devices round up what they are asked for, so one of the next ones has no room.
+    // Devices round up the requested size, so that only one of the next clients has no room.
     Client last = new Client(0);
     for (int i = 0; i < 64 && last.failure == null; i++) {
       last = new Client(0).connect(server.listener.address(), LONG).await();
     }
     assertTrue(last.failure.contains("completion queue"), last.failure);
-    // What is closed makes room.
+    // A closed queue pair makes room.
     loop.submit(() -> clients.get(0).pair.close("room"));
     Client after = new Client(3).connect(server.listener.address(), LONG).await();
     assertNull(after.failure);

@@ -18,7 +18,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** A connection to a namenode without a client: one request, then its answer. Not thread-safe. */
+/**
+ * A connection to a namenode without a client: it sends one request, then reads its answer. Not
+ * thread-safe.
+ */
 public final class Asking implements AutoCloseable {
   private static final int TIMEOUT_MILLIS = 60_000;
 
@@ -44,7 +47,7 @@ public final class Asking implements AutoCloseable {
   }
 
   /**
-   * Sends a request and takes its answer.
+   * Sends a request and returns its answer.
    *
    * @throws CrailException when the namenode refuses it
    */

@@ -22,16 +22,16 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Replays recorded sessions with {@link Faults} against live servers. It does nothing that a lying
- * client may do by the rules, for nobody proves here who he is: it removes no datanode, and changes
- * nothing at a path of somebody else. Used by one thread.
+ * Replays recorded sessions with {@link Faults} against live servers. Identities are not
+ * authenticated, so some lies are legal requests. The attack leaves those out: it removes no
+ * datanode, and changes no path of another user. Used by one thread.
  */
 public final class Attack {
   private static final int TIMEOUT_MILLIS = 2_000;
   private static final List<String> PATHS =
       List.of("/recorded", "/recorded/a", "/recorded/t/k", "/x/y", "x", "/recorded/../a", "//");
 
-  /** The class of the storage that a replayed datanode claims to have. */
+  /** The storage class that a replayed datanode claims. */
   public static final int LIAR_CLASS = 1;
 
   private final Random random;
@@ -43,7 +43,7 @@ public final class Attack {
   private final int liar;
 
   /**
-   * Prepares one.
+   * Creates an attack.
    *
    * @param metadata sessions with a namenode, of clients and a datanode
    * @param data sessions with a datanode
@@ -64,7 +64,7 @@ public final class Attack {
         this.data.stream().flatMap(List::stream).mapToLong(Attack::generation).max().orElse(0);
   }
 
-  /** Data are no part of what a layout describes but for their length. */
+  /** A layout describes only the length of data, so the data are removed. */
   private static List<byte[]> withoutData(List<byte[]> session) {
     return session.stream()
         .filter(frame -> opcode(frame) != DataNodeOperations.WRITE.number())
@@ -86,7 +86,7 @@ public final class Attack {
         : 0;
   }
 
-  /** Replays a session at each server; gives the number of frames that were sent. */
+  /** Replays a session at each server. Returns the number of frames sent. */
   public int round(InetSocketAddress namenode, InetSocketAddress datanode) {
     return replay(namenode, metadata, metadataFaults, NameNodeOperations.all())
         + replay(datanode, data, dataFaults, DataNodeOperations.all());
@@ -106,7 +106,7 @@ public final class Attack {
       socket.setSoTimeout(TIMEOUT_MILLIS);
       socket.setTcpNoDelay(random.nextBoolean());
       if (random.nextInt(4) == 0) {
-        // Ends with answers on their way.
+        // Closes the connection while answers are in flight.
         socket.setSoLinger(true, 0);
       }
       InputStream in = socket.getInputStream();
@@ -122,7 +122,7 @@ public final class Attack {
         in.skip(Long.MAX_VALUE);
       }
     } catch (IOException e) {
-      // The server has ended it.
+      // The server has closed the connection.
     }
     return sent;
   }

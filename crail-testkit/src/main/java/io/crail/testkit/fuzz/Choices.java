@@ -4,7 +4,8 @@ package io.crail.testkit.fuzz;
 import java.util.Random;
 
 /**
- * Where decisions come from: a seed, or the bytes of a fuzzer's input, which thereby steers them.
+ * A source of decisions: a seed, or the bytes of a fuzzer's input, so that the fuzzer controls the
+ * decisions.
  */
 public interface Choices {
   /** A number from 0 (inclusive) to {@code bound} (exclusive). */

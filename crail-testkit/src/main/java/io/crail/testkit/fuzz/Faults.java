@@ -14,12 +14,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Faults in recorded sessions: frames that are repeated, left out, exchanged, cut, extended, or
- * mixed with those of another session; lengths, operations and correlation ids that are others; and
- * fields, which the layouts show, with values that they should not have. Not thread-safe.
+ * Puts faults into recorded sessions. Frames are repeated, left out, exchanged, cut, extended, or
+ * mixed with frames of another session. Lengths, operations and correlation ids are changed. Fields
+ * get bad values, with the help of the layouts. Not thread-safe.
  */
 final class Faults {
-  /** What is changed in a session at the most. */
+  /** Most changes in a session. */
   private static final int MOST = 8;
 
   private final Map<Integer, Operation<?, ?>> table;
@@ -32,7 +32,10 @@ final class Faults {
     this.hostile = hostile;
   }
 
-  /** Keeps the numbers of a session's requests: they are ids and tokens of somebody else then. */
+  /**
+   * Remembers the numbers in a session's requests. In another session they are another client's ids
+   * and tokens.
+   */
   void learn(List<byte[]> session) {
     for (byte[] frame : session) {
       ByteBuffer buffer = ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN);
@@ -52,7 +55,7 @@ final class Faults {
     }
   }
 
-  /** The session with faults; its handshake is mostly left as it is. */
+  /** Returns the session with faults. Its handshake is mostly left unchanged. */
   List<byte[]> put(List<byte[]> session, List<byte[]> another) {
     List<byte[]> frames = new ArrayList<>();
     if (choices.below(8) == 0) {
@@ -69,7 +72,7 @@ final class Faults {
     return frames;
   }
 
-  /** The frames of both, in their order each, after one handshake. */
+  /** The frames of both sessions, each in its order, after one handshake. */
   private void mix(List<byte[]> session, List<byte[]> another, List<byte[]> frames) {
     int mine = 0;
     int others = 1;
@@ -126,7 +129,7 @@ final class Faults {
     return resized;
   }
 
-  /** The frame with another value in one of its fields, or with a new message. */
+  /** Returns the frame with another value in one of its fields, or with a new message. */
   private byte[] field(Layout layout, byte[] frame) {
     int fields = layout.fields().size();
     if (fields == 0 || choices.below(6) == 0) {

@@ -13,9 +13,9 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Messages whose lengths are right, and whose values are what an attacker tries: limits and their
- * neighbours, what belongs to others, what was true once. Any message can be made from its {@link
- * Layout} alone, so an operation is attacked as soon as it has one. Not thread-safe.
+ * Makes messages with correct lengths and the values that an attacker tries: limits and their
+ * neighbours, ids of other clients, and outdated values. A {@link Layout} is enough to make a
+ * message, so every operation with a layout is attacked. Not thread-safe.
  */
 public final class Hostile {
   private static final long[] LIMITS = {
@@ -54,14 +54,14 @@ public final class Hostile {
   /**
    * Creates a maker of messages.
    *
-   * @param paths those that it uses, right and wrong ones
+   * @param paths valid and invalid paths to use
    */
   public Hostile(Choices choices, List<String> paths) {
     this.choices = choices;
     this.paths = paths.stream().map(path -> path.getBytes(StandardCharsets.UTF_8)).toList();
   }
 
-  /** Keeps the numbers of an answer, and of what is in it: they are ids, tokens, generations. */
+  /** Remembers the numbers in an answer: they are ids, tokens, generations. */
   public void remember(Object answer) {
     if (answer instanceof Long number) {
       if (remembered.size() == MOST_REMEMBERED) {
@@ -117,7 +117,7 @@ public final class Hostile {
     return path.length < tail.minCount() || path.length > tail.maxCount() ? part(tail) : path;
   }
 
-  /** Mostly short, sometimes as long as it may be; of parts that are filled, or of letters. */
+  /** Mostly short, sometimes of the greatest length. Made of filled parts or of letters. */
   private byte[] part(Layout.Tail tail) {
     if (tail.page() != null && tail.page().countField() == null) {
       return make(tail.page().element().layout());
@@ -143,7 +143,9 @@ public final class Hostile {
     return part.array();
   }
 
-  /** Fills a field; one that is a structure is taken for numbers of eight, four and one bytes. */
+  /**
+   * Fills a field. A field that is a structure is filled with numbers of eight, four and one bytes.
+   */
   void fill(ByteBuffer message, int offset, int width) {
     int at = offset;
     int end = offset + width;
@@ -165,7 +167,7 @@ public final class Hostile {
     }
   }
 
-  /** A number for a field of so many bytes, or more. */
+  /** A number for a field of {@code width} bytes, or too large for it. */
   public long number(int width) {
     switch (choices.below(8)) {
       case 0:
@@ -187,7 +189,7 @@ public final class Hostile {
     }
   }
 
-  /** Sets a count. */
+  /** Sets a count field. */
   static void put(ByteBuffer message, Layout.Field field, long value) {
     switch (field.width()) {
       case 1 -> message.put(field.offset(), (byte) value);

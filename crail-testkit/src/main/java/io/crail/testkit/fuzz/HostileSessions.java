@@ -42,9 +42,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A live cluster under recorded sessions with faults: records what a client and a datanode say,
- * replays it with faults while somebody honest works, and counts afterwards. For a cluster of one
- * namenode that nobody else uses, in this process or not. Used by one thread.
+ * Attacks a live cluster with recorded sessions that contain faults. It records what a client and a
+ * datanode send, replays it with faults while an honest client works, and then checks the accounts.
+ * The cluster has one namenode and no other users. It may be in this process or not. Used by one
+ * thread.
  */
 public final class HostileSessions {
   private static final int ATTACKERS = 2;
@@ -58,25 +59,27 @@ public final class HostileSessions {
   private InetSocketAddress datanode;
 
   /**
-   * What has happened.
+   * The result of an attack.
    *
-   * @param sessions that were replayed
-   * @param frames that were sent in them
+   * @param sessions sessions that were replayed
+   * @param frames frames that were sent in them
    * @param honest rounds of honest work
-   * @param slowestMillis the slowest of them
+   * @param slowestMillis the duration of the slowest round
    */
   public record Outcome(long sessions, long frames, int honest, long slowestMillis) {}
 
-  /** Prepares one; the configuration is a client's, and nothing is mapped. */
+  /** Creates an attack. The configuration is that of a client, without mapped memory. */
   public HostileSessions(Configuration configuration) {
     this.configuration = configuration.toBuilder().set(StorageKeys.LOCAL_MAP, false).build();
     InetSocketAddress named = configuration.get(ClusterKeys.NAMENODE_ADDRESS).get(0);
     this.namenode = new InetSocketAddress(named.getHostString(), named.getPort());
   }
 
-  // What is recorded.
+  // Recording.
 
-  /** Records a client that does some of everything, and a datanode that comes and goes. */
+  /**
+   * Records a client that uses all kinds of operations, and a datanode that registers and leaves.
+   */
   public void record() throws Exception {
     try (RecordingProxy datanodes = new RecordingProxy(null, null);
         RecordingProxy namenodes = new RecordingProxy(namenode, datanodes)) {
@@ -100,7 +103,7 @@ public final class HostileSessions {
     }
   }
 
-  /** A datanode of another class than that of all files, so that it misleads nobody. */
+  /** The datanode has another storage class than all files, so no client uses it. */
   private static void comeAndGo(Configuration recorded) throws Exception {
     Configuration memory =
         recorded.toBuilder()
@@ -131,9 +134,9 @@ public final class HostileSessions {
         .orElseThrow();
   }
 
-  // What is done.
+  // Attacking.
 
-  /** Attacks for a while; fails when anybody honest notices. */
+  /** Attacks for a while. Fails when an honest client sees an effect. */
   public Outcome attack(long seed, long nanos) throws Exception {
     long end = System.nanoTime() + nanos;
     ExecutorService executor = Executors.newFixedThreadPool(ATTACKERS + 1);
@@ -189,7 +192,10 @@ public final class HostileSessions {
     };
   }
 
-  /** Some of everything below a directory, each byte checked; removes it all when asked. */
+  /**
+   * Uses all kinds of operations below a directory, and checks each byte. Removes everything if
+   * asked to.
+   */
   private static void work(CrailStore store, String top, long round, boolean cleans)
       throws Exception {
     create(store, top, CrailNodeType.DIRECTORY);
@@ -247,11 +253,11 @@ public final class HostileSessions {
     return bytes;
   }
 
-  // What is left.
+  // Checking the accounts.
 
   /**
-   * Removes everything, and waits until all space is free again; fails when it does not come back,
-   * or when it does not add up before.
+   * Removes everything, and waits until all space is free again. Fails when space does not come
+   * back, or when the accounts are wrong before.
    */
   public void requireNothingLeft() throws Exception {
     long end = System.nanoTime() + 2L * PATIENCE_SECONDS * 1_000_000_000L;
@@ -277,7 +283,7 @@ public final class HostileSessions {
         asking.ask(
             NameNodeOperations.REMOVE, new Remove.Request(true, Utf8.of("/" + entry.name())));
       } catch (CrailException e) {
-        // Another look tells.
+        // The next round looks again.
       }
     }
     Usage.Response usage = asking.ask(NameNodeOperations.USAGE, new Usage.Request());

@@ -22,9 +22,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Stands between honest clients and a server, and keeps the requests of each connection, frame by
- * frame. In front of a namenode it can send those who ask for a datanode to another recorder.
- * Thread-safe.
+ * Forwards between honest clients and a server, and records the requests of each connection, frame
+ * by frame. In front of a namenode it can replace the address of a datanode by that of another
+ * recorder. Thread-safe.
  */
 public final class RecordingProxy implements AutoCloseable {
   private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -34,10 +34,11 @@ public final class RecordingProxy implements AutoCloseable {
   private InetSocketAddress server;
 
   /**
-   * Starts one.
+   * Starts a proxy.
    *
-   * @param server where the requests go; null where another recorder tells it
-   * @param datanode who takes the datanode's place in this namenode's answers, or null
+   * @param server the server to forward to; null when another recorder sets it
+   * @param datanode the recorder that takes the datanode's place in this namenode's answers, or
+   *     null
    */
   public RecordingProxy(InetSocketAddress server, RecordingProxy datanode) throws IOException {
     this.server = server;
@@ -45,7 +46,7 @@ public final class RecordingProxy implements AutoCloseable {
     start(this::accept);
   }
 
-  /** Where clients connect to. */
+  /** The address for clients. */
   public InetSocketAddress address() {
     return (InetSocketAddress) listener.getLocalSocketAddress();
   }
@@ -65,7 +66,7 @@ public final class RecordingProxy implements AutoCloseable {
         connect(listener.accept());
       }
     } catch (IOException e) {
-      // This was closed.
+      // This proxy was closed.
     }
   }
 
@@ -106,7 +107,7 @@ public final class RecordingProxy implements AutoCloseable {
                 }));
   }
 
-  /** The same answer, with the other recorder as the datanode. */
+  /** The same answer, with the other recorder's address for the datanode. */
   private byte[] redirect(ByteBuffer frame) throws CrailException {
     Codec<DescribeDatanode.Response> codec = DescribeDatanode.Response.CODEC;
     DescribeDatanode.Response described =
@@ -129,7 +130,7 @@ public final class RecordingProxy implements AutoCloseable {
     return frame.array();
   }
 
-  /** Where the requests go. */
+  /** The server to forward to. */
   synchronized InetSocketAddress server() {
     return server;
   }
@@ -157,7 +158,7 @@ public final class RecordingProxy implements AutoCloseable {
         header = in.readNBytes(Frame.HEADER_LENGTH);
       }
     } catch (IOException e) {
-      // One of the sides has ended.
+      // One side has closed its connection.
     }
   }
 

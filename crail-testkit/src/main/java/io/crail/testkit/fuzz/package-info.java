@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /**
- * Hostile bytes: requests that a layout lets pass and nobody honest would send, and recorded
- * sessions that are replayed with faults. The targets of the fuzzer itself stand beside the tests.
+ * Hostile bytes: requests that have a valid layout but that no honest client sends, and recorded
+ * sessions that are replayed with faults. The targets of the fuzzer are in the test sources.
  */
 package io.crail.testkit.fuzz;

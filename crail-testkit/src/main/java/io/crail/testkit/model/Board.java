@@ -12,9 +12,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A mapped file with the state of all names of a test and some counters, seen by all processes of
- * the test. It outlives a process that is killed at any instruction, so whoever takes its names
- * over knows what it had begun. One process writes to a name; all read. Thread-safe.
+ * A mapped file with the state of all names of a test and some counters. All processes of the test
+ * see it. It survives when a process is killed at any instruction, so the next owner of its names
+ * knows what the process had begun. One process writes to a name; all may read it. Thread-safe.
  *
  * <pre>
  *  4096 bytes of counters, then for each name:
@@ -31,13 +31,15 @@ public final class Board {
 
   /** Counters of the whole test. */
   public enum Counter {
-    /** Times at which nothing was under way any more that had begun before the one before. */
+    /** Counts the times at which all operations that began before the previous count had ended. */
     QUIET,
-    /** 1 when the clients are to come to an end. */
+    /** 1 when the clients should finish. */
     FINISH,
-    /** Datanodes that have lost their bytes. */
+    /** How often datanodes have lost their bytes. */
     DATANODE_LOSS,
-    /** Losses of the first namenode; those of the others follow. */
+    /**
+     * How often the first namenode has lost its nodes. The counters of the other namenodes follow.
+     */
     NAMENODE_LOSS
   }
 
@@ -71,7 +73,7 @@ public final class Board {
     }
   }
 
-  /** How many names there are. */
+  /** The number of names. */
   public int names() {
     return names;
   }
@@ -86,7 +88,7 @@ public final class Board {
     return (long) LONG.getAcquire(memory, (counter.ordinal() + index) * Long.BYTES);
   }
 
-  /** Counts one more. */
+  /** Adds one to a counter. */
   public void increment(Counter counter, int index) {
     LONG.getAndAdd(memory, (counter.ordinal() + index) * Long.BYTES, 1L);
   }
@@ -96,14 +98,14 @@ public final class Board {
     return (long) LONG.getAcquire(memory, HEADER + name * RECORD);
   }
 
-  /** The state of a name as it was written last. */
+  /** The state of a name that was written last. */
   public NameState read(int name) {
     while (true) {
       long version = version(name);
       byte[] bytes = new byte[STATE_LENGTH];
       memory.get(stateAt(name, version), bytes);
       VarHandle.acquireFence();
-      // The one before stays while the next one is written.
+      // The previous version stays unchanged while the next one is written.
       if (version(name) == version) {
         return NameState.decode(
             ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer());
@@ -111,7 +113,7 @@ public final class Board {
     }
   }
 
-  /** Writes the state of a name, wholly or not at all. */
+  /** Writes the state of a name. A kill leaves either the old or the new state. */
   public void write(int name, NameState state) {
     long next = version(name) + 1;
     LongBuffer target =

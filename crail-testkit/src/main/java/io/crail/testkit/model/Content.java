@@ -7,24 +7,24 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What may lie under a name: nothing, or a file whose bytes are {@link Units} of the operations
- * that have written it, one after the other. Immutable.
+ * A possible content of a name: nothing, or a file. The bytes of a file are {@link Units} of the
+ * operations that wrote it, one after the other. Immutable.
  *
- * @param file the file's id, 0 for nothing
- * @param parts what wrote which bytes, in order
- * @param leastLength the file may end anywhere from here to the end of the last part
+ * @param file the id of the file; 0 for nothing
+ * @param parts the operations that wrote the bytes, in order
+ * @param leastLength the file may end at any position from here to the end of the last part
  */
 public record Content(long file, List<Part> parts, long leastLength) {
-  /** Nothing of that name. */
+  /** The name does not exist. */
   public static final Content ABSENT = new Content(0, List.of(), 0);
 
-  /** The most parts; an owner appends no more. */
+  /** The most parts. The owner appends no more. */
   public static final int MAX_PARTS = 12;
 
-  /** Longs of an encoded content, at most. */
+  /** The most longs of an encoded content. */
   static final int MAX_LONGS = 3 + 2 * MAX_PARTS;
 
-  /** Bytes of one operation, up to an offset in the file. */
+  /** The bytes of one operation; they end at {@code end} in the file. */
   public record Part(long operation, long end) {}
 
   /** Checks the arguments. */
@@ -45,19 +45,22 @@ public record Content(long file, List<Part> parts, long leastLength) {
     return empty(file).append(file, length);
   }
 
-  /** This with more bytes. */
+  /** The same file with more bytes. */
   public Content append(long operation, long length) {
     List<Part> more = new ArrayList<>(parts);
     more.add(new Part(operation, length() + length));
     return new Content(file, more, length() + length);
   }
 
-  /** This, which may end earlier: a write has failed, and nobody knows how far it came. */
+  /**
+   * The same file, which may be shorter: a write has failed, and it is unknown how many bytes it
+   * has written.
+   */
   public Content fromLength(long least) {
     return new Content(file, parts, least);
   }
 
-  /** This with its length as it was found. */
+  /** The same file with the length that was found. */
   public Content cut(long length) {
     List<Part> left = new ArrayList<>();
     for (Part part : parts) {
@@ -77,22 +80,22 @@ public record Content(long file, List<Part> parts, long leastLength) {
     return file != 0;
   }
 
-  /** The most bytes that it may have. */
+  /** The greatest possible length in bytes. */
   public long length() {
     return parts.isEmpty() ? 0 : parts.get(parts.size() - 1).end;
   }
 
-  /** True when a file of this length may be this one. */
+  /** True when a file of this length is possible. */
   public boolean mayHaveLength(long length) {
     return isPresent() && length >= leastLength && length <= length();
   }
 
   /**
-   * Compares a part of a file with this.
+   * Compares a part of a file with this content.
    *
-   * @param bytes from index 0 to the limit
-   * @param offset of the first of them in the file
-   * @return null, or what is wrong
+   * @param bytes the part, from index 0 to the limit
+   * @param offset the position of the first byte in the file
+   * @return null when they match, or else the difference in words
    */
   public String mismatch(ByteBuffer bytes, long offset) {
     long end = offset + bytes.limit();

@@ -2,29 +2,29 @@
 package io.crail.testkit.model;
 
 /**
- * Which names there are, and who owns them: each thread of each client has a directory, a table and
- * a multi-file, with names in each.
+ * The names of a test, and their owners. Each thread of each client owns a directory, a table and a
+ * multi-file, with names in each.
  *
- * @param clients processes
- * @param threads of each of them
+ * @param clients the number of processes
+ * @param threads the number of threads in each process
  */
 public record ModelNames(int clients, int threads) {
-  /** Names in a container, of which the first is its own. */
+  /** Names for each container. The first is the container itself. */
   public static final int PER_CONTAINER = 7;
 
-  /** What a thread has. */
+  /** The containers of a thread. */
   public enum Container {
-    /** Of files. */
+    /** Holds files. */
     DIRECTORY,
-    /** Of values. */
+    /** Holds values. */
     TABLE,
-    /** Of files that are read as one. */
+    /** Holds files that are read as one. */
     MULTIFILE
   }
 
   private static final int KINDS = Container.values().length;
 
-  /** All names. */
+  /** The number of names. */
   public int count() {
     return clients * threads * KINDS * PER_CONTAINER;
   }
@@ -34,17 +34,17 @@ public record ModelNames(int clients, int threads) {
     return ((client * threads + thread) * KINDS + container.ordinal()) * PER_CONTAINER;
   }
 
-  /** What a name's container is. */
+  /** The kind of a name's container. */
   public static Container containerOf(int name) {
     return Container.values()[name / PER_CONTAINER % KINDS];
   }
 
-  /** The container of a name, or itself. */
+  /** The container of a name; for a container the name itself. */
   public static int top(int name) {
     return name - name % PER_CONTAINER;
   }
 
-  /** The path. */
+  /** The path of a name. */
   public String path(int name) {
     int owner = name / PER_CONTAINER / KINDS;
     String top =

@@ -7,16 +7,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What whoever looks at a name may find: one content, or while an operation is under way, and after
- * one of which nobody knows whether it took place, several. They are in the order in which they
- * follow each other, so that who has found one finds none of those before it any more. Immutable.
+ * The contents that may be found under a name. It is one content, or several while an operation is
+ * in progress and after an operation with an unknown outcome. The contents are in the order in
+ * which they follow each other: after one of them was found, none before it can be found any more.
+ * Immutable.
  *
- * @param possible in their order; never empty
- * @param attempted how many of the last ones an operation that is under way would bring
+ * @param possible the contents in order; never empty
+ * @param attempted how many of the last contents belong to an operation in progress
  * @param doubtSince the count of quiet times when an outcome became unknown, or -1
- * @param namenodeLoss how often the owner knew its namenode to have lost everything
+ * @param namenodeLoss how often the name's namenode had lost everything, as far as the owner knew
  * @param datanodeLoss how often datanodes had lost everything when the bytes were written
- * @param partner the name of which one only may have the file, or -1
+ * @param partner another name, when only one of the two can have the file; or -1
  */
 public record NameState(
     List<Content> possible,
@@ -30,13 +31,13 @@ public record NameState(
 
   private static final int FIELDS = 6;
 
-  /** Longs of an encoded state, at most. */
+  /** The most longs of an encoded state. */
   static final int MAX_LONGS = FIELDS + MAX_POSSIBLE * Content.MAX_LONGS;
 
-  /** Nothing, before the first operation. */
+  /** The state before the first operation: the name does not exist. */
   public static final NameState NEW = new NameState(List.of(Content.ABSENT), 0, -1, 0, 0, -1);
 
-  /** What the owner did not expect to find. */
+  /** The index when a content was found that is not possible. */
   public static final int NONE = -1;
 
   /** Checks the arguments. */
@@ -47,22 +48,22 @@ public record NameState(
     }
   }
 
-  /** True when one content alone can be found. */
+  /** True when only one content is possible. */
   public boolean isKnown() {
     return possible.size() == 1 && doubtSince < 0 && attempted == 0;
   }
 
-  /** True when an outcome is not known, so that nothing may be built on it. */
+  /** True when an outcome is unknown, so that no operation may build on it. */
   public boolean isDoubtful() {
     return doubtSince >= 0;
   }
 
-  /** The content that is known, or the last one. */
+  /** The known content, or the last one. */
   public Content last() {
     return possible.get(possible.size() - 1);
   }
 
-  /** An operation begins that brings these contents, one after the other. */
+  /** An operation begins. It will bring these contents, one after the other. */
   public NameState attempt(Content... after) {
     List<Content> more = new ArrayList<>(possible);
     more.addAll(List.of(after));
@@ -71,23 +72,23 @@ public record NameState(
   }
 
   /**
-   * It took place.
+   * The operation took place.
    *
-   * @param namenodes how often the namenode had lost everything before it began
-   * @param datanodes how often datanodes had, before its oldest byte was written
+   * @param namenodes how often the namenode had lost everything before the operation began
+   * @param datanodes how often datanodes had lost everything before the oldest byte was written
    */
   public NameState done(Content content, long namenodes, long datanodes) {
     return new NameState(List.of(content), 0, -1, namenodes, datanodes, -1);
   }
 
-  /** It did not take place, and never will. */
+  /** The operation did not take place, and never will. */
   public NameState undone() {
     List<Content> left = possible.subList(0, possible.size() - attempted);
     return new NameState(left, 0, doubtSince, namenodeLoss, datanodeLoss, partner);
   }
 
   /**
-   * Nobody knows whether it took place, or still will.
+   * It is unknown whether the operation took place or still will.
    *
    * @param quiet the count of quiet times now
    */
@@ -104,7 +105,7 @@ public record NameState(
     return new NameState(more, 0, quiet, losses, datanodeLoss, partner);
   }
 
-  /** The index of the first content that has no bytes because there is no file, or NONE. */
+  /** The index of the first content without a file, or NONE. */
   public int findAbsent() {
     for (int i = 0; i < possible.size(); i++) {
       if (!possible.get(i).isPresent()) {
@@ -114,7 +115,7 @@ public record NameState(
     return NONE;
   }
 
-  /** The index of the first content that fits a whole file, or NONE. */
+  /** The index of the first content that matches a whole file, or NONE. */
   public int find(ByteBuffer bytes) {
     for (int i = 0; i < possible.size(); i++) {
       if (possible.get(i).mayHaveLength(bytes.limit())
@@ -125,7 +126,7 @@ public record NameState(
     return NONE;
   }
 
-  /** The index of the first content that may have a length, or NONE. */
+  /** The index of the first content that may have this length, or NONE. */
   public int findLength(long length) {
     for (int i = 0; i < possible.size(); i++) {
       if (possible.get(i).mayHaveLength(length)) {
@@ -135,7 +136,7 @@ public record NameState(
     return NONE;
   }
 
-  /** Says what is wrong with a whole file that fits nothing. */
+  /** Describes why a whole file matches no content. */
   public String explain(ByteBuffer bytes) {
     StringBuilder text = new StringBuilder("found " + bytes.limit() + " bytes");
     if (bytes.limit() > 0) {
@@ -150,7 +151,7 @@ public record NameState(
     return text.toString();
   }
 
-  /** A content was found, so none of those before it will be found again. */
+  /** A content was found, so none before it can be found any more. */
   public NameState found(int index) {
     if (index <= 0) {
       return this;
@@ -165,7 +166,7 @@ public record NameState(
         partner);
   }
 
-  /** A content was found when nothing could be under way any more. */
+  /** A content was found when no operation could be in progress any more. */
   public NameState settled(Content content) {
     return new NameState(List.of(content), 0, -1, namenodeLoss, datanodeLoss, -1);
   }

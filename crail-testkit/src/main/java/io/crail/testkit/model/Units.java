@@ -5,10 +5,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Bytes that say where they belong. A file's content is a run of units of {@value #LENGTH} bytes;
- * each holds the id of its file, the operation that wrote it, its offset in the file, and a
- * checksum. So whoever meets a foreign byte can tell whose it is. Operations that end in the middle
- * of a unit write its head, and the next one its tail.
+ * Bytes that tell where they belong. The content of a file is a run of units of {@value #LENGTH}
+ * bytes. Each unit holds the id of its file, the operation that wrote it, its offset in the file,
+ * and a checksum. So a test that finds a wrong byte can tell which file it belongs to. An operation
+ * that ends in the middle of a unit writes its head, and the next operation writes its tail.
  *
  * <pre>
  *  0        8       16          24       32       56         64
@@ -30,23 +30,23 @@ public final class Units {
 
   private Units() {}
 
-  /** The id of a writer's operation, and of the file that it creates. */
+  /** The id of an operation. The operation that creates a file gives the file its id. */
   public static long id(int writer, long counter) {
     return (long) writer << COUNTER_BITS | counter;
   }
 
-  /** Who has made an id. */
+  /** The writer of an id. */
   public static int writerOf(long id) {
     return (int) (id >>> COUNTER_BITS);
   }
 
-  /** An id as people read it: the writer, then its counter. */
+  /** An id as text: the writer, then its counter. */
   public static String text(long id) {
     return writerOf(id) + "." + (id & (1L << COUNTER_BITS) - 1);
   }
 
   /**
-   * Fills a buffer from its position to its limit, and leaves both where they are.
+   * Fills a buffer from its position to its limit. Position and limit stay.
    *
    * @param offset of the first byte in the file
    */
@@ -79,7 +79,7 @@ public final class Units {
     return mix(mix(mix(MAGIC ^ file) ^ operation) ^ offset);
   }
 
-  /** Stafford's thirteenth mixer. */
+  /** Stafford's mixer number 13. */
   private static long mix(long value) {
     long mixed = (value ^ value >>> 30) * 0xbf58_476d_1ce4_e5b9L;
     mixed = (mixed ^ mixed >>> 27) * 0x94d0_49bb_1331_11ebL;
@@ -87,10 +87,10 @@ public final class Units {
   }
 
   /**
-   * Compares bytes between two indexes with what an operation writes.
+   * Compares the bytes between two indexes with the bytes that an operation writes.
    *
    * @param offset of the first of them in the file
-   * @return the index of the first byte that is another one, or -1
+   * @return the index of the first difference, or -1
    */
   public static int mismatch(
       ByteBuffer bytes, int from, int to, long file, long operation, long offset) {
@@ -109,7 +109,7 @@ public final class Units {
     return -1;
   }
 
-  /** A unit that was found whole. */
+  /** A whole unit. */
   public record Unit(long file, long operation, long offset) {
     @Override
     public String toString() {
@@ -124,7 +124,7 @@ public final class Units {
     }
   }
 
-  /** The unit that begins at an index, or null when there is no whole one. */
+  /** The unit that begins at an index; null when there is no whole unit. */
   public static Unit at(ByteBuffer bytes, int index) {
     if (index < 0 || index + LENGTH > bytes.limit()) {
       return null;
@@ -144,7 +144,7 @@ public final class Units {
     return right.equals(unit) ? new Unit(file, operation, offset) : null;
   }
 
-  /** Says in words whose bytes lie at an index: a unit that holds it or begins soon after it. */
+  /** Describes whose bytes are at an index, by a unit that holds it or begins soon after it. */
   public static String describe(ByteBuffer bytes, int index) {
     for (int begin = index - LENGTH + 1; begin <= index + LENGTH; begin++) {
       Unit unit = at(bytes, begin);
@@ -159,7 +159,7 @@ public final class Units {
     return zeros - index >= Long.BYTES ? zeros - index + " zeros" : "bytes of nobody";
   }
 
-  /** How many bytes between two indexes are others than those that an operation writes. */
+  /** The number of bytes between two indexes that differ from those that an operation writes. */
   public static int countMismatches(
       ByteBuffer bytes, int from, int to, long file, long operation, long offset) {
     ByteBuffer expected = ByteBuffer.allocate(to - from);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.nemesis;
 
-/** What can happen to a part of a cluster for some time. */
+/** A fault of a process, which lasts for some time. */
 public enum Fault {
-  /** It is killed, and started again at the end. */
+  /** The process is killed, and started again at the end. */
   KILL,
-  /** It stands still, and goes on at the end. */
+  /** The process is stopped, and continues at the end. */
   STOP,
-  /** It hears and reaches nobody until the end. */
+  /** The process is cut off from the network until the end. */
   CUT,
-  /** The memory that it has not used yet is taken by somebody else until the end. */
+  /** Other users take all free memory until the end. */
   FILL
 }

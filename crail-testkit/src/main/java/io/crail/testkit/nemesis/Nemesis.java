@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/** Carries out a plan, in the thread that runs it. */
+/** Carries out a plan in the calling thread. */
 public final class Nemesis {
   private static final long POLL_MILLIS = 5;
 
@@ -15,29 +15,29 @@ public final class Nemesis {
   private final Consumer<String> log;
   private long longestMillis;
 
-  /** What a test can do to the parts of its cluster. */
+  /** The operations of a test on the processes of its cluster. */
   public interface Victims {
-    /** A fault begins. */
+    /** Begins a fault. */
     void begin(Fault fault, Role role, int index) throws Exception;
 
-    /** It ends: what was killed is started, what was stopped goes on. */
+    /** Ends a fault: a killed process is started, a stopped one continues. */
     void end(Fault fault, Role role, int index) throws Exception;
 
     /**
-     * No fault lasts.
+     * Called when no fault lasts.
      *
-     * @param longestMillis of those since the last time
+     * @param longestMillis the longest fault since the last call
      */
     void healed(long longestMillis) throws Exception;
   }
 
-  /** What begins or ends at a time. */
+  /** The begin or the end of a fault. */
   private record Event(long atMillis, Step step, boolean begins) {}
 
   /**
-   * Creates one.
+   * Creates a nemesis.
    *
-   * @param log takes a line for each thing that is done
+   * @param log receives a line for each action
    */
   public Nemesis(Victims victims, Consumer<String> log) {
     this.victims = victims;
@@ -45,9 +45,9 @@ public final class Nemesis {
   }
 
   /**
-   * Carries a plan out; all faults that have begun have ended then.
+   * Carries out a plan. Afterwards all faults have ended.
    *
-   * @param goesOn false when the test has ended before
+   * @param goesOn returns false when the test has ended early
    */
   public void run(List<Step> plan, BooleanSupplier goesOn) throws Exception {
     List<Event> events = new ArrayList<>();

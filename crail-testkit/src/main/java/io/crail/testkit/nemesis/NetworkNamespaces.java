@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Networks of a test's own: each member lives in a namespace with one cable to a hub that forwards
- * between them, and pulling a cable cuts one off. Nothing outside of them is touched or reached.
- * Needs root.
+ * Private networks of a test. Each member lives in a network namespace with one cable to a hub,
+ * which forwards between the members. Pulling a cable cuts a member off. The networks do not touch
+ * the host's network. Needs root.
  */
 public final class NetworkNamespaces implements AutoCloseable {
   private final String prefix;
@@ -20,7 +20,7 @@ public final class NetworkNamespaces implements AutoCloseable {
     this.members = members;
   }
 
-  /** Says why there can be none here, or nothing when there can. */
+  /** Why they are unavailable here; empty when they are available. */
   public static String unavailable() {
     try (NetworkNamespaces one = create(1)) {
       return one.members == 1 ? "" : "no members";
@@ -29,7 +29,7 @@ public final class NetworkNamespaces implements AutoCloseable {
     }
   }
 
-  /** Makes as many, all connected. */
+  /** Creates {@code members} namespaces, all connected. */
   public static NetworkNamespaces create(int members) throws IOException {
     String prefix = "crail" + ProcessHandle.current().pid() + "n" + (System.nanoTime() & 0xffff);
     NetworkNamespaces all = new NetworkNamespaces(prefix, members);
@@ -45,12 +45,12 @@ public final class NetworkNamespaces implements AutoCloseable {
     }
   }
 
-  /** Those that another process has made, which keeps them. */
+  /** The namespaces of another process, which removes them. */
   public static NetworkNamespaces of(String prefix, int members) {
     return new NetworkNamespaces(prefix, members);
   }
 
-  /** By which another process can use them. */
+  /** The name by which another process can use them. */
   public String prefix() {
     return prefix;
   }
@@ -92,12 +92,12 @@ public final class NetworkNamespaces implements AutoCloseable {
     return "10.77." + member + ".2";
   }
 
-  /** What runs a command where all members can be reached. */
+  /** The words before a command that has to reach all members. */
   public List<String> inHub() {
     return List.of("ip", "netns", "exec", hub());
   }
 
-  /** What runs a command as a member; the command's words follow. It becomes the command. */
+  /** The words before a command that runs as a member. The process then becomes the command. */
   public List<String> in(int member) {
     return List.of("ip", "netns", "exec", name(member));
   }
@@ -107,12 +107,12 @@ public final class NetworkNamespaces implements AutoCloseable {
     SystemProgram.run("ip", "-n", hub(), "link", "set", "m" + member, "down");
   }
 
-  /** Puts it in again. */
+  /** Connects a member's cable again. */
   public void heal(int member) throws IOException {
     SystemProgram.run("ip", "-n", hub(), "link", "set", "m" + member, "up");
   }
 
-  /** Removes them; those who live there should have ended. */
+  /** Removes the namespaces. Their processes should have ended. */
   @Override
   public void close() throws IOException {
     IOException failure = null;

@@ -9,18 +9,18 @@ import java.util.Random;
 
 /** Draws faults from a seed. */
 public final class Plan {
-  /** Shortest time for which something stands still. */
+  /** The shortest stop of a process. */
   private static final long SHORTEST_MILLIS = 100;
 
-  /** How long all works before the first fault, so that there is something to be harmed. */
+  /** The time before the first fault, so that there are data that a fault can harm. */
   private static final long FIRST_MILLIS = 1500;
 
-  /** A pause in which doubts can be settled, after a group of faults. */
+  /** A pause after a group of faults, in which unknown outcomes are settled. */
   private static final long PAUSE_MILLIS = 3000;
 
   private static final long KILLED_MILLIS = 1000;
 
-  /** Of so many groups one has two faults at a time. */
+  /** One of this many groups has two faults at a time. */
   private static final int PAIRS = 3;
 
   private Plan() {}
@@ -31,10 +31,10 @@ public final class Plan {
   /**
    * Draws a plan.
    *
-   * @param millis how long it may take
-   * @param choices what may be drawn
-   * @param counts how many there are of each role
-   * @param longestMillis of a fault
+   * @param millis how long the plan may take
+   * @param choices the faults to draw from
+   * @param counts the number of processes of each role
+   * @param longestMillis the longest fault
    */
   public static List<Step> draw(
       Random random,
@@ -75,7 +75,8 @@ public final class Plan {
       drawn -= choices.get(index++).weight();
     }
     Choice choice = choices.get(index);
-    // Half of them on a scale of powers, where short ones are as many as long ones.
+    // Half of the faults have lengths on a logarithmic scale, so that short ones are as many as
+    // long ones.
     double power = random.nextDouble() * Math.log((double) longestMillis / SHORTEST_MILLIS);
     long lasts = Math.round(SHORTEST_MILLIS * Math.exp(power));
     if (random.nextBoolean()) {

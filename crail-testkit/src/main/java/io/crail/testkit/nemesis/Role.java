@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.nemesis;
 
-/** The parts of a cluster. */
+/** The kinds of processes in a cluster. */
 public enum Role {
   /** A process with a store. */
   CLIENT,
-  /** One that lends space. */
+  /** A process that lends space. */
   DATANODE,
-  /** One that knows names. */
+  /** A process that holds names. */
   NAMENODE
 }

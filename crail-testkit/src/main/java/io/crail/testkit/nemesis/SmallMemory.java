@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A file system in memory of a test's own, of a limited size, whose free memory somebody else can
- * take. Needs root.
+ * A private file system in memory, of a limited size, whose free memory can be taken away. Needs
+ * root.
  */
 public final class SmallMemory implements AutoCloseable {
   private static final int[] STEPS = {1 << 20, 4 << 10};
@@ -23,7 +23,7 @@ public final class SmallMemory implements AutoCloseable {
     this.ballast = directory.resolve("ballast");
   }
 
-  /** Says why there can be none here, or nothing when there can. */
+  /** Why it is unavailable here; empty when it is available. */
   public static String unavailable() throws IOException {
     Path directory = Files.createTempDirectory("crail-memory");
     try (SmallMemory memory = mount(directory, STEPS[0])) {
@@ -35,13 +35,13 @@ public final class SmallMemory implements AutoCloseable {
     }
   }
 
-  /** Makes one in an empty directory. */
+  /** Mounts the file system on an empty directory. */
   public static SmallMemory mount(Path directory, long bytes) throws IOException {
     SystemProgram.run("mount", "-t", "tmpfs", "-o", "size=" + bytes, "none", directory.toString());
     return new SmallMemory(directory);
   }
 
-  /** Takes all that is free. */
+  /** Takes all free memory. */
   public void fill() throws IOException {
     try (FileChannel channel =
         FileChannel.open(ballast, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
@@ -58,18 +58,18 @@ public final class SmallMemory implements AutoCloseable {
       try {
         channel.write(piece.clear(), length);
       } catch (IOException e) {
-        // It is full: no type tells this from other errors, but that it grows no more does.
+        // The file system is full. This error has no type, but the file does not grow any more.
         return;
       }
     }
   }
 
-  /** Gives it back. */
+  /** Gives the memory back. */
   public void empty() throws IOException {
     Files.deleteIfExists(ballast);
   }
 
-  /** Removes it, with all that lies there. */
+  /** Unmounts the file system; its files are lost. */
   @Override
   public void close() throws IOException {
     SystemProgram.run("umount", directory.toString());

@@ -4,11 +4,11 @@ package io.crail.testkit.nemesis;
 /**
  * One fault of a plan.
  *
- * @param atMillis when it begins, from the beginning of the plan
+ * @param atMillis when it begins, counted from the beginning of the plan
  * @param millis how long it lasts
- * @param fault what
- * @param role to what kind of process
- * @param index to which of them
+ * @param fault the fault
+ * @param role the kind of process
+ * @param index the index of the process
  */
 public record Step(long atMillis, long millis, Fault fault, Role role, int index) {
   /** When it ends. */

@@ -5,16 +5,16 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
-/** Programs of the system that do one thing and end. */
+/** Runs a program of the system. */
 final class SystemProgram {
   private static final long PATIENCE_SECONDS = 30;
 
   private SystemProgram() {}
 
   /**
-   * Runs one.
+   * Runs a program until it ends.
    *
-   * @throws IOException with what it said, when it fails or does not end
+   * @throws IOException with its output, when it fails or does not end
    */
   static void run(String... command) throws IOException {
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();

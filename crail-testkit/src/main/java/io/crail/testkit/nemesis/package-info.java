@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What goes wrong in a test, and when: a plan of faults drawn from a seed, who carries it out, and
- * networks that can be cut. What a fault does to a process is the test's.
+ * Faults of a test: a plan drawn from a seed, the code that carries it out, and networks that can
+ * be cut. The test itself decides what a fault does to a process.
  */
 package io.crail.testkit.nemesis;

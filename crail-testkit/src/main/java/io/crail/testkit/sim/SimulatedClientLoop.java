@@ -5,7 +5,7 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Connection;
 import java.net.InetSocketAddress;
 
-/** A client loop whose waiting lets virtual time pass. */
+/** A client loop. While it waits, virtual time passes. */
 final class SimulatedClientLoop extends ClientLoop {
   private final SimulatedNetwork network;
   private final String host;
@@ -23,13 +23,13 @@ final class SimulatedClientLoop extends ClientLoop {
     return host;
   }
 
-  /** Runs something in the loop, from an event; output and deadlines are seen to. */
+  /** Runs a task in the loop, from an event. Then processes output and deadlines. */
   void deliver(Task task) {
     submit(task);
     pollOnce();
   }
 
-  /** Does what the helper thread does in a real loop: sees to operations nobody waits for. */
+  /** The work of the helper thread of a real loop: drives operations that no thread waits for. */
   private void tick() {
     if (isClosed()) {
       return;

@@ -16,8 +16,8 @@ import java.time.Duration;
 import java.util.UUID;
 
 /**
- * A datanode of a simulated tier on a simulated host: it registers and gives signs of life as a
- * real one. It pauses and dies with its host. Used by the network's thread.
+ * A datanode of a simulated tier on a simulated host. It registers and sends heartbeats as a real
+ * one. It pauses and dies with its host. Used by the network's thread.
  */
 public final class SimulatedDatanode implements AutoCloseable {
   private static final Duration STEP = Duration.ofMillis(100);
@@ -33,7 +33,7 @@ public final class SimulatedDatanode implements AutoCloseable {
   private Registration registration;
   private boolean alive;
 
-  /** Starts a datanode; its host is that of its address. */
+  /** Starts a datanode. Its host is that of its address. */
   public SimulatedDatanode(
       SimulatedNetwork network,
       Configuration configuration,
@@ -54,7 +54,7 @@ public final class SimulatedDatanode implements AutoCloseable {
     return address.getHostString();
   }
 
-  /** True while it lives, paused or not. */
+  /** True while it is alive, paused or not. */
   public boolean lives() {
     return alive;
   }
@@ -98,7 +98,7 @@ public final class SimulatedDatanode implements AutoCloseable {
     }
   }
 
-  /** Ends it, with its host; what it held is gone. */
+  /** Kills it together with its host. Its data are gone. */
   public void kill(boolean silently) {
     if (!alive) {
       return;
@@ -113,7 +113,7 @@ public final class SimulatedDatanode implements AutoCloseable {
     }
   }
 
-  /** Starts another one, empty, at the address of one that was killed. */
+  /** Starts a new, empty datanode at the address of a killed one. */
   public void restart() throws IOException {
     server.close();
     network.revive(host());

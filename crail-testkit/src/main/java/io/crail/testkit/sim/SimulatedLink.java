@@ -208,7 +208,7 @@ final class SimulatedLink implements Connection {
   }
 
   private void receivedByServer() {
-    // A client that does not take its answers is not served until it does.
+    // A client that does not read its answers is not served until it does.
     while (serverOpen && responses.underWay < SimulatedNetwork.WINDOW && requests.hasBytes()) {
       int served;
       try {
@@ -248,7 +248,7 @@ final class SimulatedLink implements Connection {
       if (written > 0) {
         write(written);
       }
-      // What was written is copied, so it can be used again.
+      // The bytes are copied, so the buffer can be reused.
       if (own == null || own.capacity() < needed) {
         own = newBuffer(Math.max(OUTPUT_CAPACITY, needed));
       }
@@ -269,15 +269,15 @@ final class SimulatedLink implements Connection {
     }
   }
 
-  // Both.
+  // Both ends.
 
-  /** The connection is lost; both ends learn of it. */
+  /** The connection is lost. Both ends are told. */
   void breakDown(String cause) {
     closeServerEnd(cause);
     close(cause);
   }
 
-  /** One end is gone without a word. */
+  /** The host of one end is gone, and nobody is told. */
   void fallSilent(String host) {
     if (loop.host().equals(host) || (server != null && server.host().equals(host))) {
       silent = true;
@@ -287,12 +287,12 @@ final class SimulatedLink implements Connection {
     }
   }
 
-  /** Nothing that is written from now on arrives before a time. */
+  /** Bytes that are written from now on do not arrive before a time. */
   void standStill(long nanos) {
     stillUntilNanos = network.clock().nanoTime() + nanos;
   }
 
-  /** A process has ended, and its host closes what it had open. */
+  /** A process has ended, and its host closes its connections. */
   void endedAt(String host) {
     if (server != null && server.host().equals(host)) {
       closeServerEnd("closed by the peer");
@@ -316,7 +316,7 @@ final class SimulatedLink implements Connection {
     return ByteBuffer.allocate(capacity).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** One direction: what is under way, and the bytes that have arrived but are no whole frame. */
+  /** One direction: the bytes in flight, and the received bytes of an incomplete frame. */
   private final class Pipe {
     private final boolean toServer;
     private final ArrayDeque<Runnable> held = new ArrayDeque<>();
@@ -342,7 +342,7 @@ final class SimulatedLink implements Connection {
         network.schedule(0, () -> breakDown("connection reset"));
         return;
       }
-      // The receiver sees a stream: pieces, cut anywhere.
+      // The receiver sees a stream in pieces, cut at any place.
       int cut = network.random().nextInt(4) == 0 ? network.random().nextInt(bytes.length) : 0;
       if (cut > 0) {
         byte[] piece = Arrays.copyOf(bytes, cut);
@@ -352,7 +352,7 @@ final class SimulatedLink implements Connection {
       send(rest.length, () -> arrive(rest));
     }
 
-    /** Lets something happen at the other end, after all that was sent before. */
+    /** Runs an action at the other end, after all bytes that were sent before. */
     void send(int bytes, Runnable onArrival) {
       long now = network.clock().nanoTime();
       lastArrivalNanos =
@@ -396,7 +396,7 @@ final class SimulatedLink implements Connection {
         requestsDelivered();
       } else {
         loop.deliver(SimulatedLink.this::receivedByClient);
-        // The window has room again; what was held back may be served.
+        // The window has room again, so held-back requests may be served.
         if (requests.hasBytes()) {
           network.schedule(server.host(), 0, SimulatedLink.this::receivedByServer);
         }

@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 
 /**
- * A namenode on a simulated host: the real one, with its timer in virtual time. It pauses and dies
+ * A namenode on a simulated host: the real code, with its timer in virtual time. It pauses and dies
  * with its host. Used by the network's thread.
  */
 public final class SimulatedNamenode implements AutoCloseable {
@@ -20,10 +20,10 @@ public final class SimulatedNamenode implements AutoCloseable {
   private NameNodeServer server;
 
   /**
-   * Starts a namenode; its host is that of its address.
+   * Starts a namenode. Its host is that of its address.
    *
-   * @param index which of the namenodes it is, from 0
-   * @param count how many there are
+   * @param index the index of this namenode, from 0
+   * @param count the number of namenodes
    */
   public SimulatedNamenode(
       SimulatedNetwork network,
@@ -45,7 +45,7 @@ public final class SimulatedNamenode implements AutoCloseable {
     return address.getHostString();
   }
 
-  /** The namenode, whether it is paused or not; null while it is dead. */
+  /** The namenode, paused or not; null while it is dead. */
   public NameNodeServer server() {
     return server;
   }
@@ -76,7 +76,7 @@ public final class SimulatedNamenode implements AutoCloseable {
         });
   }
 
-  /** Ends it, with its host; what it knew is gone. */
+  /** Kills it together with its host. Its state is gone. */
   public void kill(boolean silently) {
     if (server != null) {
       network.kill(host(), silently);
@@ -85,7 +85,7 @@ public final class SimulatedNamenode implements AutoCloseable {
     }
   }
 
-  /** Starts an empty one at the address of one that was killed. */
+  /** Starts an empty namenode at the address of a killed one. */
   public void restart() throws IOException {
     network.revive(host());
     start();

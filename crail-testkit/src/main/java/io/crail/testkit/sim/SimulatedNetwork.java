@@ -16,14 +16,14 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * Hosts, connections and time, all in the memory of one thread. Time stands still while code runs
- * and jumps to the next event when a client loop waits, so hours pass in seconds; two runs with the
- * same seed and the same calls do exactly the same.
+ * Hosts, connections and time, all in the memory of one thread. Time stands still while code runs.
+ * When a client loop waits, time jumps to the next event, so hours pass in seconds. Two runs with
+ * the same seed and the same calls do exactly the same.
  *
- * <p>Bytes of a connection keep their order and arrive once, in pieces cut at random; connections
- * break or stand still, hosts fall silent, become slow, pause or die as the test says. Not
- * thread-safe: everything on a network, servers included, runs in the thread that created it; only
- * the clock may be read by any.
+ * <p>The bytes of a connection keep their order and arrive once, in pieces cut at random. The test
+ * can let connections break or stand still, and let hosts fall silent, become slow, pause or die.
+ * Not thread-safe: everything on a network, servers included, runs in the thread that created it.
+ * Only the clock may be read by any thread.
  *
  * <pre>{@code
  * SimulatedNetwork network = new SimulatedNetwork(seed);
@@ -32,7 +32,7 @@ import java.util.Set;
  * }</pre>
  */
 public final class SimulatedNetwork {
-  /** Bytes that may be under way in one direction of a connection before its sender has to wait. */
+  /** Most bytes in flight in one direction of a connection; then its sender has to wait. */
   public static final int WINDOW = 1 << 20;
 
   private static final long START_NANOS = 1_000_000_000L;
@@ -40,13 +40,14 @@ public final class SimulatedNetwork {
   private static final int FIRST_FREE_PORT = 20_000;
 
   /**
-   * Something to happen.
+   * A planned action.
    *
-   * @param host where; null for what is nobody's, as the network itself
+   * @param host the host where it happens; null for an action of no host, such as the network
+   *     itself
    */
   private record Event(long timeNanos, long sequence, String host, Runnable action) {}
 
-  /** A host has died in the midst of something; ends the thread that was running there. */
+  /** Thrown to end the thread that was running at a host that has died. */
   public static final class HostDiedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -69,7 +70,7 @@ public final class SimulatedNetwork {
   private final List<SimulatedLink> links = new ArrayList<>();
   private final Set<Pair> partitions = new HashSet<>();
   private final Map<String, Long> bandwidths = new HashMap<>();
-  // What is to happen at the hosts that are paused.
+  // The planned actions of paused hosts.
   private final Map<String, List<Event>> paused = new HashMap<>();
   private final Set<String> dead = new HashSet<>();
   private final List<SimulatedClientLoop> loops = new ArrayList<>();
@@ -86,7 +87,7 @@ public final class SimulatedNetwork {
         }
       };
 
-  // Written by the one thread; others may read the time.
+  // Written by the one thread. Other threads may read the time.
   private volatile long nowNanos = START_NANOS;
   private long sequence;
   private long trace;
@@ -97,7 +98,7 @@ public final class SimulatedNetwork {
   private boolean running;
   private boolean drivesIdleLoops;
 
-  /** Creates an empty network whose random choices follow from {@code seed}. */
+  /** Creates an empty network. All random choices come from {@code seed}. */
   public SimulatedNetwork(long seed) {
     this.random = new Random(seed);
   }
@@ -107,20 +108,20 @@ public final class SimulatedNetwork {
     return clock;
   }
 
-  /** The source of all random choices, also for the test's own. */
+  /** The source of all random choices. The test may use it too. */
   public Random random() {
     return random;
   }
 
   /**
-   * The network as a host sees it. Addresses are compared by the text of their host and by port;
-   * their host need not be the name given here, which only says who is cut off from whom.
+   * The network as a host sees it. A server is found by the text of its host and by its port. That
+   * text need not be the name given here, which only matters for partitions and similar faults.
    */
   public Transport transport(String host) {
     return new SimulatedTransport(this, host);
   }
 
-  /** Sets how long bytes are under way, chosen evenly in this range for each write. */
+  /** Sets how long bytes are in flight. The time is drawn evenly from this range for each write. */
   public void latency(Duration least, Duration most) {
     if (least.toNanos() < 1 || most.compareTo(least) < 0) {
       throw new IllegalArgumentException("latency from " + least + " to " + most);
@@ -129,12 +130,12 @@ public final class SimulatedNetwork {
     maxLatencyNanos = most.toNanos();
   }
 
-  /** Sets the probability that a connection breaks instead of delivering what was written. */
+  /** Sets the probability that a connection breaks instead of delivering a write. */
   public void breakConnections(double probability) {
     breakProbability = probability;
   }
 
-  /** Limits what leaves and reaches a host, in bytes a second; 0 takes the limit away. */
+  /** Limits the traffic to and from a host, in bytes a second. 0 removes the limit. */
   public void bandwidth(String host, long bytesPerSecond) {
     if (bytesPerSecond == 0) {
       bandwidths.remove(host);
@@ -144,22 +145,22 @@ public final class SimulatedNetwork {
   }
 
   /**
-   * Holds back all bytes between two hosts; connections stay open, new ones are not made. What was
-   * written before has still to be delivered and is held as well.
+   * Holds back all bytes between two hosts. Connections stay open, and new ones cannot be made.
+   * Bytes that are in flight are held back too.
    */
   public void partition(String a, String b) {
     partitions.add(new Pair(a, b));
     partitions.add(new Pair(b, a));
   }
 
-  /** Ends a partition; what it has held back is delivered. */
+  /** Ends a partition. The bytes that were held back are delivered. */
   public void heal(String a, String b) {
     partitions.remove(new Pair(a, b));
     partitions.remove(new Pair(b, a));
     List.copyOf(links).forEach(SimulatedLink::healed);
   }
 
-  /** Breaks all connections between two hosts; both ends learn of it. */
+  /** Breaks all connections between two hosts. Both ends are told. */
   public void cut(String a, String b) {
     for (SimulatedLink link : List.copyOf(links)) {
       if (link.connects(a, b)) {
@@ -169,8 +170,8 @@ public final class SimulatedNetwork {
   }
 
   /**
-   * Lets the present connections between two hosts pass nothing more; nobody is told, and new ones
-   * work.
+   * Lets no more bytes pass on the present connections between two hosts. Nobody is told, and new
+   * connections work.
    */
   public void silence(String a, String b) {
     for (SimulatedLink link : List.copyOf(links)) {
@@ -180,7 +181,10 @@ public final class SimulatedNetwork {
     }
   }
 
-  /** Takes a host away without a word: its peers hear nothing more, not even an end. */
+  /**
+   * Removes a host without notice. Its peers receive nothing more, not even an end of their
+   * connections.
+   */
   public void crash(String host) {
     servers.values().removeIf(server -> server.host().equals(host));
     for (SimulatedLink link : List.copyOf(links)) {
@@ -189,9 +193,9 @@ public final class SimulatedNetwork {
   }
 
   /**
-   * Lets the present connections between two hosts stand still for a while, as one does whose
-   * packets are lost again and again; new ones work. What was on its way is delivered then, though
-   * its sender may have closed the connection and repeated it on another.
+   * Stops the present connections between two hosts for a while, as repeated packet loss does. New
+   * connections work. The bytes in flight are delivered afterwards, although their sender may have
+   * closed the connection and sent them again on another one.
    */
   public void delay(String a, String b, Duration span) {
     for (SimulatedLink link : List.copyOf(links)) {
@@ -202,8 +206,8 @@ public final class SimulatedNetwork {
   }
 
   /**
-   * Lets a host do nothing, as a process that was stopped: what reaches it waits, and so does what
-   * is due there. Its peers notice nothing but that.
+   * Pauses a host like a stopped process. Bytes for it wait, and so do its planned actions. Its
+   * peers notice nothing else.
    */
   public void pause(String host) {
     if (!dead.contains(host)) {
@@ -211,11 +215,11 @@ public final class SimulatedNetwork {
     }
   }
 
-  /** Ends a pause: the host goes on with its old state, and its clock has jumped. */
+  /** Ends a pause. The host continues with its old state, and its clock has jumped. */
   public void resume(String host) {
     List<Event> waiting = paused.remove(host);
     if (waiting != null) {
-      // In their order, which the sequence keeps.
+      // In their order, which the sequence number keeps.
       waiting.forEach(event -> events.add(new Event(nowNanos, event.sequence, host, event.action)));
     }
   }
@@ -226,11 +230,11 @@ public final class SimulatedNetwork {
   }
 
   /**
-   * Ends a host, as by kill -9: nothing happens there any more, and its client loops end without a
-   * farewell. A thread that waits in one of them gets a {@link HostDiedException}, and its loop
-   * ends with the next call of {@link #bury}.
+   * Kills a host as kill -9 does. Nothing happens there any more, and its client loops end without
+   * sending anything. A thread that waits in one of them gets a {@link HostDiedException}, and its
+   * loop ends with the next call of {@link #bury}.
    *
-   * @param silently whether its peers are not even told that their connections have ended
+   * @param silently whether its peers are not told that their connections have ended
    */
   public void kill(String host, boolean silently) {
     paused.remove(host);
@@ -245,7 +249,7 @@ public final class SimulatedNetwork {
     }
   }
 
-  /** Ends the client loops of hosts that have died; not while one of them is driven. */
+  /** Ends the client loops of dead hosts. Not called while one of them is driven. */
   public void bury() {
     for (SimulatedClientLoop loop : List.copyOf(loops)) {
       if (dead.contains(loop.host()) && !loop.isDriver()) {
@@ -255,7 +259,7 @@ public final class SimulatedNetwork {
     }
   }
 
-  /** Operations of a host's client loops that have begun and not ended. */
+  /** The number of operations of a host's client loops that have begun and not ended. */
   public long outstanding(String host) {
     return loops.stream()
         .filter(loop -> loop.host().equals(host))
@@ -268,21 +272,21 @@ public final class SimulatedNetwork {
     return dead.contains(host);
   }
 
-  /** Lets new things happen at a host that has died; what was due there is lost. */
+  /** Allows new actions at a dead host. Its former planned actions are lost. */
   public void revive(String host) {
     bury();
     events.removeIf(event -> host.equals(event.host));
     dead.remove(host);
   }
 
-  /** A digest of all that has happened: where, when and in which order. */
+  /** A digest of all events: where, when and in which order. */
   public long trace() {
     return trace;
   }
 
   /**
-   * Sets whether client loops look at the time also while nothing is outstanding, as they do in a
-   * program whose store has a timer of its own for its leases.
+   * Sets whether client loops check the time even when nothing is outstanding. In a program they
+   * do, since a store has a timer for its leases.
    */
   public void driveIdleLoops(boolean drives) {
     drivesIdleLoops = drives;
@@ -292,18 +296,18 @@ public final class SimulatedNetwork {
     return drivesIdleLoops;
   }
 
-  /** Adds to what {@link #trace} digests. */
+  /** Adds a number to the digest of {@link #trace}. */
   public void note(long what) {
     trace = (trace ^ what) * 0x9E3779B97F4A7C15L;
     trace ^= trace >>> 29;
   }
 
-  /** Runs something later at a host, unless it dies before. */
+  /** Runs an action later at a host, unless the host dies before. */
   public void schedule(String host, Duration delay, Runnable action) {
     schedule(host, delay.toNanos(), action);
   }
 
-  /** Runs something later, for what has a thread of its own in a real cluster. */
+  /** Runs an action later, for code that has its own thread in a real cluster. */
   public void schedule(Duration delay, Runnable action) {
     schedule(delay.toNanos(), action);
   }
@@ -319,15 +323,15 @@ public final class SimulatedNetwork {
   }
 
   /**
-   * Lets a span of virtual time pass in the midst of something, in which nothing else happens: as
-   * for a thread that gets no processor. What was due meanwhile follows.
+   * Lets a span of virtual time pass in the middle of an action, while nothing else happens. So a
+   * thread that gets no processor is simulated. Due events follow.
    */
   public void standStill(Duration span) {
     checkThread();
     nowNanos += span.toNanos();
   }
 
-  /** Connections that are open, or half open. */
+  /** The number of connections that are open or half open. */
   public int connectionCount() {
     return links.size();
   }
@@ -341,7 +345,7 @@ public final class SimulatedNetwork {
     events.add(new Event(nowNanos + Math.max(0, delayNanos), sequence++, host, action));
   }
 
-  /** What a client loop's poll does; a host that is paused meanwhile gets no processor. */
+  /** A poll of a client loop. A host that is paused during the poll gets no processor. */
   void poll(String host, long waitNanos) {
     poll(waitNanos);
     while (!running && isPaused(host)) {
@@ -363,11 +367,11 @@ public final class SimulatedNetwork {
     loops.remove(loop);
   }
 
-  /** Runs what is due, or waits for the next event. */
+  /** Runs due events, or waits for the next one. */
   private void poll(long waitNanos) {
     checkThread();
     if (running) {
-      // A loop that is driven from within an event; the outermost one runs the events.
+      // This loop is driven from within an event. The outermost poll runs the events.
       return;
     }
     if (waitNanos < 0) {
@@ -420,7 +424,7 @@ public final class SimulatedNetwork {
     servers.remove(key(server.address()), server);
   }
 
-  /** The server of an address, or null. */
+  /** The server at an address, or null. */
   SimulatedServer find(InetSocketAddress address) {
     return servers.get(key(address));
   }
@@ -441,12 +445,12 @@ public final class SimulatedNetwork {
     return partitions.contains(new Pair(from, to));
   }
 
-  /** How long the next bytes are under way. */
+  /** The latency of the next bytes. */
   long latencyNanos() {
     return minLatencyNanos + (long) (random.nextDouble() * (maxLatencyNanos - minLatencyNanos));
   }
 
-  /** How long the slower of two hosts needs for some bytes. */
+  /** The time that the slower of two hosts needs to transmit some bytes. */
   long transmissionNanos(String from, String to, int bytes) {
     long slower = Math.min(bandwidth(from), bandwidth(to));
     return (long) (bytes * 1e9 / slower);

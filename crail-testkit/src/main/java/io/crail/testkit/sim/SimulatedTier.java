@@ -36,15 +36,15 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * A storage tier without a network: datanodes are objects in this process, and a transfer takes the
- * time that the test says, in two halves between which others may come. It has the generation
- * checks of the TCP tier, and its worst habits: answers get lost, and the second half of a write
- * whose client has given up may still be placed later. Or it is {@linkplain #oneSided one-sided},
- * and checks nothing.
+ * A storage tier without a network. Datanodes are objects in this process. A transfer takes the
+ * time that the test sets. It has two halves, and other transfers may come between them. The tier
+ * checks generations as the TCP tier does, and has the worst behaviour of that tier: answers get
+ * lost, and the second half of a write may be placed after its client has given up. It can also be
+ * {@linkplain #oneSided one-sided}; then it checks nothing.
  *
- * <p>Works with every client loop. With a simulated network its times are exact, else they are
- * rounded up to the loop's sweeps; with no latency at all a transfer ends before its call returns.
- * Settings are changed by the thread that runs the test, while nothing is outstanding in others.
+ * <p>It works with every client loop. With a simulated network its times are exact; otherwise they
+ * are rounded up to the loop's sweeps. Without latency a transfer ends before its call returns. The
+ * test's thread changes settings while nothing is outstanding in other threads.
  */
 public final class SimulatedTier implements StorageTier {
   /** The short name. */
@@ -77,18 +77,18 @@ public final class SimulatedTier implements StorageTier {
   private volatile boolean lateWrites;
 
   /**
-   * Creates a tier whose datanodes all lend the same.
+   * Creates a tier whose datanodes all lend the same amount.
    *
-   * @param random the source of all random choices; used by the threads that drive the loops
-   * @param network gives the time, or null for loops with a time of their own
-   * @param regionCount regions of each datanode
+   * @param random the source of all random choices; the threads that drive the loops use it
+   * @param network gives the time; null for loops with a real clock
+   * @param regionCount number of regions of each datanode
    * @param regionLength bytes of each region
    */
   public SimulatedTier(Random random, SimulatedNetwork network, int regionCount, int regionLength) {
     this(NAME, random, network, regionCount, regionLength);
   }
 
-  /** As the other one, with a name of its own, where there are several kinds. */
+  /** Creates a tier with another name, for tests with several tiers. */
   public SimulatedTier(
       String name, Random random, SimulatedNetwork network, int regionCount, int regionLength) {
     this.name = name;
@@ -98,7 +98,7 @@ public final class SimulatedTier implements StorageTier {
     this.regionLength = regionLength;
   }
 
-  /** Sets how long each half of a transfer takes, chosen evenly in this range. */
+  /** Sets the time of each half of a transfer. It is drawn evenly from this range. */
   public void latency(Duration least, Duration most) {
     if (least.isNegative() || most.compareTo(least) < 0) {
       throw new IllegalArgumentException("latency from " + least + " to " + most);
@@ -108,18 +108,18 @@ public final class SimulatedTier implements StorageTier {
   }
 
   /**
-   * Lets transfers take place without an answer.
+   * Lets transfers take place but loses their answers.
    *
-   * @param probability of each transfer to lose its answer
-   * @param lateness how much later than planned the second half of such a write is placed, at most;
-   *     its client may have given up by then
+   * @param probability the probability that a transfer loses its answer
+   * @param lateness the greatest additional delay of the second half of such a write; its client
+   *     may have given up by then
    */
   public void loseAnswers(double probability, Duration lateness) {
     lostAnswers = probability;
     latenessNanos = lateness.toNanos();
   }
 
-  /** Lets reads fail: what their clients are told, without any bytes; OK for the truth. */
+  /** Lets reads fail with this error and without any bytes. OK means no failure. */
   public void failReads(ErrorCode failure) {
     readFailure = failure;
   }
@@ -127,9 +127,9 @@ public final class SimulatedTier implements StorageTier {
   /**
    * Lets writes fail.
    *
-   * @param failures what the client of a write is told when its first half has arrived; OK for the
-   *     truth. Its second half is placed all the same, unless it is told STALE_EXTENT
-   * @param lateness how much later than planned the second half is placed
+   * @param failures the error that a write gets when its first half has arrived; OK means no
+   *     failure. The second half is placed even then, unless the error is STALE_EXTENT
+   * @param lateness the greatest additional delay of the second half
    */
   public void failWrites(Function<Transfer, ErrorCode> failures, Duration lateness) {
     writeFailures = failures;
@@ -137,70 +137,70 @@ public final class SimulatedTier implements StorageTier {
   }
 
   /**
-   * Sets whether writes are copies into mapped memory: the generation is checked before the first
-   * half and after the second, and nothing stops what is between.
+   * Sets whether writes are copies into mapped memory. Then the generation is checked before the
+   * first half and after the second, and nothing stops a write between them.
    */
   public void mapped(boolean isMapped) {
     mapped = isMapped;
   }
 
   /**
-   * Sets whether endpoints say that they copy within this host at once, though transfers take their
-   * time as ever: as when a location proves stale, or memory cannot be mapped after all.
+   * Sets whether endpoints claim to copy within this host at once, although transfers take their
+   * time. So a location that proves stale is simulated, or memory that cannot be mapped.
    */
   public void local(boolean isLocal) {
     local = isLocal;
   }
 
   /**
-   * Sets whether datanodes are memory and nothing else, as where the network reads and writes it by
-   * itself: nobody looks at generations, and a write that was issued lands, whenever it arrives and
-   * whatever has become of its client, unless its connection was ended meanwhile. It arrives within
-   * two latencies, and so much later as {@link #loseAnswers} says; a cluster's margin has to cover
-   * that. Before datanodes are started.
+   * Sets whether datanodes are plain memory that the network reads and writes by itself. Then
+   * nobody checks generations. A write that was issued is placed whenever it arrives, even if its
+   * client is gone, unless its connection was ended before. It arrives within two latencies and the
+   * delay of {@link #loseAnswers}; a cluster's margin has to cover that. Called before datanodes
+   * are started.
    */
   public void oneSided(boolean isOneSided) {
     oneSided = isOneSided;
   }
 
-  /**
-   * Sets whether datanodes are slow to cut clients off: they begin with it, and do not come to an
-   * end.
-   */
+  /** Sets whether cutting a client off never completes at a datanode. */
   public void cutOffsWait(boolean wait) {
     cutOffsWait = wait;
   }
 
-  /** How often datanodes have cut a client off. */
+  /** How often datanodes have cut off a client. */
   public int cutOffs() {
     return cutOffs.get();
   }
 
   /**
-   * Sets whether a write that its client has given up reaches its datanode all the same, whenever
-   * the network lets it through: as bytes that a socket has taken.
+   * Sets whether a write still reaches its datanode after its client has given it up, whenever the
+   * network lets it pass. So bytes in a socket's buffer are simulated.
    */
   public void lateWrites(boolean arriveLate) {
     lateWrites = arriveLate;
   }
 
   /**
-   * Lets transfers that are issued from now on stand still, their deadline notwithstanding, as with
-   * hardware that was given memory and cannot be told to leave it alone, or with a process that is
-   * stopped between its look at the deadline and the issue.
+   * Stops the transfers that are issued from now on, even beyond their deadline. So hardware is
+   * simulated that cannot be told to leave memory alone, or a process that is stopped between its
+   * check of the deadline and the issue.
    *
-   * @param stalled false for those that are issued from now on to go again
+   * @param stalled false to let the transfers from now on proceed
    */
   public void stall(boolean stalled) {
     stall(transfer -> stalled);
   }
 
-  /** As {@link #stall(boolean)}, for some; asked once about each, when it is issued. */
+  /**
+   * As {@link #stall(boolean)}, for some transfers. The predicate is called once for each, at its
+   * issue.
+   */
   public void stall(Predicate<Transfer> stalled) {
     stalls = stalled;
   }
 
-  /** Lets the transfers go on that stand still. */
+  /** Lets the stopped transfers proceed. */
   public void releaseStalled() {
     for (Work work = stalled.poll(); work != null; work = stalled.poll()) {
       Work late = work;
@@ -216,7 +216,7 @@ public final class SimulatedTier implements StorageTier {
   /**
    * Creates a datanode.
    *
-   * @param arguments none, or the host and the port that it pretends to serve on
+   * @param arguments empty, or the host and the port that the datanode claims
    */
   @Override
   public StorageServer createServer(Configuration configuration, List<String> arguments) {
@@ -231,7 +231,7 @@ public final class SimulatedTier implements StorageTier {
     }
   }
 
-  /** Creates a datanode that pretends to serve on an address. */
+  /** Creates a datanode that claims an address. */
   public StorageServer newServer(InetSocketAddress address) {
     return new Server(address);
   }
@@ -241,7 +241,7 @@ public final class SimulatedTier implements StorageTier {
     return newClient(context.loop(), context.clientId());
   }
 
-  /** Creates the client part for a loop of a client. */
+  /** Creates the client part for a client's loop. */
   public StorageClient newClient(ClientLoop loop, long clientId) {
     return new StorageClient() {
       @Override
@@ -251,12 +251,12 @@ public final class SimulatedTier implements StorageTier {
 
       @Override
       public void close() {
-        // Endpoints share nothing.
+        // Endpoints share no state.
       }
     };
   }
 
-  /** Takes a datanode away without a word: its clients hear nothing more. */
+  /** Removes a datanode without notice. Its clients receive nothing more. */
   public void crash(InetSocketAddress address) {
     Server server = servers.get(key(address));
     if (server != null) {
@@ -285,7 +285,7 @@ public final class SimulatedTier implements StorageTier {
     private final List<RegionMemory> regions = new ArrayList<>();
     private volatile UUID uuid;
     private volatile boolean silent;
-    // By client, its connection that is there; every other one was ended.
+    // The open connection of each client. Every earlier one was ended.
     private final Map<Long, Integer> connections = new ConcurrentHashMap<>();
 
     Server(InetSocketAddress address) {
@@ -350,7 +350,7 @@ public final class SimulatedTier implements StorageTier {
     }
   }
 
-  /** All state is touched in the loop alone. */
+  /** All state is used only in the loop. */
   private final class Endpoint implements StorageEndpoint, ClientLoop.Sweepable {
     private final ClientLoop loop;
     private final long clientId;
@@ -446,7 +446,7 @@ public final class SimulatedTier implements StorageTier {
     }
   }
 
-  /** A transfer, or what is left of it when its client has given up. */
+  /** A transfer, or the rest of it after its client has given up. */
   private final class Work implements ClientLoop.Task {
     private final Endpoint endpoint;
     private final Transfer transfer;
@@ -460,7 +460,7 @@ public final class SimulatedTier implements StorageTier {
     private final long generation;
     private final ByteBuffer source;
     private Server server;
-    // The one under which its deadline was looked at.
+    // The connection under which its deadline was checked.
     private int connection;
     private boolean begun;
     private boolean ended;
@@ -480,14 +480,14 @@ public final class SimulatedTier implements StorageTier {
       this.offset = transfer.regionOffset();
       this.length = transfer.length();
       this.generation = transfer.extent().generation();
-      // A copy, for the user's memory is his own again once he has been told of the end.
+      // A copy, since the user may reuse the memory after the end was reported.
       this.source = write ? ByteBuffer.allocate(length) : null;
       if (write) {
         source.put(0, transfer.view(), transfer.bufferOffset(), length);
       }
     }
 
-    /** True when the user is told of a failure before it is over. */
+    /** True when the user is told of a failure before the transfer is over. */
     private boolean isToldTooEarly() {
       return told != ErrorCode.OK && told != ErrorCode.STALE_EXTENT;
     }
@@ -516,7 +516,7 @@ public final class SimulatedTier implements StorageTier {
 
     private void stepInLoop() {
       if (endpoint.loop.isClosed()) {
-        // Its client has ended, and everything with it but what is under way.
+        // Its client has ended. Only transfers in flight remain.
         step();
       } else {
         endpoint.loop.submit(this::step);
@@ -536,7 +536,7 @@ public final class SimulatedTier implements StorageTier {
       }
     }
 
-    /** Its connection was ended: it begins again over the next one, if there is time. */
+    /** Its connection was ended. It begins again over the next connection, if there is time. */
     private void beginAgain() {
       if (ended) {
         leave();
@@ -550,7 +550,7 @@ public final class SimulatedTier implements StorageTier {
       }
     }
 
-    /** Whether the hosts or the network between them do nothing now; then this comes later. */
+    /** Whether a host or the network between them stands still; then this happens later. */
     private boolean isHeldUp() {
       String client = clientHost();
       String datanode = endpoint.datanode.address().getHostString();
@@ -563,7 +563,7 @@ public final class SimulatedTier implements StorageTier {
         return false;
       }
       if (oneSided && network.clock().nanoTime() - issuedNanos > maxLatencyNanos) {
-        // Hardware tries for a while only, and then gives the connection up.
+        // Hardware retries only for a while, and then gives the connection up.
         answer(ErrorCode.UNAVAILABLE, "the connection was given up");
       } else if (!ended || goesOn()) {
         later(RETRY_NANOS);
@@ -577,7 +577,7 @@ public final class SimulatedTier implements StorageTier {
       return endpoint.loop instanceof SimulatedClientLoop simulated ? simulated.host() : "";
     }
 
-    /** The request reaches the datanode; the first half of the bytes moves. */
+    /** The request reaches the datanode. The first half of the bytes moves. */
     private void arrive() {
       server = servers.get(key(endpoint.datanode.address()));
       if (server == null) {
@@ -623,7 +623,7 @@ public final class SimulatedTier implements StorageTier {
           : region().generations().verify((int) offset, length, generation);
     }
 
-    /** The second half moves, and the answer leaves. */
+    /** The second half moves, and the answer is sent. */
     private void finish() {
       if (servers.get(key(endpoint.datanode.address())) != server || server.silent) {
         if (server.silent) {
@@ -673,7 +673,7 @@ public final class SimulatedTier implements StorageTier {
       }
     }
 
-    /** The datanode does no more for this. */
+    /** The datanode has finished this transfer. */
     private void leave() {
       over = true;
       if (ended) {
@@ -681,7 +681,7 @@ public final class SimulatedTier implements StorageTier {
       }
     }
 
-    /** Tells the user, once. */
+    /** Reports the end to the user, once. */
     void end(CrailException failure) {
       if (ended) {
         return;
@@ -698,7 +698,7 @@ public final class SimulatedTier implements StorageTier {
       }
     }
 
-    /** True for what lands though its user has given up. */
+    /** True for a write that is placed although its user has given up. */
     private boolean goesOn() {
       return write && (oneSided || lateWrites || ((answerLost || mapped) && begun));
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /**
- * A network and a clock that exist only in memory: a whole cluster runs in one thread, in virtual
- * time, with faults, and does the same again for the same seed.
+ * A network and a clock in memory. A whole cluster runs in one thread, in virtual time, with
+ * faults. The same seed gives the same run.
  */
 package io.crail.testkit.sim;

@@ -21,10 +21,10 @@ import java.util.Random;
 import java.util.TreeMap;
 
 /**
- * One run: a cluster is made as the seed says, clients load it in storms of faults and in calms
- * between them, and whatever cannot be true ends the run. Everything happens in the thread that
- * calls {@link #run}; operations of the API that wait for an answer are made one after the other,
- * all others at once.
+ * One run of a simulated cluster. The seed decides its shape. Clients load it during storms of
+ * faults and calms between them. A result that cannot be true ends the run. Everything happens in
+ * the thread that calls {@link #run}. Operations of the API that wait for an answer run one after
+ * the other; all others run at the same time.
  */
 final class ClusterSimulation implements AutoCloseable {
   static final Duration LEASE = Duration.ofSeconds(2);
@@ -57,7 +57,7 @@ final class ClusterSimulation implements AutoCloseable {
   private Throwable violation;
   private int usersMade;
 
-  /** Makes a cluster; with faults or without. */
+  /** Creates a cluster, with faults or without. */
   ClusterSimulation(long seed, boolean faults) throws Exception {
     this.seed = seed;
     this.faults = faults;
@@ -73,7 +73,7 @@ final class ClusterSimulation implements AutoCloseable {
       InetSocketAddress address = InetSocketAddress.createUnresolved("namenode" + i, 9060);
       namenodes.add(new SimulatedNamenode(network, configuration, i, namenodeCount, address));
     }
-    // Which kinds there are: those that check generations, those that do not, or both.
+    // The kinds of tiers: those that check generations, those that do not, or both.
     int kinds = random.nextInt(3);
     for (int i = 0; i < datanodeCount; i++) {
       boolean oneSided = kinds == 1 || (kinds == 2 && i % 2 == 1);
@@ -156,7 +156,7 @@ final class ClusterSimulation implements AutoCloseable {
     return tiers.values();
   }
 
-  /** What has gone wrong so far. */
+  /** The faults so far. */
   String history() {
     return nemesis.history();
   }
@@ -169,14 +169,14 @@ final class ClusterSimulation implements AutoCloseable {
     return network.clock().nanoTime();
   }
 
-  /** Something cannot be true; the run ends with the first of its kind. */
+  /** A result cannot be true. The run ends with the first such failure. */
   void violated(Throwable what) {
     if (violation == null) {
       violation = what;
     }
   }
 
-  /** Has something done that waits for an answer, once nobody else waits. */
+  /** Queues a task that waits for an answer, until no other such task waits. */
   void wait(SimulatedUser.WaitingAction task) {
     waiting.add(task);
   }
@@ -195,7 +195,7 @@ final class ClusterSimulation implements AutoCloseable {
         configuration, network.transport(host), network.clock(), tiers::get, random);
   }
 
-  /** Everything, from the first operation to the last free byte. */
+  /** The whole run, from the first operation to the last free byte. */
   void run() throws Exception {
     for (int i = 0; i < STORMS; i++) {
       if (faults) {
@@ -212,7 +212,7 @@ final class ClusterSimulation implements AutoCloseable {
   private void calm() throws Exception {
     nemesis.heal();
     users.forEach(SimulatedUser::greetAll);
-    // Only who times out finds a connection that has fallen silent.
+    // Only a timeout finds a connection that has fallen silent.
     runFor(Duration.ofMillis(2300));
     users.forEach(SimulatedUser::greetAll);
     settleDatanodes();
@@ -231,7 +231,7 @@ final class ClusterSimulation implements AutoCloseable {
     }
   }
 
-  /** Lets time pass, in which the clients do what they like. */
+  /** Lets time pass. The clients run their random operations meanwhile. */
   void runFor(Duration span) throws Exception {
     long end = now() + span.toNanos();
     while (now() - end < 0) {
@@ -263,7 +263,7 @@ final class ClusterSimulation implements AutoCloseable {
     }
   }
 
-  /** Looks at everything now and then, in the midst of whatever is under way. */
+  /** Checks everything now and then, while operations are in progress. */
   private void auditLater() {
     network.schedule(
         AUDIT,

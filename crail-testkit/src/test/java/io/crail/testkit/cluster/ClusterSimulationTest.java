@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Whole clusters, each in one thread and from a seed, as many at once as there are processors. With
- * {@code -Dcrail.seed} one of them runs, with {@code -Dcrail.simulation.seeds} so many.
+ * Whole clusters, each in one thread and from a seed, as many at once as there are processors.
+ * {@code -Dcrail.seed} runs one seed, {@code -Dcrail.simulation.seeds} sets the number of seeds.
  */
 @Timeout(7200)
 @Tag("once")

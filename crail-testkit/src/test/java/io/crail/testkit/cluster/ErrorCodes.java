@@ -7,11 +7,11 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
-/** Finds out what a failure is. */
+/** Finds the error code of a failure. */
 final class ErrorCodes {
   private ErrorCodes() {}
 
-  /** The code of a failure; fails for one that has none. */
+  /** The code of a failure. Fails when it has none. */
   static ErrorCode of(Throwable failure) {
     Throwable cause = failure;
     while (cause instanceof ExecutionException

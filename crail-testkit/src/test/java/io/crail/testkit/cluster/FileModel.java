@@ -6,9 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 
-/** What may be in a file: who has written from where on, and how much of that readers may see. */
+/**
+ * The possible content of a file: the sessions of its writers, where each began, and how many of
+ * its bytes readers may see.
+ */
 final class FileModel {
-  /** One writer, from the opening of its stream to its end. */
+  /** The session of one writer, from the open to the end of its stream. */
   static final class Session {
     private final long writer;
     private final long start;
@@ -59,7 +62,7 @@ final class FileModel {
     return sessions.isEmpty();
   }
 
-  /** A stream was opened at a position. */
+  /** A writer has opened a stream at a position. */
   Session opened(long writer, long start, long beginNanos, long nowNanos) {
     checkLength(start, beginNanos);
     Session session = new Session(writer, start, nowNanos);
@@ -67,24 +70,24 @@ final class FileModel {
     return session;
   }
 
-  /** Somebody was told that it has been removed. */
+  /** A client was told that the file has been removed. */
   void removed() {
     removed = true;
   }
 
-  /** A writer has handed bytes over. */
+  /** A writer has issued a write. */
   void issued(Session session, int length) {
     session.issued += length;
   }
 
-  /** A writer was told that all bytes up to a length are there for readers. */
+  /** A writer was told that readers see all bytes up to a length. */
   void acknowledged(Session session, long length, long beginNanos, long nowNanos) {
     if (removed) {
-      // That bytes have missed a file which the writer's own store removed is no error there.
+      // If the writer's own store has removed the file, it is no error that the bytes are missing.
       return;
     }
     Session last = sessions.get(sessions.size() - 1);
-    // Who has nothing new to show needs no lease for it.
+    // A writer with no new bytes needs no lease.
     if (length > session.visible && last != session && last.openedNanos < beginNanos) {
       throw new AssertionError(
           this
@@ -104,12 +107,13 @@ final class FileModel {
     }
   }
 
-  /** Fails where a reader is told a length that cannot be. */
+  /** Fails when a reader is told an impossible length. */
   void checkLength(long length, long beginNanos) {
     long least = acknowledged.floorEntry(Math.max(beginNanos, createdNanos)).getValue();
     long most = sessions.isEmpty() ? 0 : sessions.get(sessions.size() - 1).issued;
     for (Session session : sessions) {
-      // Of who had the lease when the reader began; what was not committed then has gone since.
+      // The session that had the lease when the reader began. Bytes that were not committed then
+      // are gone.
       most = session.openedNanos >= beginNanos ? Math.max(most, session.issued) : most;
     }
     for (int i = 1; i < sessions.size(); i++) {
@@ -124,11 +128,11 @@ final class FileModel {
     }
   }
 
-  /** Fails unless bytes are those that were written. */
+  /** Fails unless the bytes are the written ones. */
   void check(ByteBuffer found, int length) {
     long from = 0;
     for (int i = 0; i < sessions.size() && from < length; i++) {
-      // What others have written before is theirs up to where the next one begins.
+      // The bytes of a session end where the next session begins.
       long next = i + 1 < sessions.size() ? sessions.get(i + 1).start : length;
       int to = (int) Math.min(length, Math.max(next, from));
       int wrong = Pattern.mismatch(found, (int) from, to, sessions.get(i).writer, from);

@@ -12,13 +12,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** What goes wrong: in each storm some things, one after the other or at the same time. */
+/** The faults: some in each storm, one after the other or at the same time. */
 final class Nemesis {
   private static final Duration FAST = Duration.ofNanos(10_000);
   private static final Duration USUAL = Duration.ofMillis(2);
   private static final int MOST_FAULTS = 8;
   private static final int FAULTS = 24;
-  // Those from here to there may outlast a lease.
+  // Faults from this number on may last longer than a lease.
   private static final int FIRST_LONG = 19;
   private static final int LAST_LONG = 22;
   private static final int LEASE_MILLIS = (int) ClusterSimulation.LEASE.toMillis();
@@ -41,12 +41,12 @@ final class Nemesis {
     this.outages = simulation.world().outages();
   }
 
-  /** What has gone wrong so far, a line each. */
+  /** The faults so far, one a line. */
   String history() {
     return String.join("", history);
   }
 
-  /** Lets things go wrong in the time to come. */
+  /** Plans faults for the next span of time. */
   void storm(Duration span) {
     storm++;
     int faults = 1 + random.nextInt(MOST_FAULTS);
@@ -154,7 +154,7 @@ final class Nemesis {
     return partition(pair.a, pair.b, span);
   }
 
-  /** Cuts a client off from everything, in the midst of what it writes. */
+  /** Cuts a client off from everything, in the middle of its writes. */
   private String isolateWholly(SimulatedUser user, Duration span) {
     simulation.namenodes().forEach(namenode -> isolate(user, namenode, span));
     simulation.datanodes().forEach(datanode -> partition(user.host(), datanode.host(), span));
@@ -202,7 +202,7 @@ final class Nemesis {
   private String loseAnswers(Duration span) {
     double probability = random.nextDouble() / 4;
     for (SimulatedTier tier : simulation.tiers()) {
-      // With both halves of a transfer less than the margin.
+      // With both halves of a transfer this is less than the margin.
       tier.loseAnswers(probability, Duration.ofMillis(300));
     }
     later(span, this::answerAlways);
@@ -225,7 +225,7 @@ final class Nemesis {
     return "pause " + host;
   }
 
-  /** A client that is paused hears of no namenode, and a namenode that is paused tells nobody. */
+  /** A paused client receives nothing from a namenode, and a paused namenode sends nothing. */
   private void outage(String host, boolean begins) {
     for (SimulatedNamenode namenode : simulation.namenodes()) {
       if (host.startsWith("client")) {
@@ -301,7 +301,7 @@ final class Nemesis {
     }
   }
 
-  /** Ends all that is wrong, and what is still to come. */
+  /** Ends all faults, and cancels the planned ones. */
   void heal() {
     storm++;
     List.copyOf(partitions).forEach(this::reunite);

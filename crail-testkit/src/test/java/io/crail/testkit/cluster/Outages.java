@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * When clients could not hear of namenodes, whatever the reasons. A lease cannot outlast an outage
- * that is as long as itself, and does not come back afterwards.
+ * The times at which clients could not reach namenodes, for any reason. A lease cannot survive an
+ * outage that is longer than the lease, and does not come back afterwards.
  */
 final class Outages {
   private record Pair(String user, String namenode) {}
@@ -15,7 +15,7 @@ final class Outages {
     private int causes;
     private long since;
 
-    // The last outage that was longer than a lease: when leases from before it had ended.
+    // The end of the leases from before the last outage that was longer than a lease.
     private long leasesEnded = Long.MIN_VALUE;
     private long lastLongSince;
   }
@@ -40,7 +40,7 @@ final class Outages {
 
   void end(String user, String namenode, long now) {
     State state = state(user, namenode);
-    // Who came in the midst of an outage has not seen it begin.
+    // A client that joined during an outage has not seen its beginning.
     if (state.causes > 0 && --state.causes == 0) {
       note(state, now);
     }
@@ -53,7 +53,7 @@ final class Outages {
     }
   }
 
-  /** True when a lease that was there at a time has surely ended before another. */
+  /** True when a lease that existed at {@code from} must have ended before {@code now}. */
   boolean hasEnded(String user, String namenode, long from, long now) {
     State state = state(user, namenode);
     if (state.causes > 0) {

@@ -7,13 +7,13 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What may be found under a path. An atomic register: each operation that changes it takes place at
- * one moment between its begin and its end, or not at all when its outcome is not known. A change
- * may be found as long as no other that surely took place after it has ended before the look began.
- * Each look is evidence of its own.
+ * The nodes that may be found under a path. The path is an atomic register: each change takes place
+ * at one moment between its begin and its end; a change with an unknown outcome may also not take
+ * place at all. A change may be found unless another change surely took place after it and ended
+ * before the lookup began. Each lookup adds evidence.
  */
 final class PathModel {
-  /** What a change does to the path. */
+  /** The kinds of changes of a path. */
   enum Kind {
     REMOVED,
     CREATED,
@@ -22,14 +22,14 @@ final class PathModel {
     SEEN
   }
 
-  /** What is known of a change. */
+  /** What is known about a change. */
   enum Outcome {
     PENDING,
     DONE,
     UNKNOWN
   }
 
-  /** Something that makes the path be what it is then. */
+  /** A change, and what the path is after it. */
   static final class Change {
     private final Kind kind;
     private final Value value;
@@ -38,7 +38,7 @@ final class PathModel {
     private long node;
     private Outcome outcome = Outcome.PENDING;
 
-    /** Whether it ended with success, or its bytes were seen: its node is not without a value. */
+    /** Whether it ended with success, or its bytes were seen. Then its node has a value. */
     private boolean whole;
 
     private Change(Kind kind, long node, Value value, long begin) {
@@ -74,9 +74,9 @@ final class PathModel {
   private final List<Change> changes = new ArrayList<>();
 
   /**
-   * Creates a path where nothing is.
+   * Creates an empty path.
    *
-   * @param known the nodes of which is known what has created them
+   * @param known the nodes whose create is known
    */
   PathModel(String path, Set<Long> known) {
     this.path = path;
@@ -109,7 +109,7 @@ final class PathModel {
     trim(oldest);
   }
 
-  /** Nobody knows whether a change has taken place, or will. */
+  /** It is unknown whether a change has taken place or still will. */
   void unknown(Change change) {
     if (change.outcome == Outcome.PENDING) {
       change.outcome = Outcome.UNKNOWN;
@@ -121,7 +121,10 @@ final class PathModel {
     changes.remove(change);
   }
 
-  /** Nothing is under way any more: what is not known has happened by now, or never. */
+  /**
+   * No operation is in progress any more. A change with an unknown outcome has happened by now, or
+   * never will.
+   */
   void settle(long now) {
     for (Change change : changes) {
       if (change.outcome == Outcome.UNKNOWN) {
@@ -138,7 +141,7 @@ final class PathModel {
     changes.add(lost);
   }
 
-  /** Somebody found a node, or a value, or a node with a value. */
+  /** A client found a node, or a value, or a node with a value. */
   void seen(long node, Value value, Change except, long begin, long end) {
     List<Change> candidates =
         possible(begin, end).filter(c -> c != except && matches(c, node, value)).toList();
@@ -163,14 +166,14 @@ final class PathModel {
     add(new Change(Kind.SEEN, node, value, begin), end);
   }
 
-  /** Notes whose node was found, where it can only be one change's. */
+  /** Assigns a found node to a change, if only one change can have made it. */
   private void bind(List<Change> candidates, long node) {
     Change first = candidates.get(0);
     if (first.node() == 0
         && candidates.stream().allMatch(c -> c == first || isSameValue(c, first))) {
       if (first.kind != Kind.MOVED) {
-        // A look may tell what has been moved before the move itself does; what has created it, and
-        // under which path, neither says. It may be a create that nobody had an answer to.
+        // A lookup may find a moved node before the move has its answer. Neither tells which change
+        // created the node. It may be a create whose answer was lost.
         known.add(node);
       }
       first.node = node;
@@ -184,7 +187,7 @@ final class PathModel {
     return a.value != null && a.value == b.value;
   }
 
-  /** Somebody found nothing. */
+  /** A client found nothing. */
   void seenNothing(Change except, long begin, long end) {
     if (possible(begin, end).noneMatch(c -> c != except && c.kind == Kind.REMOVED)) {
       throw impossible("nothing", begin, end);
@@ -192,7 +195,7 @@ final class PathModel {
     add(new Change(Kind.REMOVED, 0, null, begin), end);
   }
 
-  /** Somebody found no value: nothing is there, or a put has left a node that never got one. */
+  /** A client found no value: there is no node, or a put has left a node that never got a value. */
   void seenNoValue(long begin, long end) {
     if (possible(begin, end).noneMatch(this::mayBeAbandoned)) {
       seenNothing(null, begin, end);
@@ -203,7 +206,7 @@ final class PathModel {
     return switch (change.kind) {
       case REMOVED -> false;
       case PUT, CREATED -> !change.whole;
-      // Whose node that is was seen under another path, or nowhere.
+      // The node of this change was seen under another path, or never.
       case MOVED, SEEN -> change.value == null && !isKnownToBeWhole(change.node());
     };
   }
@@ -220,19 +223,19 @@ final class PathModel {
                 });
   }
 
-  /** Somebody was told that there is something. */
+  /** A client was told that the path exists. */
   void seenSomething(Change except, long begin, long end) {
     if (possible(begin, end).noneMatch(c -> c != except && c.kind != Kind.REMOVED)) {
       throw impossible("something", begin, end);
     }
   }
 
-  /** True when nothing may be there at some moment of a span. */
+  /** True when the path may be empty at some moment of a span. */
   boolean mayBeEmpty(long begin, long end) {
     return possible(begin, end).anyMatch(c -> c.kind == Kind.REMOVED);
   }
 
-  /** True when nothing else may be there in a span but one node. */
+  /** True when only one node can be there during a span. */
   boolean surelyHas(long node, long begin, long end) {
     return possible(begin, end).allMatch(c -> c.kind != Kind.REMOVED && c.node() == node);
   }
@@ -262,7 +265,7 @@ final class PathModel {
     return changes.stream().filter(c -> c.begin <= end && !isOver(c, begin));
   }
 
-  /** True when another change has surely come after one, before a moment. */
+  /** True when another change surely came after this one, before a moment. */
   private boolean isOver(Change change, long moment) {
     for (Change other : changes) {
       if (other.outcome == Outcome.DONE && change.end < other.begin && other.end < moment) {
@@ -286,14 +289,14 @@ final class PathModel {
     if (change.node() != 0
         || change.kind == Kind.MOVED
         || (change.value != null && value == null)) {
-      // Of a value whose put was never answered nobody knows which node it became.
+      // The node of a value is unknown when its put was never answered.
       return true;
     }
-    // A create or a put of which nobody knows the node.
+    // A create or a put whose node is unknown.
     return (seen == 0 || !known.contains(seen)) && (value == null || change.value == null);
   }
 
-  /** Forgets what nobody can find any more. */
+  /** Drops changes that no client can find any more. */
   private void trim(long oldest) {
     if (changes.size() > MANY) {
       List<Change> over = changes.stream().filter(c -> isOver(c, oldest)).toList();

@@ -19,7 +19,7 @@ class PathModelTest {
     source.unknown(source.begin(PathModel.Kind.CREATED, null, 10));
     PathModel.Change gone = source.begin(PathModel.Kind.REMOVED, null, 20);
     target.begin(PathModel.Kind.MOVED, null, 20);
-    // Somebody sees it there before the move has an answer, which then tells it again.
+    // A client sees the node there before the move is answered. The answer then reports it again.
     target.seen(NODE, null, null, 30, 40);
     source.seen(NODE, null, gone, 20, 50);
   }

@@ -5,7 +5,7 @@ import io.crail.CrailBuffer;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
 
-/** Bytes that tell who has written them, and where. */
+/** Bytes that tell their writer and their position. */
 final class Pattern {
   private Pattern() {}
 
@@ -23,7 +23,7 @@ final class Pattern {
     return (byte) (word >>> ((position & 7) * 7));
   }
 
-  /** Fills a part of a buffer with the bytes of a writer, whose first has a position. */
+  /** Fills a part of a buffer with the bytes of a writer. The first byte has the given position. */
   static void fill(ByteBuffer bytes, int from, int to, long writer, long position) {
     long word = word(writer, position);
     for (int i = from; i < to; i++) {
@@ -33,7 +33,7 @@ final class Pattern {
     }
   }
 
-  /** The index of the first byte that is not the writer's; {@code to} when all are. */
+  /** The index of the first byte that is not the writer's; {@code to} when all bytes are. */
   static int mismatch(ByteBuffer bytes, int from, int to, long writer, long position) {
     long word = word(writer, position);
     for (int i = from; i < to; i++) {
@@ -53,7 +53,7 @@ final class Pattern {
     return OffHeapBuffer.wrap(bytes);
   }
 
-  /** A direct buffer for so many bytes, full of what nobody writes. */
+  /** A direct buffer of {@code length} bytes, filled with a byte that nobody writes. */
   static CrailBuffer empty(int length) {
     return OffHeapBuffer.wrap(ByteBuffer.allocateDirect(length));
   }

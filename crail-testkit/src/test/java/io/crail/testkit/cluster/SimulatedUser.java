@@ -38,8 +38,8 @@ import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 
 /**
- * A client and what it does at random, with many operations under way at once. It tells the {@link
- * World} what it begins and what comes of it.
+ * A client with random operations, many in progress at once. It reports begins and results to the
+ * {@link World}.
  */
 final class SimulatedUser {
   private static final int MOST_PENDING = 12;
@@ -49,7 +49,7 @@ final class SimulatedUser {
   private static final long RPC = ClusterSimulation.RPC_TIMEOUT.toNanos();
   private static final long DATA = ClusterSimulation.DATA_TIMEOUT.toNanos();
 
-  /** Errors that say that an operation has not taken place, and will not. */
+  /** Errors that mean that an operation has not taken place, and will not. */
   private static final Set<ErrorCode> REFUSALS =
       EnumSet.of(
           ErrorCode.NODE_NOT_FOUND,
@@ -59,7 +59,7 @@ final class SimulatedUser {
           ErrorCode.CROSS_NAMENODE,
           ErrorCode.WRONG_TYPE);
 
-  /** Something that waits for an answer, so that nothing else can be done meanwhile. */
+  /** A task that waits for an answer, so that no other such task can run meanwhile. */
   record WaitingAction(SimulatedUser user, Action action) {
     void run() {
       if (!user.dead) {
@@ -68,7 +68,7 @@ final class SimulatedUser {
     }
   }
 
-  /** Something to do. */
+  /** A task. */
   interface Action {
     void run() throws Exception;
   }
@@ -99,7 +99,7 @@ final class SimulatedUser {
   private boolean waits;
   private boolean rests;
   private boolean dead;
-  // Streams from before may have been ended by this, for the good.
+  // This may have ended streams that were opened before, as it should.
   private long containersRemovedNanos;
   private long pausedNanos;
   private long pausedSince = -1;
@@ -125,7 +125,7 @@ final class SimulatedUser {
     return dead;
   }
 
-  // Its life.
+  // The life of the client.
 
   /** How long it was paused so far. */
   long pausedNanos() {
@@ -146,12 +146,12 @@ final class SimulatedUser {
     network.kill(host, silently);
   }
 
-  /** Begins nothing any more. */
+  /** Begins no operation any more. */
   void rest() {
     rests = true;
   }
 
-  /** Does something now and then. */
+  /** Begins an operation now and then. */
   void live() {
     network.schedule(
         host,
@@ -166,7 +166,7 @@ final class SimulatedUser {
         });
   }
 
-  /** Talks to all namenodes, so that lost connections are found. */
+  /** Calls all namenodes, so that lost connections are found. */
   void greetAll() {
     for (String directory : world.directories()) {
       network.schedule(host, Duration.ZERO, () -> guarded(() -> lookup(directory)));
@@ -189,7 +189,7 @@ final class SimulatedUser {
     try {
       action.run();
     } catch (Exception | AssertionError e) {
-      // What somebody waited for who has died nobody will know.
+      // The results of a dead client are lost.
       if (!dead) {
         simulation.violated(e);
       }
@@ -206,7 +206,7 @@ final class SimulatedUser {
     Future<T> start() throws Exception;
   }
 
-  /** Begins an operation, and goes on when it has ended. */
+  /** Begins an operation, and continues when it has ended. */
   private <T> void begin(String what, long boundNanos, Start<T> start, Ended<T> then) {
     World.Call call = world.begin(what, this, boundNanos);
     pending++;
@@ -432,7 +432,7 @@ final class SimulatedUser {
     String source = keys ? anyKey() : anyFile();
     String target = keys ? anyKey() : anyFile();
     for (int i = 0; i < 3 && world.namenodeOf(source) != world.namenodeOf(target); i++) {
-      // Mostly what can be done.
+      // Mostly a target that is allowed.
       target = keys ? anyKey() : anyFile();
     }
     rename(source, target);
@@ -552,7 +552,7 @@ final class SimulatedUser {
         });
   }
 
-  /** Reads all files of a container as one; compares where it is known what is there. */
+  /** Reads all files of a container as one. Compares the bytes if they are known. */
   private void readMulti(CrailNode node, byte[] expected) throws Exception {
     World.Call call =
         world.begin("readmulti " + node.getPath(), this, 4 * RPC + 2 * World.CHILDREN * DATA);
@@ -577,7 +577,7 @@ final class SimulatedUser {
     }
   }
 
-  /** Writes to a file by a stream with a buffer. */
+  /** Writes to a file through a buffered stream. */
   private void writeBuffered(CrailFile file) throws Exception {
     FileModel model = world.file(file.getFd());
     if (model == null) {
@@ -625,7 +625,7 @@ final class SimulatedUser {
     }
     world.end(call, null);
     if (world.now() - call.begin() >= ClusterSimulation.LEASE.toNanos()) {
-      // Its lease has run out, and others may have had one meanwhile.
+      // Its lease has ended, and another client may have had one meanwhile.
       closeQuietly(stream);
       return null;
     }
@@ -655,7 +655,7 @@ final class SimulatedUser {
     if (chosen == null || chosen.broken) {
       return;
     }
-    // Mostly little, which needs no more space and so tells a writer nothing.
+    // Mostly few bytes. They need no new space, so the writer learns nothing from the namenode.
     write(chosen, 1 + random.nextInt(random.nextInt(6) == 0 ? 60_000 : 600));
   }
 
@@ -728,7 +728,7 @@ final class SimulatedUser {
     }
   }
 
-  /** Goes away from a stream without a word; its store keeps the lease. */
+  /** Abandons a stream without closing it. Its store keeps the lease. */
   private void abandon() {
     Open chosen = anyOpen();
     if (chosen != null && abandoned.size() < 2) {
@@ -737,7 +737,7 @@ final class SimulatedUser {
     }
   }
 
-  /** Takes a file over, when it can; mostly one that somebody else is writing. */
+  /** Tries to take a file over, mostly one that another client is writing. */
   private void append() throws Exception {
     SimulatedUser other = simulation.users().get(random.nextInt(simulation.users().size()));
     Open theirs = other == this ? null : other.anyOpen();
@@ -779,7 +779,7 @@ final class SimulatedUser {
     handles.add(file);
   }
 
-  /** Reads by a handle of some while ago. */
+  /** Reads through an old handle. */
   private void readAgain() throws Exception {
     if (!handles.isEmpty()) {
       read(handles.get(random.nextInt(handles.size())));
@@ -791,7 +791,7 @@ final class SimulatedUser {
     if (model != null && file.getType() == CrailNodeType.DATAFILE) {
       model.checkLength(file.getCapacity(), begin);
     } else if (model == null && file.getType() == CrailNodeType.DATAFILE) {
-      // Its creator has never learnt of it.
+      // Its creator never got the answer.
       if (file.getCapacity() != 0) {
         throw new AssertionError(file.getPath() + " has bytes, but never had a writer");
       }
@@ -858,7 +858,7 @@ final class SimulatedUser {
         });
   }
 
-  /** Creates a value and writes it as a file is written. */
+  /** Creates a value and writes it through a stream. */
   private void streamValue(String path) throws Exception {
     Value value = world.newValue(valueLength());
     value.partial(true);
@@ -922,7 +922,7 @@ final class SimulatedUser {
         });
   }
 
-  /** The value that some bytes are; null for one that is still being written. */
+  /** The value of some bytes; null for a value that is still being written. */
   private Value checkValue(String path, ByteBuffer found, int length) {
     if (length < Value.LEAST_LENGTH) {
       return null;
@@ -934,7 +934,7 @@ final class SimulatedUser {
 
   // The end.
 
-  /** Closes what is open. */
+  /** Closes all open streams. */
   void closeStreams() throws Exception {
     List<Open> all = new ArrayList<>(open);
     all.addAll(abandoned);
@@ -945,7 +945,7 @@ final class SimulatedUser {
     }
   }
 
-  /** Looks at every name and all bytes. */
+  /** Checks every name and all bytes. */
   void checkAll() throws Exception {
     List<String> containers = new ArrayList<>(world.directories());
     containers.addAll(world.tables());
@@ -959,7 +959,7 @@ final class SimulatedUser {
     checkMulti();
   }
 
-  /** Compares the files of a container, one after the other, with what they are as one. */
+  /** Compares the files of a container, one after the other, with the container's stream. */
   private void checkMulti() throws Exception {
     CrailNode node = store.lookup(World.MULTIFILE).get();
     if (node == null) {
@@ -988,7 +988,7 @@ final class SimulatedUser {
     simulation.runFor(Duration.ofMillis(20));
   }
 
-  /** Takes the lease of every file, which nobody has any more, and writes to it. */
+  /** Takes the lease of every file, which must be free, and writes to the file. */
   void appendToAll() throws Exception {
     for (String directory : world.directories()) {
       for (String path : world.childrenOf(directory)) {

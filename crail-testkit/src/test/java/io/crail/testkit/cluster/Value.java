@@ -5,14 +5,14 @@ import io.crail.CrailBuffer;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
 
-/** A value that was put, or is being put; its first bytes say which it is. */
+/** A value that was put, or is being put. Its first bytes identify it. */
 final class Value {
   static final int LEAST_LENGTH = Long.BYTES;
 
   private final long id;
   private final int length;
 
-  /** The node that it became, once that is known; else 0. */
+  /** The node of the value; 0 while unknown. */
   long node;
 
   private boolean partial;
@@ -42,7 +42,7 @@ final class Value {
     return OffHeapBuffer.wrap(bytes);
   }
 
-  /** Fails unless bytes are those of this value, all of them. */
+  /** Fails unless the bytes are exactly those of this value. */
   void check(ByteBuffer found, int foundLength, String where) {
     if (foundLength > length || (foundLength < length && !partial)) {
       throw new AssertionError(where + ": " + foundLength + " bytes of " + this);

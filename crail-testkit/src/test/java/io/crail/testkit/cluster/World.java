@@ -15,7 +15,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** What the clients of a run know together: what may be where, and what is under way. */
+/**
+ * The common knowledge of the clients of a run: which nodes and bytes may exist, and which
+ * operations are in progress.
+ */
 final class World {
   static final long SLACK_NANOS = 500_000_000L;
 
@@ -26,7 +29,7 @@ final class World {
   private static final int TABLES = 3;
   static final int CHILDREN = 5;
 
-  /** What can happen to anybody at any time. */
+  /** Errors that any operation may get at any time. */
   private static final Set<ErrorCode> USUAL =
       EnumSet.of(
           ErrorCode.NODE_NOT_FOUND,
@@ -40,7 +43,7 @@ final class World {
           ErrorCode.CROSS_NAMENODE,
           ErrorCode.WRONG_TYPE);
 
-  /** What can happen while something is broken. */
+  /** Errors that are allowed during a fault. */
   private static final Set<ErrorCode> FAULTS =
       EnumSet.of(
           ErrorCode.UNAVAILABLE,
@@ -142,12 +145,12 @@ final class World {
     return NodePath.namenodeOf(Utf8.of(path), namenodes);
   }
 
-  /** When clients could not hear of namenodes. */
+  /** The times at which clients could not reach namenodes. */
   Outages outages() {
     return outages;
   }
 
-  /** Fails when a write was begun by somebody whose lease has surely ended before. */
+  /** Fails when a client began a write although its lease had surely ended before. */
   void requireLease(SimulatedUser user, String path, long openedNanos, long beginNanos) {
     String namenode = "namenode" + namenodeOf(path);
     if (outages.hasEnded(user.host(), namenode, openedNanos, beginNanos)) {
@@ -163,7 +166,7 @@ final class World {
     files.put(node, new FileModel(node, beginNanos));
   }
 
-  /** The model of a file; null for one whose creator has never learnt of it. */
+  /** The model of a file; null when its creator never got the answer. */
   FileModel file(long node) {
     return files.get(node);
   }
@@ -210,7 +213,7 @@ final class World {
     }
   }
 
-  /** How often each operation has ended in which way. */
+  /** How often each operation has ended with each result. */
   Map<String, Integer> counts() {
     return counts;
   }
@@ -223,7 +226,7 @@ final class World {
     }
   }
 
-  /** True for errors of data that went with its datanode, which nobody can heal. */
+  /** True for the loss of data with their datanode, which no repetition heals. */
   private boolean lostData(ErrorCode code) {
     return (lastDatanodeDeath != Long.MIN_VALUE || lastNamenodeDeath != Long.MIN_VALUE)
         && (code == ErrorCode.DATA_LOST
@@ -247,7 +250,7 @@ final class World {
     pending.forEach(this::checkDeadline);
   }
 
-  /** Lets time pass until everything has ended, at its deadline at the latest. */
+  /** Lets time pass until every operation has ended, at its deadline at the latest. */
   void awaitAll() throws Exception {
     while (!pending.isEmpty()) {
       checkDeadlines();
@@ -262,7 +265,7 @@ final class World {
     }
   }
 
-  /** The begin of the oldest call that is under way. */
+  /** The begin of the oldest operation in progress. */
   long oldest() {
     long oldest = now();
     for (Call call : pending) {
@@ -271,11 +274,11 @@ final class World {
     return oldest;
   }
 
-  /** Sets whether nothing is broken, so that nothing may fail for that reason. */
+  /** Sets whether there is no fault. Then no operation may fail because of one. */
   void strict(boolean isStrict) {
     strict = isStrict;
     if (!isStrict) {
-      // What has begun in a calm may end in the storm after it.
+      // An operation that began in a calm may end in the next storm.
       pending.forEach(call -> call.strict = false);
     }
   }
@@ -284,7 +287,7 @@ final class World {
     return strict;
   }
 
-  /** Nothing is on its way any more of what began before some while. */
+  /** No message from before some time is in flight any more. */
   void settle() {
     paths.values().forEach(path -> path.settle(now()));
   }

@@ -56,7 +56,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The daemon with real namenodes and the TCP tier. */
+/** The daemon, with real namenodes and the TCP tier. */
 class DatanodeTest {
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -235,7 +235,7 @@ class DatanodeTest {
     assertTrue(end.getCause().getMessage().contains(tier.failure), end::toString);
   }
 
-  /** A tier whose server works until it is told not to. */
+  /** A tier whose server works until a test makes it fail. */
   private static final class FailingTier implements StorageTier {
     private final StorageTier tcp = StorageTier.find("tcp");
     private volatile String failure;

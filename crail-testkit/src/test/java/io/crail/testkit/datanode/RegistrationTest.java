@@ -46,7 +46,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How a datanode stays known, in virtual time, at namenodes that behave as a test wants. */
+/** How a datanode stays registered, in virtual time, with namenodes that follow a script. */
 class RegistrationTest {
   private static final TierTraits TRAITS =
       new TierTraits(512, FenceKind.REST, true, Utf8.EMPTY, Utf8.of("nqn.2014-08.org:a 1"));
@@ -59,7 +59,7 @@ class RegistrationTest {
   private final List<ScriptedNamenode> namenodes = new ArrayList<>();
   private final UUID uuid = UUID.randomUUID();
   private Registration registration;
-  // By region; what it was raised to.
+  // By region, the generation to which its fence was raised.
   private final Map<Integer, Long> fences = new TreeMap<>();
   private final List<List<Integer>> announced = new ArrayList<>();
   private final List<List<Long>> cutOffs = new ArrayList<>();
@@ -108,7 +108,7 @@ class RegistrationTest {
             () -> {});
   }
 
-  /** Gives regions other keys. */
+  /** Fences regions with new generations. */
   private final class ScriptedFencer implements Fencer {
     @Override
     public void beforeFences(List<Integer> regions) {
@@ -228,7 +228,7 @@ class RegistrationTest {
     unquiet.remove(2);
     pass(KEEP_ALIVE.multipliedBy(2));
     assertEquals(Set.of(1, 2, 3), namenode.regions);
-    // Another one begins anew.
+    // A restarted namenode begins anew.
     namenode.forget();
     pass(Duration.ofSeconds(10));
     assertEquals(Set.of(1, 2, 3), namenode.regions);
@@ -274,7 +274,7 @@ class RegistrationTest {
     assertEquals(Map.of(0, 0L, 2, 0L), namenodes.get(0).generations);
     assertEquals(Map.of(), fences);
     for (long restart = 1; restart <= 3; restart++) {
-      // Requests and answers get lost: only who is lent to anew begins behind a fence.
+      // Requests and answers get lost. Only regions that are lent again begin with a fence.
       network.breakConnections(0.2);
       namenodes.get(0).forget();
       pass(Duration.ofMinutes(2));
@@ -282,7 +282,7 @@ class RegistrationTest {
       pass(Duration.ofSeconds(10));
       assertTrue(registration.isRegistered());
       assertEquals(Map.of(0, 100 * restart, 2, 100 * restart), fences);
-      // All at once, for it may cost everybody his connection.
+      // All regions at once, since a fence may close every client's connection.
       assertEquals(Collections.nCopies((int) restart, List.of(0, 2)), announced);
       assertEquals(fences, namenodes.get(0).generations);
       assertEquals(fences, namenodes.get(0).keys);
@@ -427,7 +427,7 @@ class RegistrationTest {
     namenode.clients = List.of(5L);
     pass(Duration.ofSeconds(5));
     assertEquals(1, namenode.haveCutOff);
-    // The next one counts from the beginning.
+    // The next namenode counts from the beginning.
     namenode.cutOff = 0;
     namenode.clients = List.of();
     namenode.haveCutOff = -1;
@@ -456,7 +456,7 @@ class RegistrationTest {
     assertEquals(before, namenodes.get(0).keepAlives, "a removed datanode says that it lives");
   }
 
-  /** Knows one datanode at most. */
+  /** A namenode that knows at most one datanode. */
   private final class ScriptedNamenode implements Service {
     private final int index;
     private final int count;
@@ -468,9 +468,9 @@ class RegistrationTest {
     private RegisterDatanode.Request registered;
     private ErrorCode refusal = ErrorCode.OK;
     private boolean stop;
-    // Whether it answers no region.
+    // Whether it loses its answers to regions.
     private boolean loses;
-    // Whether it answers no sign of life.
+    // Whether it loses its answers to heartbeats.
     private boolean losesAnswers;
     private long cutOff;
     private List<Long> clients = List.of();
@@ -501,7 +501,7 @@ class RegistrationTest {
       }
     }
 
-    /** As after a restart: no datanode, and no id is ever used again. */
+    /** As after a restart: it knows no datanode, and never reuses an id. */
     void forget() {
       registered = null;
       regions.clear();

@@ -23,9 +23,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A client whose namenode answers anything, on connections and with a time in the target's hands.
- * Every call ends by its deadline, once, with an answer of its layout or with a type; a connection
- * ends when its peer breaks the protocol, and not otherwise.
+ * A client whose namenode may answer anything. The target controls connections and time. Every call
+ * must end once, by its deadline, with a valid answer or a typed error. A connection must end when
+ * its peer breaks the protocol, and only then.
  *
  * <pre>{ [what][choices ...] } ...</pre>
  */
@@ -88,7 +88,7 @@ final class ClientTarget implements Target {
     protected void destroy() {}
   }
 
-  /** A connection: what was sent on it, and whether it is open. */
+  /** A connection: the bytes sent on it, and whether it is open. */
   private static final class Link implements Connection {
     private final Handler handler;
     private final ByteBuffer output = ByteBuffer.allocate(1 << 18).order(ByteOrder.LITTLE_ENDIAN);
@@ -136,7 +136,7 @@ final class ClientTarget implements Target {
     }
   }
 
-  /** A call and how often it has ended. */
+  /** A call, and how often it has ended. */
   private static final class Call<Q, R> extends OperationCall<Q, R> {
     private int ends;
 
@@ -150,7 +150,7 @@ final class ClientTarget implements Target {
     }
   }
 
-  /** One input's client. */
+  /** The client for one input. */
   private static final class Play {
     private final Input input;
     private final Hostile hostile;
@@ -221,7 +221,7 @@ final class ClientTarget implements Target {
         call.prepare(client.route(operation, request), request, client.newDeadlineNanos());
         call.submit();
       } catch (CrailException e) {
-        // No client would ask that.
+        // A client never sends such a request.
       }
     }
 
@@ -247,7 +247,7 @@ final class ClientTarget implements Target {
       int code = input.below(4) == 0 ? input.u16() : 0;
       byte[] body = body(link.opcodes.get(which), code);
       int length = Frame.HEADER_LENGTH + body.length;
-      // Somewhere in a buffer, as it arrives.
+      // In the middle of a buffer, as in production.
       ByteBuffer in = ByteBuffer.allocate(8 + length).order(ByteOrder.LITTLE_ENDIAN);
       Frame.write(in, 8, length, code, Frame.KIND_RESPONSE, id);
       in.put(8 + Frame.HEADER_LENGTH, body);

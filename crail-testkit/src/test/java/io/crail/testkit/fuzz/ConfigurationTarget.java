@@ -12,11 +12,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A configuration file of any bytes: refused with its place and reason, or read and kept. */
+/**
+ * A configuration file of any bytes. It must be refused with place and reason, or be read and kept.
+ */
 final class ConfigurationTarget implements Target {
   private static final Map<String, String> ENVIRONMENT = Map.of("HOME", "/home/a", "EMPTY", "");
 
-  /** What even a short file costs: all keys are declared, and each value is parsed. */
+  /** The allocation for a short file: all keys are declared, and each value is parsed. */
   private static final int MOST_BYTES = 64 << 10;
 
   private final List<ConfigKey<?>> keys = new ArrayList<>();
@@ -37,7 +39,7 @@ final class ConfigurationTarget implements Target {
       Configuration configuration = Configuration.builder().load(file, ENVIRONMENT::get).build();
       Require.equal(
           configuration.texts(), configuration.toBuilder().build().texts(), "a copied one");
-      // What was checked can be used.
+      // Every checked value can be used.
       keys.forEach(configuration::get);
     } catch (ConfigException e) {
       Require.that(e.getMessage() != null && !e.getMessage().isBlank(), "no reason");

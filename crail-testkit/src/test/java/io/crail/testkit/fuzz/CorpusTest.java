@@ -21,9 +21,9 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * All targets without the fuzzer: the inputs of the corpus, which stand for what was found and for
- * the code that was reached; the seeds; and for a moment changes of both, of which {@code
- * -Dcrail.seed=} repeats the first ones. {@code ci/fuzz} does it with the fuzzer.
+ * All targets without the fuzzer. The inputs are the corpus, which has former findings and inputs
+ * that reach new code; the seeds; and for a moment random changes of both. {@code -Dcrail.seed=}
+ * repeats the first of the changes. {@code ci/fuzz} runs the targets with the fuzzer.
  */
 class CorpusTest {
   private static final Duration LONGEST_INPUT = Duration.ofSeconds(60);

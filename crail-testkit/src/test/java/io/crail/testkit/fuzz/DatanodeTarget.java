@@ -33,9 +33,9 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * A data connection, over a socket, in the pieces that the input says. What is well-formed is
- * answered as a model says, byte for byte; after what is not the connection ends, and until then
- * only whole frames come. Nothing is logged as an error.
+ * A data connection over a socket, with the pieces that the input defines. A valid request must be
+ * answered as the model says, byte for byte. After an invalid one the connection must end, and
+ * until then only whole frames may come. No error may be logged.
  *
  * <pre>{ [what][choices ...] } ...</pre>
  */
@@ -86,7 +86,7 @@ final class DatanodeTarget implements Target {
   private final UUID uuid = new UUID(1, 2);
   private StorageServer server;
 
-  /** Each input has generations of its own, so it finds nothing of what others have written. */
+  /** Each input has its own generations, so it finds no bytes of earlier inputs. */
   private long base;
 
   DatanodeTarget() throws IOException {
@@ -112,7 +112,7 @@ final class DatanodeTarget implements Target {
   public void run(byte[] bytes) throws IOException {
     base = newGenerations();
     if (base > Generation.MAX - 2 * Generation.GAP) {
-      // Somebody has guessed a very large one.
+      // An input has guessed a very large generation.
       server.close();
       start();
       base = newGenerations();
@@ -120,7 +120,7 @@ final class DatanodeTarget implements Target {
     try {
       new Play(new Input(bytes)).go();
     } finally {
-      // Says more than what the client has seen of it.
+      // The log has more information than the client gets.
       log.requireNone();
     }
   }
@@ -133,13 +133,13 @@ final class DatanodeTarget implements Target {
     return highest + 1;
   }
 
-  /** An answer that must come; for a read with the bytes that were written. */
+  /** An answer that must come. For a read it has the bytes that were written. */
   private record Expected(long id, ErrorCode code, Read read) {}
 
-  /** Bytes that were read, and which of them this input has written. */
+  /** The bytes of a read, and which of them this input has written. */
   private record Read(byte[] data, BitSet known) {}
 
-  /** One input's connection. */
+  /** The connection for one input. */
   private final class Play {
     private final Input input;
     private final Deque<Expected> expected = new ArrayDeque<>();
@@ -162,7 +162,7 @@ final class DatanodeTarget implements Target {
       try (socket) {
         socket.setSoTimeout(TIMEOUT_MILLIS);
         socket.setTcpNoDelay(true);
-        // No connection of thousands is remembered by the kernel.
+        // So that the kernel does not keep thousands of closed connections.
         socket.setSoLinger(true, 0);
         for (int i = 0; i < MOST_STEPS && !ended && input.left() > 0; i++) {
           step(input.u8());
@@ -175,7 +175,7 @@ final class DatanodeTarget implements Target {
           awaitEnd();
         }
       } catch (SocketException e) {
-        // The server ends a connection while it is still being written to.
+        // The server closes a connection while this end is still writing.
         Require.that(ended && expected.isEmpty(), () -> "the connection is gone: " + e);
       }
     }
@@ -192,7 +192,7 @@ final class DatanodeTarget implements Target {
         case 10, 11 -> ping();
         case 12 -> hello(input.below(2) == 0 ? uuid : new UUID(3, 4));
         case 13 -> {
-          // Requests that arrive with one read.
+          // Requests that arrive in one read.
           ping();
           read();
         }
@@ -227,7 +227,8 @@ final class DatanodeTarget implements Target {
       long offset = offset(length);
       long generation = generation();
       if (length < 1 || length > DataNodeOperations.MAX_DATA_LENGTH || length > MOST_SENT) {
-        // The head alone; what is no length ends the connection, of the others data are missing.
+        // Only the head. An invalid length ends the connection; after a valid one the data are
+        // missing.
         end();
         head(region, length, offset, generation);
         return;
@@ -289,12 +290,12 @@ final class DatanodeTarget implements Target {
       }
       expected.add(new Expected(id, code, read));
       if (length > LARGE) {
-        // Neither side may wait for the other to take its bytes.
+        // Neither side may wait for the other to read its bytes.
         awaitAnswers();
       }
     }
 
-    /** Whatever it is, it is the last thing that is sent. */
+    /** Invalid bytes, which are always sent last. */
     private void garbage() throws IOException {
       end();
       switch (input.below(4)) {
@@ -308,7 +309,7 @@ final class DatanodeTarget implements Target {
       }
     }
 
-    /** What is sent next may end the connection, and with it answers that have not left. */
+    /** The next bytes may end the connection, and its unsent answers with it. */
     private void end() throws IOException {
       awaitAnswers();
       ended = true;
@@ -330,7 +331,10 @@ final class DatanodeTarget implements Target {
       };
     }
 
-    /** None between this input's and the largest: it would spoil the space for later inputs. */
+    /**
+     * Not between this input's generation and the largest, which would spoil the space for later
+     * inputs.
+     */
     private long generation() {
       return switch (input.below(16)) {
         case 0 -> -1 - (input.bits() & Long.MAX_VALUE);
@@ -440,7 +444,7 @@ final class DatanodeTarget implements Target {
       }
     }
 
-    /** Only frames come until the connection ends. */
+    /** Only frames may come until the connection ends. */
     private void awaitEnd() throws IOException {
       socket.shutdownOutput();
       byte[] header = in.readNBytes(Frame.HEADER_LENGTH);
@@ -474,7 +478,7 @@ final class DatanodeTarget implements Target {
   @Override
   public List<byte[]> seeds() {
     List<byte[]> seeds = new ArrayList<>();
-    // A handshake, then one step of each kind with choices that differ.
+    // A handshake, then one step of each kind with different choices.
     for (int choice = 0; choice < 4; choice++) {
       ByteArrayOutputStream out = new ByteArrayOutputStream();
       out.write(0);

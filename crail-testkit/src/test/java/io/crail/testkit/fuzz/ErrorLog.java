@@ -10,7 +10,7 @@ import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
-/** The errors that are logged in this process: each is a bug that somebody has run into. */
+/** The errors logged in this process. Each is a bug. */
 final class ErrorLog extends AbstractAppender implements AutoCloseable {
   private final Logger root = (Logger) LogManager.getRootLogger();
   private final List<String> errors = new CopyOnWriteArrayList<>();
@@ -28,12 +28,12 @@ final class ErrorLog extends AbstractAppender implements AutoCloseable {
     }
   }
 
-  /** What was logged so far. */
+  /** The errors so far. */
   List<String> errors() {
     return errors;
   }
 
-  /** Fails when something was logged. */
+  /** Fails when an error was logged. */
   void requireNone() {
     Require.that(errors.isEmpty(), () -> "logged: " + errors);
   }

@@ -14,8 +14,8 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * Frames one after the other, as any receiver cuts them: a header is judged the same however much
- * of it has arrived, and what passes lies where it was said to.
+ * Frames one after the other, split as a receiver does. The check of a header must not depend on
+ * how much of it has arrived, and the body of a valid frame must lie where the header says.
  *
  * <pre>[1: answers][u16 most bytes of a frame][stream ...]</pre>
  */
@@ -47,7 +47,10 @@ final class FramesTarget implements Target {
     }
   }
 
-  /** Checks a frame as its bytes come one by one; gives what {@link Frame#check} gives for all. */
+  /**
+   * Checks a frame while its bytes come one by one. Returns the result of {@link Frame#check} for
+   * all bytes.
+   */
   private static int check(ByteBuffer stream, int at, int available, int kind, int most) {
     int verdict = checkOnce(stream, at, available, kind, most);
     for (int some = 0; some <= Math.min(available, Frame.HEADER_LENGTH); some++) {
@@ -82,7 +85,7 @@ final class FramesTarget implements Target {
     return List.of(out.toByteArray(), answers.toByteArray());
   }
 
-  /** A frame. */
+  /** Makes a frame. */
   static byte[] frame(int code, int kind, byte[] body) {
     ByteBuffer frame =
         ByteBuffer.allocate(Frame.HEADER_LENGTH + body.length).order(ByteOrder.LITTLE_ENDIAN);

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What {@code ci/fuzz} starts: the class that Jazzer calls with each input, and a program that
+ * The program of {@code ci/fuzz}: the class that Jazzer calls with each input, and a main that
  * lists the targets and writes seeds. {@code -Dcrail.fuzz.target=} names the target.
  */
 public final class Fuzz {

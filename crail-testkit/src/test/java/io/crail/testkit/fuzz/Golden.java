@@ -8,14 +8,14 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The golden bytes of the messages to the namenode; every operation has some. */
+/** The golden bytes of the namenode's messages. Every operation has some. */
 final class Golden {
   private static final Path FILE =
       Path.of("../crail-rpc/src/test/resources/io/crail/protocol/golden-messages.txt");
 
   private Golden() {}
 
-  /** The bytes by the name: number, operation, and request or response. */
+  /** The bytes by name: number, operation, and request or response. */
   static Map<String, byte[]> messages() throws IOException {
     Map<String, byte[]> golden = new LinkedHashMap<>();
     Map<String, StringBuilder> texts = new LinkedHashMap<>();

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * What comes with a connection over RDMA. Those over TCP are requests like others, see {@link
- * MessagesTarget}.
+ * The private data of a connection over RDMA. The handshakes over TCP are ordinary requests, see
+ * {@link MessagesTarget}.
  *
  * <pre>[bytes in front of the data][private data ...]</pre>
  */
@@ -28,7 +28,7 @@ final class HandshakesTarget implements Target {
     Input input = new Input(bytes);
     byte[] front = input.take(input.below(9));
     byte[] data = input.rest();
-    // As it arrives: in the middle of a buffer.
+    // In the middle of a buffer, as in production.
     ByteBuffer whole = ByteBuffer.allocate(front.length + data.length);
     whole.put(front).put(data).flip().position(front.length);
     checkStorage(whole.duplicate(), data);
@@ -37,7 +37,7 @@ final class HandshakesTarget implements Target {
 
   private static void checkStorage(ByteBuffer data, byte[] bytes) {
     ErrorCode verdict = DataHello.check(data.duplicate(), OWN);
-    // Any number may be a client's.
+    // Any number may be the id of a client.
     int length = DataHello.Request.LAYOUT.fixedLength();
     long client =
         bytes.length < length

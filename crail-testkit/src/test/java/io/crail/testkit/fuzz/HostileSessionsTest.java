@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Recorded sessions with faults against an embedded cluster, over real sockets. {@code
- * -Dcrail.seed=} repeats the faults; a minute with the long tests.
+ * -Dcrail.seed=} repeats the faults. With the long tests it takes a minute.
  */
 @Tag("once")
 class HostileSessionsTest {

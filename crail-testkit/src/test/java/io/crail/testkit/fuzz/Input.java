@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** The bytes of an input, taken from the front; zeros follow its end. Not thread-safe. */
+/** The bytes of an input, taken from the front. Zeros follow after its end. Not thread-safe. */
 final class Input implements Choices {
   private final byte[] bytes;
   private int at;
@@ -41,24 +41,24 @@ final class Input implements Choices {
     return (bound <= 256 ? u8() : i32() & Integer.MAX_VALUE) % bound;
   }
 
-  /** The next bytes, fewer where the input ends. */
+  /** The next bytes; fewer at the end of the input. */
   byte[] take(int most) {
     int count = Math.min(most, left());
     at += count;
     return Arrays.copyOfRange(bytes, at - count, at);
   }
 
-  /** All that is left. */
+  /** All remaining bytes. */
   byte[] rest() {
     return take(left());
   }
 
-  /** All that is left, as UTF-8; what is none becomes U+FFFD. */
+  /** All remaining bytes as UTF-8. Invalid bytes become U+FFFD. */
   String restText() {
     return new String(rest(), StandardCharsets.UTF_8);
   }
 
-  /** All that is left, little-endian, in memory that ends where it ends. */
+  /** All remaining bytes, little-endian, in memory of exactly their length. */
   ByteBuffer restBuffer() {
     byte[] rest = rest();
     return ByteBuffer.allocateDirect(rest.length).order(ByteOrder.LITTLE_ENDIAN).put(0, rest);

@@ -17,8 +17,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Every message of every operation in the tables. The input says which, then what its bytes are. A
- * message is refused with its type, or it is encoded again to what it was.
+ * Every message of every operation in the tables. The input selects the message, and then has its
+ * bytes. A message must be refused with a typed error, or encoding it again must give the same
+ * bytes.
  *
  * <pre>[1: answer, 2: of the datanode's table][number of the operation][message ...]</pre>
  */
@@ -50,7 +51,7 @@ final class MessagesTarget implements Target {
       return;
     }
     ByteBuffer again = encode(codec, message);
-    // Data move apart from the fixed part that announces them.
+    // Data are sent apart from the fixed part that announces them.
     Require.that(again.capacity() <= bytes.capacity(), name + " grows: " + message);
     if (again.capacity() < bytes.capacity()) {
       Require.equal(codec.layout().fixedLength(), again.capacity(), name + " shrinks");
@@ -71,7 +72,7 @@ final class MessagesTarget implements Target {
     }
   }
 
-  /** Whether a byte is one of a flag, which is what is not 0. */
+  /** Whether a byte is a flag, which is true for any value other than 0. */
   private static boolean isFlag(Layout layout, ByteBuffer written, ByteBuffer arrived, int at) {
     for (Layout.Field field : layout.fields()) {
       if (at >= field.offset() && at < field.offset() + field.width()) {
@@ -80,7 +81,7 @@ final class MessagesTarget implements Target {
         }
       }
     }
-    // Of a part with a layout of its own.
+    // A byte of a part that has its own layout.
     return written.get(at) == 1 && arrived.get(at) != 0;
   }
 
@@ -120,7 +121,7 @@ final class MessagesTarget implements Target {
     return seeds;
   }
 
-  /** A message with as little in it as its layout allows. */
+  /** The smallest message that the layout allows. */
   private static byte[] smallest(Codec<?> codec) {
     return new Hostile(new Input(new byte[0]), List.of("/")).make(codec.layout());
   }

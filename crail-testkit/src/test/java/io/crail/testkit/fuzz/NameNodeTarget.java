@@ -33,9 +33,10 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A namenode with a little space, and connections that send whatever the layouts allow: values out
- * of range, ids and tokens of others, in any order. Each request has one answer, which keeps to its
- * layout or has a type; the accounts are right after it all; nothing escapes.
+ * A namenode with little space, and connections that send any request that the layouts allow:
+ * values out of range, ids and tokens of other clients, in any order. Each request must have one
+ * answer, which is valid or a typed error. Afterwards the accounts must be right, and no exception
+ * may escape.
  *
  * <pre>{ [step][number of the operation][choices of the message ...] } ...</pre>
  */
@@ -73,7 +74,8 @@ final class NameNodeTarget implements Target {
   private static final long REGION = 8 << 20;
   private static final long LEASE_NANOS = CONFIGURATION.get(NameNodeKeys.LEASE).toNanos();
 
-  // Steps, from this byte on; below the first a good request, below the next one that waits.
+  // Kinds of steps from this byte on. A byte below HOSTILE is a valid request, below the next
+  // constant a valid request that waits.
   private static final int HOSTILE = 0x40;
   private static final int SEND = 0x80;
   private static final int PASS = 0xf8;
@@ -85,7 +87,7 @@ final class NameNodeTarget implements Target {
     play.go();
   }
 
-  /** One input's namenode and what has happened to it. */
+  /** The namenode for one input, and its history. */
   private static final class Play {
     private final Input input;
     private final Hostile hostile;
@@ -145,7 +147,7 @@ final class NameNodeTarget implements Target {
     }
   }
 
-  /** A connection and its requests that were not served yet. */
+  /** A connection, and its requests that are not served yet. */
   private static final class Connection extends ResponseWriter {
     private final Play play;
     private Session session = new Session("a fuzzer");
@@ -184,7 +186,7 @@ final class NameNodeTarget implements Target {
       serve();
     }
 
-    /** What an honest client asks; so there is something to attack. */
+    /** The requests of an honest client, so that there are nodes to attack. */
     void ask() throws CrailException {
       Input input = play.input;
       int what = input.below(4);
@@ -246,7 +248,7 @@ final class NameNodeTarget implements Target {
       try {
         play.namenode.serve(batch, this);
       } catch (CrailException e) {
-        // The connection is closed; whoever was there comes again.
+        // The connection is closed. Its client connects again.
         Require.that(
             e.code() == ErrorCode.PROTOCOL && opcodes.stream().anyMatch(Connection::isNone),
             "the connection is closed by " + e);
@@ -270,7 +272,7 @@ final class NameNodeTarget implements Target {
       return !NameNodeOperations.all().containsKey(opcode);
     }
 
-    /** Each request has one answer, in their order. */
+    /** Each request has one answer, in order. */
     private void check() throws CrailException {
       int index = 0;
       for (ByteBuffer buffer : answers) {

@@ -10,8 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * A path, twice: as a user writes it, and as bytes that arrive. Both ends have the same rules, and
- * the form of the wire is one.
+ * A path, twice: as a user writes it, and as bytes that arrive. Both ends must apply the same
+ * rules, and there is only one form on the wire.
  *
  * <pre>[number of namenodes][path ...]</pre>
  */
@@ -36,7 +36,7 @@ final class PathsTarget implements Target {
     }
   }
 
-  /** True when a namenode takes it. */
+  /** True when a namenode accepts it. */
   private static boolean checkArrived(byte[] path, int namenodes) {
     ByteBuffer buffer = ByteBuffer.allocateDirect(path.length).put(0, path);
     boolean right = NodePath.isRight(buffer, 0, path.length);

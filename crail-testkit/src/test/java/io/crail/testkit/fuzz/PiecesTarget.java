@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Messages over RDMA: however a stream of frames is cut, the same frames come out of it; and
- * whatever a peer says of credits, the account stays within what both have.
+ * Messages over RDMA. The same frames must come out of a stream, however it is cut. Whatever a peer
+ * says about credits, the account must stay within the limits of both ends.
  *
  * <pre>[1: frames go over messages, 2: pause after each][cuts: 8 bytes][stream ...]</pre>
  */
@@ -21,7 +21,7 @@ final class PiecesTarget implements Target {
   private static final int CUTS = 8;
   private static final int RECEIVES = 16;
 
-  /** Where the last frame ends, and how. */
+  /** The frames, and how the stream ends. */
   private record End(List<byte[]> frames, boolean refused, boolean partial) {}
 
   @Override
@@ -48,7 +48,7 @@ final class PiecesTarget implements Target {
     }
   }
 
-  /** The frames as they lie there. */
+  /** The frames of the uncut stream. */
   private static End whole(ByteBuffer stream) {
     List<byte[]> frames = new ArrayList<>();
     int at = 0;
@@ -77,7 +77,7 @@ final class PiecesTarget implements Target {
       for (int i = 0; at < stream.capacity(); i++) {
         int cut = cuts.length == 0 ? 0 : cuts[i % cuts.length] & 0xff;
         int end = cut == 0 ? stream.capacity() : Math.min(stream.capacity(), at + cut);
-        // A frame that was put together may be declined once; then nothing may be taken.
+        // The receiver may decline a reassembled frame once. Then nothing may be taken.
         int least = pauses ? 0 : 1;
         while (at < end) {
           int taken = pieces.take(stream, at, end - at, pauses);
@@ -96,7 +96,7 @@ final class PiecesTarget implements Target {
     }
   }
 
-  /** One side is honest, the other says what the input says. */
+  /** One side is honest; the input decides what the other side sends. */
   private static void checkCredits(Input input) {
     DarpcDoor.Account account = new DarpcDoor.Account(RECEIVES, RECEIVES);
     int sent = 0;

@@ -5,23 +5,23 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.function.Supplier;
 
-/** What must hold for every input. Stateless. */
+/** Conditions that must hold for every input. Stateless. */
 final class Require {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-  /** What any message may cost, to make an exception for example. */
+  /** Bytes that any message may allocate, for example for an exception. */
   private static final long FREE_BYTES = 256 << 10;
 
   private Require() {}
 
-  /** Fails unless it is true. */
+  /** Fails unless the condition is true. */
   static void that(boolean condition, String what) {
     if (!condition) {
       throw new AssertionError(what);
     }
   }
 
-  /** Fails unless it is true. */
+  /** Fails unless the condition is true. */
   static void that(boolean condition, Supplier<String> what) {
     if (!condition) {
       throw new AssertionError(what.get());
@@ -35,12 +35,12 @@ final class Require {
     }
   }
 
-  /** Something that can be done again, and has the same end. */
+  /** A repeatable action that always has the same result. */
   interface Decoding<E extends Exception> {
     void run() throws E;
   }
 
-  /** Fails when it costs this thread far more heap than the input has bytes. */
+  /** Fails when the action allocates far more heap in this thread than the input has bytes. */
   static <E extends Exception> void modest(String what, int inputBytes, Decoding<E> decoding)
       throws E {
     long cost = cost(decoding);

@@ -4,14 +4,14 @@ package io.crail.testkit.fuzz;
 import java.util.List;
 
 /**
- * Something that bytes from outside reach, with what must hold whatever they are. Called by one
- * thread, for one input after the other; what one input does is not seen by the next.
+ * Code that bytes from outside reach, and the conditions that must hold for any bytes. One thread
+ * calls it, for one input after the other. An input leaves no effect for the next one.
  */
 interface Target extends AutoCloseable {
-  /** Tries an input; whatever this throws is a finding. */
+  /** Tries an input. Any exception is a finding. */
   void run(byte[] input) throws Exception;
 
-  /** Inputs of good form, from which a fuzzer starts. */
+  /** Valid inputs, from which a fuzzer starts. */
   List<byte[]> seeds() throws Exception;
 
   @Override

@@ -3,7 +3,7 @@ package io.crail.testkit.fuzz;
 
 import java.util.Locale;
 
-/** The table of the targets: one line each. */
+/** The table of the targets, one line for each. */
 enum Targets {
   MESSAGES("requests and answers of every operation, at the namenode and the datanode") {
     @Override

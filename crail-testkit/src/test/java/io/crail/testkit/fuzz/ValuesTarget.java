@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The texts of values: none is read that cannot be written and read again.
+ * The texts of values. A text that can be read must survive being written and read again.
  *
  * <pre>[type][text ...]</pre>
  */

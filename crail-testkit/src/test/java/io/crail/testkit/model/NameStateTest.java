@@ -8,7 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** What may be found after operations that were done, not done, or of which nobody knows. */
+/**
+ * The contents that may be found after operations that took place, did not take place, or have an
+ * unknown outcome.
+ */
 class NameStateTest {
   private static final Content FIRST = Content.of(Units.id(1, 1), 5000);
   private static final Content SECOND = Content.of(Units.id(1, 2), 5000);

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** That the model notices what is wrong. */
+/** Tests that the model notices errors. */
 package io.crail.testkit.model;

@@ -19,9 +19,9 @@ import site.ycsb.DBException;
 import site.ycsb.Status;
 
 /**
- * Redis for YCSB, as YCSB's own binding for it works, which no Maven repository has: a record is a
- * hash, and a sorted set holds all keys. Where that one waits for two answers one after the other,
- * this one sends both requests at once. Properties: {@code redis.host}, {@code redis.port}.
+ * Redis for YCSB. It works as YCSB's own binding, which no Maven repository has: a record is a
+ * hash, and a sorted set holds all keys. Where YCSB's binding waits for two answers one after the
+ * other, this one sends both requests at once. Properties: {@code redis.host}, {@code redis.port}.
  */
 public final class RedisClient extends DB {
   private static final byte[] INDEX = bytes("_indices");
@@ -116,7 +116,7 @@ public final class RedisClient extends DB {
       int recordcount,
       Set<String> fields,
       Vector<HashMap<String, ByteIterator>> result) {
-    // All have the same score, so they are in the order of the keys.
+    // All keys have the same score, so they are sorted by key.
     Set<byte[]> keys = redis.zrangeByLex(INDEX, bytes("[" + startkey), WITHOUT_END, 0, recordcount);
     Pipeline pipeline = redis.pipelined();
     List<Response<Map<byte[], byte[]>>> records = new ArrayList<>();
