@@ -48,7 +48,7 @@ class StaleHandleTest implements EachTier.Shared {
         tier.checksGeneration()
             ? TestCluster.start(tier, 1, 1, map)
             // What was deleted rests for so long.
-            : TestCluster.start(tier, 1, 1, map, "crail.lease=3s", "crail.namenode.freemargin=1s");
+            : TestCluster.start(tier, 1, 1, map, "crail.lease=5s", "crail.namenode.freemargin=1s");
     store = cluster.newStore();
     other = cluster.newStore();
   }
