@@ -106,6 +106,8 @@ function took(class,    seconds) {
 
 function new_test(class, name) {
   tests++
+  # The number of a run of a class stands in the names of its tests too.
+  sub(/\[[0-9]+\]$/, "", class)
   class_of[tests] = class
   name_of[tests] = name
   outcome[tests] = "passed"

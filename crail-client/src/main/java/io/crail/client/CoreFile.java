@@ -273,7 +273,7 @@ class CoreFile extends CoreNode implements CrailFile {
             .leases()
             .opened(known.id(), held, create.sentNanos(), leaseNanos, create.incarnation());
     return new DirectOutput(
-        this, context, known, create.response().extents(), SmallValue.NONE, held, writeHint, term);
+        this, context, known, create.extents(), SmallValue.NONE, held, writeHint, term);
   }
 
   private DirectOutput openOutput(NodeInfo known, long writeHint)

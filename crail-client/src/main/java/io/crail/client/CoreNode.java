@@ -121,7 +121,7 @@ abstract class CoreNode implements CrailNode {
     NodeInfo known = info;
     if (known == null) {
       create.join();
-      known = create.response().node();
+      known = create.node();
       info = known;
     }
     return known;
@@ -145,9 +145,7 @@ abstract class CoreNode implements CrailNode {
   /** As {@link #info()}, without waiting; null when it is not known or the create has failed. */
   final NodeInfo knownInfo() {
     NodeInfo known = info;
-    return known == null && create.isComplete() && !create.isFailed()
-        ? create.response().node()
-        : known;
+    return known == null && create.isComplete() && !create.isFailed() ? create.node() : known;
   }
 
   /** Replaces what is known. */

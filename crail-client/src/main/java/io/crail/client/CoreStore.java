@@ -25,8 +25,8 @@ import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Hello;
-import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.part.Extent;
@@ -40,9 +40,9 @@ import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import io.crail.storage.DatanodeDescription;
-import io.crail.storage.LocalHost;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
+import io.crail.storage.host.LocalHost;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -471,18 +471,16 @@ public final class CoreStore extends CrailStore {
             enumerable,
             storageClass.isStrict(),
             replace,
-            false,
             requirePermissions(permissions),
             storageClass.value(),
             token,
             wanted,
             wirePath,
-            hostOf(locationClass),
-            SmallValue.NONE);
+            hostOf(locationClass));
     String name = wirePath.toString();
     NodeCreation call = new NodeCreation(context, name, request);
     CoreNode node = CoreNode.creating(this, name, nodeType, call, token);
-    call.node(node);
+    call.handle(node);
     if (token != 0) {
       // Before the node can be met.
       creatorLeases.created((CoreFile) node);
@@ -512,8 +510,8 @@ public final class CoreStore extends CrailStore {
     int length = value.remaining();
     int namenode = NodePath.namenodeOf(wirePath, context.namenodes().count());
     boolean carried = length <= context.mostWithCreateAt(namenode);
-    Create.Put request =
-        new Create.Put(
+    Put.Draft request =
+        new Put.Draft(
             enumerable,
             storageClass.isStrict(),
             CrailAttributes.FILE_PERMISSIONS,
@@ -563,7 +561,7 @@ public final class CoreStore extends CrailStore {
 
   /** What a value has in common with others that are put; null when it is of no use to know. */
   private static SpaceAhead.Kind kindOf(
-      LoopContext context, int namenode, String path, Create.Put request) {
+      LoopContext context, int namenode, String path, Put.Draft request) {
     int block = context.blockBytesAt(namenode);
     if (request.length() > block) {
       return null;

@@ -3,28 +3,36 @@ package io.crail.client;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.node.Create;
+import io.crail.protocol.Operation;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
-import java.nio.ByteBuffer;
+import java.util.List;
 
-/** A create; its handle may exist from the beginning and waits for the answer where it needs it. */
+/**
+ * A create or a put; its handle may exist from the beginning and waits for the answer where it
+ * needs it.
+ */
 abstract class CreateCall extends RpcCall {
   private final LoopContext context;
   private final long sentNanos;
   private final long token;
-  private Create.Response response;
+  private final Operation<?, ?> operation;
+  private NodeInfo node;
+  private List<Extent> extents;
   private long incarnation;
 
   /**
    * Creates the call.
    *
+   * @param operation the one that creates the node
    * @param peer the namenode of the path
    * @param token the write lease that the creator gets; 0 for none
    */
-  CreateCall(LoopContext context, RpcPeer peer, long token) {
+  CreateCall(LoopContext context, Operation<?, ?> operation, RpcPeer peer, long token) {
     this.context = context;
+    this.operation = operation;
     // Never later than it is: the lease is taken to end too early rather than too late.
     this.sentNanos = context.roughNanos();
     this.token = token;
@@ -65,24 +73,30 @@ abstract class CreateCall extends RpcCall {
     }
   }
 
-  /** The answer, once this has succeeded. */
-  final Create.Response response() {
-    return response;
+  /** The node that was made, once this has succeeded. */
+  final NodeInfo node() {
+    return node;
+  }
+
+  /** Its first extent, if there is one, once this has succeeded. */
+  final List<Extent> extents() {
+    return extents;
   }
 
   @Override
   protected final int opcode() {
-    return NameNodeOperations.CREATE.number();
+    return operation.number();
   }
 
   @Override
   protected final boolean isIdempotent() {
-    return NameNodeOperations.CREATE.idempotent();
+    return operation.idempotent();
   }
 
-  @Override
-  protected final void decode(ByteBuffer in, int offset, int length) throws CrailException {
-    response = Create.Response.CODEC.decode(in, offset, length);
-    incarnation = context.incarnation(response.node().id());
+  /** Notes the answer. */
+  final void made(NodeInfo newNode, List<Extent> newExtents) {
+    node = newNode;
+    extents = newExtents;
+    incarnation = context.incarnation(newNode.id());
   }
 }

@@ -90,8 +90,9 @@ abstract class DirectStream {
   /** True when bytes at a position move to and from any direct memory at the same price. */
   final boolean takesAnyMemory(long position) {
     LocatedExtent located = locator.find(position, context.nanoTime());
-    StorageEndpoint endpoint = located == null ? null : located.endpoint(context.endpoints());
-    return endpoint != null && endpoint.takesAnyMemory();
+    return located != null
+        && located.endpoint(context.endpoints()) != null
+        && located.takesAnyMemory();
   }
 
   /** Creates an operation and remembers it until it has ended. */

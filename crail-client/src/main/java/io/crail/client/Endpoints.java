@@ -13,11 +13,11 @@ import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.storage.DatanodeDescription;
-import io.crail.storage.MappedEndpoint;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
+import io.crail.storage.mapped.MappedEndpoint;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -226,8 +226,7 @@ final class Endpoints implements ClientLoop.Sweepable {
           response.tier().toString(),
           InetSocketAddress.createUnresolved(response.host().toString(), response.port()),
           response.storageClass(),
-          response.checksGeneration(),
-          response.path().toString(),
+          response.traits(),
           Map.copyOf(regions));
     }
 

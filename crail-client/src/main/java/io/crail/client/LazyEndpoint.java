@@ -102,12 +102,6 @@ final class LazyEndpoint implements StorageEndpoint {
   }
 
   @Override
-  public boolean takesAnyMemory() {
-    StorageEndpoint endpoint = made;
-    return endpoint != null && endpoint.takesAnyMemory();
-  }
-
-  @Override
   public boolean isLost() {
     StorageEndpoint endpoint = made;
     return endpoint != null && endpoint.isLost();

@@ -168,7 +168,7 @@ final class LeaseReturn {
           return;
         }
       } else if (node == 0) {
-        node = ((CreateCall) source).response().node().id();
+        node = ((CreateCall) source).node().id();
       }
       SetSize.Request request =
           new SetSize.Request(node, token, Math.max(size, carried.length()), close, carried);

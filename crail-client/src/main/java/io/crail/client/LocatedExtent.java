@@ -120,6 +120,14 @@ final class LocatedExtent {
    * node's. Else what was read is good only while this is valid.
    */
   boolean isChecked() {
-    return datanode.description().checksGeneration();
+    return datanode.description().traits().checksGeneration();
+  }
+
+  /**
+   * Whether memory that was never used with the datanode, whose endpoint has been found, costs no
+   * more than other memory.
+   */
+  boolean takesAnyMemory() {
+    return datanode.endpoint().isLocal() || datanode.description().traits().takesAnyMemory();
   }
 }

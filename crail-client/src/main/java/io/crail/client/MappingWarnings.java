@@ -30,7 +30,7 @@ final class MappingWarnings {
           "the network is used to datanode {}, though its memory is on this host: {} cannot be"
               + " mapped: {}",
           Addresses.text(datanode.address()),
-          datanode.directory(),
+          datanode.traits().directory(),
           reason);
     }
   }

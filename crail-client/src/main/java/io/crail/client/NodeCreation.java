@@ -14,17 +14,21 @@ import java.nio.ByteBuffer;
 final class NodeCreation extends CreateCall implements Awaitable<CrailNode> {
   private final String path;
   private final Create.Request request;
-  private CoreNode node;
+  private CoreNode handle;
 
   NodeCreation(LoopContext context, String path, Create.Request request) {
-    super(context, context.namenodes().route(NameNodeOperations.CREATE, request), request.token());
+    super(
+        context,
+        NameNodeOperations.CREATE,
+        context.namenodes().route(NameNodeOperations.CREATE, request),
+        request.token());
     this.path = path;
     this.request = request;
   }
 
   /** Names the handle; before the call is submitted. */
-  void node(CoreNode newNode) {
-    this.node = newNode;
+  void handle(CoreNode newNode) {
+    this.handle = newNode;
   }
 
   @Override
@@ -38,9 +42,15 @@ final class NodeCreation extends CreateCall implements Awaitable<CrailNode> {
   }
 
   @Override
+  protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
+    Create.Response response = Create.Response.CODEC.decode(in, offset, length);
+    made(response.node(), response.extents());
+  }
+
+  @Override
   protected void completed() {
     if (asksForLease() && isFailed() && LeaseReturn.isDoubtful(failure())) {
-      node.store().doubtfulCreates().add(context(), path, 0, request.token(), SetSize.END);
+      handle.store().doubtfulCreates().add(context(), path, 0, request.token(), SetSize.END);
     }
   }
 
@@ -59,12 +69,12 @@ final class NodeCreation extends CreateCall implements Awaitable<CrailNode> {
     if (failure != null) {
       throw failure;
     }
-    return node;
+    return handle;
   }
 
   @Override
   public CrailNode early() {
-    return node;
+    return handle;
   }
 
   @Override

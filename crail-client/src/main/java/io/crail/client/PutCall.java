@@ -4,8 +4,9 @@ package io.crail.client;
 import io.crail.CrailKeyValue;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
@@ -41,7 +42,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   private final LoopContext context;
   private final String path;
   private final ByteBuffer root;
-  private final Create.Put request;
+  private final Put.Draft request;
   private final long deadlineNanos;
   private final Creation creation;
 
@@ -90,11 +91,11 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     }
 
     /** What goes with the create of a value of so many bytes. */
-    Create.Ahead asked(int length) {
+    Put.Ahead asked(int length) {
       int next = plan.asks() ? length : 0;
       return named == null
-          ? new Create.Ahead(0, 0, false, next)
-          : new Create.Ahead(named.id(), named.token(), output == null, next);
+          ? new Put.Ahead(0, 0, false, next)
+          : new Put.Ahead(named.id(), named.token(), output == null, next);
     }
   }
 
@@ -112,7 +113,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       RpcPeer namenode,
       String path,
       ByteBuffer root,
-      Create.Put request,
+      Put.Draft request,
       SpaceAhead.Kind kind) {
     this.store = store;
     this.context = context;
@@ -249,8 +250,10 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   }
 
   private final class Creation extends CreateCall {
+    private List<Put.Given> given;
+
     Creation(RpcPeer namenode) {
-      super(context, namenode, request.token());
+      super(context, NameNodeOperations.PUT, namenode, request.token());
     }
 
     @Override
@@ -265,16 +268,22 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
 
     @Override
     protected void encode(ByteBuffer out, int offset) {
-      request.encode(
-          out, offset, ahead == null ? Create.Ahead.NONE : ahead.asked(request.length()));
+      request.encode(out, offset, ahead == null ? Put.Ahead.NONE : ahead.asked(request.length()));
+    }
+
+    @Override
+    protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
+      Put.Response response = Put.Response.CODEC.decode(in, offset, length);
+      made(response.node(), response.extents());
+      given = response.given();
     }
 
     @Override
     protected void completed() {
       if (ahead != null && ahead.plan.asks()) {
-        SpaceAhead.Grant given = isFailed() ? null : given();
-        store.spaceAhead().answered(ahead.kind, given);
-        if (given != null) {
+        SpaceAhead.Grant grant = isFailed() ? null : grant();
+        store.spaceAhead().answered(ahead.kind, grant);
+        if (grant != null) {
           store.leasesHeld();
         }
       }
@@ -284,22 +293,21 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     }
 
     /** The space of the next value, or null. */
-    private SpaceAhead.Grant given() {
-      if (response().given().isEmpty()) {
+    private SpaceAhead.Grant grant() {
+      if (given.isEmpty()) {
         return null;
       }
-      Create.Given given = response().given().get(0);
       return new SpaceAhead.Grant(
-          given.grant(),
+          given.get(0).grant(),
           request.token(),
-          given.extent(),
+          given.get(0).extent(),
           sentNanos() + context.leaseNanosAt(ahead.kind.namenode()),
           incarnation());
     }
 
     @Override
     public String toString() {
-      return "create " + path;
+      return "put " + path;
     }
   }
 
@@ -307,7 +315,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
   private void answered() {
     if (ahead != null && ahead.broken != null) {
       if (!creation.isFailed()) {
-        expire(creation.response().node().id());
+        expire(creation.node().id());
       } else if (LeaseReturn.isDoubtful(creation.failure())) {
         doubt(true);
       }
@@ -317,7 +325,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     } else if (creation.isFailed()) {
       refused();
     } else {
-      created(creation.response());
+      created(creation.node(), creation.extents());
     }
   }
 
@@ -349,8 +357,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     store.doubtfulCreates().add(context, path, 0, request.token(), close);
   }
 
-  private void created(Create.Response response) {
-    NodeInfo node = response.node();
+  private void created(NodeInfo node, List<Extent> extents) {
     if (request.token() == 0 || node.size() > 0) {
       value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
       if (ahead != null) {
@@ -364,7 +371,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
       return;
     }
     // Without any the node has gone already, and its space with it, whichever that was.
-    Extent first = response.extents().isEmpty() ? null : response.extents().get(0);
+    Extent first = extents.isEmpty() ? null : extents.get(0);
     if (first == null || first.beginsAt(ahead.named.extent())) {
       ahead.written = ahead.isNamed(first);
       if (ahead.written && !ahead.write.isComplete()) {
@@ -397,7 +404,7 @@ final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
     if (write.transferFailed()) {
       ahead.output.count();
       if (!ahead.written || !write.isOutOfReach(write.failure())) {
-        expire(creation.response().node().id());
+        expire(creation.node().id());
         ended(write.failure());
         return;
       }

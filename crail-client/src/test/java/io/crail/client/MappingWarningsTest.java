@@ -4,6 +4,8 @@ package io.crail.client;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.TierTraits;
 import io.crail.storage.DatanodeDescription;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
@@ -38,8 +40,7 @@ class MappingWarningsTest {
         "tcp",
         InetSocketAddress.createUnresolved("host", number),
         0,
-        true,
-        "/dev/shm/crail/" + number,
+        TierTraits.ofMemory(FenceKind.GENERATION, true, "/dev/shm/crail/" + number),
         Map.of());
   }
 

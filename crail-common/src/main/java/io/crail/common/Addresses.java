@@ -18,6 +18,11 @@ public final class Addresses {
     return text + " (" + resolved.getHostAddress() + ")";
   }
 
+  /** Numeric address and port of a resolved address, as where a server listens. */
+  public static String numeric(InetSocketAddress address) {
+    return text(address.getAddress().getHostAddress(), address.getPort());
+  }
+
   /** Host and port; an IPv6 address stands in brackets. */
   public static String text(String host, int port) {
     return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;

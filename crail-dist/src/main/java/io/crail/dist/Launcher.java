@@ -4,27 +4,32 @@ package io.crail.dist;
 import io.crail.common.Printable;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
+import io.crail.dist.admin.DatanodesCommand;
+import io.crail.dist.admin.DumpCommand;
+import io.crail.dist.admin.GetconfCommand;
+import io.crail.dist.admin.PingCommand;
+import io.crail.dist.admin.RemoveDatanodeCommand;
+import io.crail.dist.admin.UsageCommand;
+import io.crail.dist.admin.VersionCommand;
+import io.crail.dist.bench.CompareCommand;
+import io.crail.dist.bench.HdfsbenchCommand;
+import io.crail.dist.bench.IobenchCommand;
+import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.CommonOptions;
+import io.crail.dist.command.ExitCode;
+import io.crail.dist.command.UsageException;
+import io.crail.dist.server.DatanodeCommand;
+import io.crail.dist.server.NamenodeCommand;
+import io.crail.dist.shell.FsCommand;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
-/**
- * Finds the command, runs it, and turns what it throws into one line and an exit code: 0 for
- * success, {@value #FAILURE} for a failure, {@value #USAGE} for a command line or a configuration
- * that cannot be used, {@value #PARTIAL} for a report without the part of a namenode that is down.
- */
+/** Finds the command, runs it, and turns what it throws into one line and an {@link ExitCode}. */
 final class Launcher {
-  /** Exit code of a command that failed. */
-  static final int FAILURE = 1;
-
-  /** Exit code of a command line or configuration that cannot be used. */
-  static final int USAGE = 2;
-
-  /** Exit code of a report that lacks the part of a namenode that is down. */
-  static final int PARTIAL = 3;
-
   private static final List<Command> COMMANDS =
       List.of(
           new NamenodeCommand(),
@@ -60,7 +65,7 @@ final class Launcher {
   int run(List<String> arguments) {
     if (arguments.isEmpty()) {
       err.print(overview());
-      return USAGE;
+      return ExitCode.USAGE;
     }
     String word = arguments.get(0);
     switch (word) {
@@ -108,15 +113,15 @@ final class Launcher {
     } catch (ConfigException e) {
       trace(e, verbose);
       err.println("crail: " + Printable.line(e.getMessage()));
-      return USAGE;
+      return ExitCode.USAGE;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       err.println("crail " + command.name() + ": interrupted");
-      return FAILURE;
+      return ExitCode.FAILURE;
     } catch (Exception | AssertionError e) {
       trace(e, verbose);
       err.println("crail " + command.name() + ": " + oneLine(e));
-      return FAILURE;
+      return ExitCode.FAILURE;
     }
   }
 
@@ -141,7 +146,7 @@ final class Launcher {
     String name = command == null ? "crail" : "crail " + command.name();
     err.println(name + ": " + Printable.line(message));
     err.println("Try: " + name + " --help");
-    return USAGE;
+    return ExitCode.USAGE;
   }
 
   /** True when there is a command of this name. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The commands of {@code bin/crail}: what they take, how they find their configuration, what they
- * print, and their exit codes. What a command does lies in the modules below; nobody depends on
- * this one.
+ * The entry of {@code bin/crail}: it finds the command and turns its end into an exit code. The
+ * commands lie in the packages below, each of them over {@code command}. What a command does lies
+ * in the modules below; nobody depends on this one.
  */
 package io.crail.dist;

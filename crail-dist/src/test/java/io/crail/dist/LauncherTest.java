@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.dist.command.ExitCode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
@@ -71,7 +72,7 @@ class LauncherTest {
       })
   void badCommandLineIsNamedInOneLine(String arguments, String named) {
     Ran refused = run(arguments);
-    assertEquals(Launcher.USAGE, refused.code(), refused.stdout() + refused.stderr());
+    assertEquals(ExitCode.USAGE, refused.code(), refused.stdout() + refused.stderr());
     String complaint = refused.stderr().lines().findFirst().orElse("");
     assertTrue(complaint.contains(named), refused.stderr());
     assertFalse(refused.stderr().contains("\tat "), "no stack trace");
@@ -83,7 +84,7 @@ class LauncherTest {
     Path file = directory.resolve("crail-site.conf");
     Files.writeString(file, "# a comment\ncrail.rpctimeout soon\n");
     Ran refused = run("ping");
-    assertEquals(Launcher.USAGE, refused.code());
+    assertEquals(ExitCode.USAGE, refused.code());
     assertEquals(
         "crail: "
             + file

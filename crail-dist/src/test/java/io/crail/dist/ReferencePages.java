@@ -161,14 +161,13 @@ final class ReferencePages {
 
   private static void operations(
       StringBuilder page, Map<Integer, Operation<?, ?>> table, Map<String, Layout> parts) {
-    page.append("\n| number | name | changes | idempotent | routed | what it does |\n");
-    page.append("|---|---|---|---|---|---|\n");
+    page.append("\n| number | name | idempotent | routed | what it does |\n");
+    page.append("|---|---|---|---|---|\n");
     for (Operation<?, ?> operation : table.values()) {
       row(
           page,
           String.valueOf(operation.number()),
           "[" + operation.name() + "](#" + operation.name() + ")",
-          operation.mutating() ? "yes" : "no",
           operation.idempotent() ? "yes" : "no",
           operation.routing().label(),
           operation.sentence());

@@ -218,6 +218,40 @@ class ReportsTest {
   }
 
   @Test
+  void whatRunsOverEachTierBelongsToItsClass() throws Exception {
+    Files.writeString(
+        directory.resolve("TEST-Tiers.xml"),
+        """
+        <testsuite name="io.crail.TiersTest" tests="0" errors="0" skipped="0" failures="0">
+          <properties>
+            <property name="surefire.rerunFailingTestsCount" value="1"/>
+          </properties>
+          <testcase name="passes()[1]" classname="io.crail.TiersTest[1]" time="0.1"/>
+          <testcase name="passes()[2]" classname="io.crail.TiersTest[2]" time="0.1"/>
+          <testcase name="fails(boolean)[2][1]" classname="io.crail.TiersTest[2]" time="0.1">
+            <failure message="over mapped: no" type="E"><![CDATA[E: over mapped: no
+        ]]></failure>
+            <rerunFailure message="over mapped: no" type="E"/>
+          </testcase>
+          <testcase name="" classname="io.crail.TiersTest" time="0.1">
+            <failure message="over tcp: start" type="E"><![CDATA[E: over tcp: start
+        ]]></failure>
+          </testcase>
+        </testsuite>
+        """);
+    String report = "TEST-Tiers.xml";
+    assertEquals("4 1 0 0 1\n", show("counts", report));
+    assertEquals("io.crail.TiersTest\n", show("classes", report));
+    assertEquals(
+        """
+          io.crail.TiersTest.fails(boolean)[2][1]
+            TEST-Tiers.xml
+              E: over mapped: no
+        """,
+        show("failures", report));
+  }
+
+  @Test
   void reportsOfJUnitsOwnLauncherAreRead() throws Exception {
     Files.writeString(
         directory.resolve("TEST-junit-jupiter.xml"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.embedded;
 
-import io.crail.storage.FreeSpace;
+import io.crail.storage.region.FreeSpace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

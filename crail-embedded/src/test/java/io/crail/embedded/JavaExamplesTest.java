@@ -40,6 +40,7 @@ class JavaExamplesTest {
       import io.crail.conf.*;
       import io.crail.embedded.*;
       import io.crail.memory.*;
+      import io.crail.range.*;
       import java.nio.ByteBuffer;
       import java.nio.charset.StandardCharsets;
       import java.util.*;

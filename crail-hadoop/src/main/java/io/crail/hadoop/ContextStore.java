@@ -32,7 +32,7 @@ final class ContextStore extends FilterFileSystem {
   }
 
   /** A file system for a {@code FileContext}, not yet initialized; it need not be closed. */
-  static CrailFileSystem fileSystem(URI uri, Configuration configuration) throws IOException {
+  static ContextFileSystem fileSystem(URI uri, Configuration configuration) throws IOException {
     URI cluster = cluster(uri, configuration);
     Configuration own = new Configuration(configuration);
     own.setClassLoader(ContextStore.class.getClassLoader());
@@ -45,12 +45,12 @@ final class ContextStore extends FilterFileSystem {
     String authority = URLEncoder.encode(place, StandardCharsets.UTF_8);
     FileSystem cached = FileSystem.get(URI.create(SCHEME + "://" + authority + "/"), own);
     if (cached instanceof ContextStore) {
-      return new CrailFileSystem((CrailFileSystem) ((ContextStore) cached).fs);
+      return new ContextFileSystem((CrailFileSystem) ((ContextStore) cached).fs);
     }
     // Somebody has put another class there.
     CrailFileSystem unshared = new CrailFileSystem();
     unshared.initialize(cluster, configuration);
-    return new CrailFileSystem(unshared);
+    return new ContextFileSystem(unshared);
   }
 
   /** A URI without namenodes means those of the default file system, as for Hadoop's others. */

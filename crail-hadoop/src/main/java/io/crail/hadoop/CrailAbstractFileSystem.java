@@ -30,7 +30,7 @@ public class CrailAbstractFileSystem extends DelegateToFileSystem {
         false);
     // By all namenodes: the base class was told of none when there are several.
     statistics = getStatistics(fsImpl.getUri());
-    ((CrailFileSystem) fsImpl).countIn(statistics);
+    ((ContextFileSystem) fsImpl).countIn(statistics);
   }
 
   /** What the base class can read: it takes several namenodes for a broken IPv6 address. */

@@ -2,33 +2,20 @@
 package io.crail.hadoop;
 
 import io.crail.CrailAttributeChanges;
-import io.crail.CrailAttributes;
-import io.crail.CrailBlockLocation;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
-import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
-import io.crail.CrailNodeType;
 import io.crail.CrailSpace;
-import io.crail.CrailStorageClass;
-import io.crail.CrailStore;
-import io.crail.common.error.IncompleteException;
 import io.crail.conf.CrailConfiguration;
-import java.io.Closeable;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Deque;
 import java.util.EnumSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.CommonPathCapabilities;
@@ -41,7 +28,6 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Options;
-import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.fs.PathIOException;
@@ -52,8 +38,6 @@ import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.util.Progressable;
 import org.apache.hadoop.util.functional.RemoteIterators;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Crail as Hadoop's file system {@code crail://host:port[,host:port]/path}, with the semantics of
@@ -68,29 +52,16 @@ public class CrailFileSystem extends FileSystem {
   /** The site file of Crail, where it is not the environment's; empty for none. */
   public static final String SITE_FILE_KEY = "fs.crail.site.file";
 
-  private static final Logger LOG = LoggerFactory.getLogger(CrailFileSystem.class);
-
-  private static final long DEFAULT_BLOCK_SIZE = 128L << 20;
-
-  /** All bits that a node has; others of {@code FsPermission} tell of ACLs and encryption. */
-  private static final int PERMISSIONS = 07777;
-
-  /** Write and search for the owner of a directory. */
-  private static final int OWNER_MAY_USE = 0300;
-
-  /** How often a create tries again when others change the same paths meanwhile. */
-  private static final int ATTEMPTS = 8;
-
   /** The file system whose store this one uses; null when it has one of its own. */
   private final CrailFileSystem owner;
 
-  /** The streams that are closed with this, as HDFS does it. */
-  private final Set<CrailHadoopOutputStream> openOutputs;
+  /** The streams that are closed with the store. */
+  private final OpenOutputs openOutputs;
 
   private URI uri;
-  private CrailStore store;
+  private PathStore store;
+  private NodeStatus statuses;
   private String user;
-  private long blockSize;
 
   /** Null with one namenode, where Hadoop's default will do. */
   private TopLevelTrash trash;
@@ -100,7 +71,7 @@ public class CrailFileSystem extends FileSystem {
   /** Called by Hadoop, before {@link #initialize}. */
   public CrailFileSystem() {
     this.owner = null;
-    this.openOutputs = ConcurrentHashMap.newKeySet();
+    this.openOutputs = new OpenOutputs();
   }
 
   /** Creates a file system on the store of another one, which closes what is left open here. */
@@ -115,7 +86,7 @@ public class CrailFileSystem extends FileSystem {
     setConf(configuration);
     uri = owner != null ? owner.uri : root(name);
     user = UserGroupInformation.getCurrentUser().getShortUserName();
-    blockSize = blockSize(configuration);
+    statuses = NodeStatus.of(configuration);
     if (owner != null) {
       store = owner.store;
     } else {
@@ -127,28 +98,15 @@ public class CrailFileSystem extends FileSystem {
     workingDirectory = getHomeDirectory();
   }
 
-  /** Counts what is read and written in the place of a {@code FileContext}. */
-  void countIn(Statistics counters) {
-    statistics = counters;
-  }
-
   /** Without a path, as Hadoop's others: programs put one after it. */
   static URI root(URI name) {
     String authority = name.getRawAuthority();
     return URI.create(HadoopConfiguration.SCHEME + "://" + (authority == null ? "/" : authority));
   }
 
-  private static long blockSize(Configuration configuration) throws IOException {
-    long size = configuration.getLongBytes(BLOCK_SIZE_KEY, DEFAULT_BLOCK_SIZE);
-    if (size < 1) {
-      throw new IOException("key '" + BLOCK_SIZE_KEY + "' must be positive, not " + size);
-    }
-    return size;
-  }
-
   private void open(CrailConfiguration crail) throws IOException {
     trash = HadoopConfiguration.hasSeveralNamenodes(crail) ? new TopLevelTrash(this) : null;
-    store = HadoopErrors.translate(new Path(uri), () -> CrailStore.newInstance(crail));
+    store = PathStore.open(new Path(uri), crail);
   }
 
   @Override
@@ -186,7 +144,7 @@ public class CrailFileSystem extends FileSystem {
   @Override
   @SuppressWarnings("deprecation")
   public long getDefaultBlockSize() {
-    return blockSize;
+    return statuses.blockSize();
   }
 
   @Override
@@ -198,7 +156,7 @@ public class CrailFileSystem extends FileSystem {
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
     statistics.incrementReadOps(1);
     Path absolute = absolute(path);
-    CrailFile file = asFile(absolute, require(absolute));
+    CrailFile file = PathStore.asFile(absolute, store.require(absolute));
     return new FSDataInputStream(new CrailHadoopInputStream(absolute, file, statistics));
   }
 
@@ -212,7 +170,7 @@ public class CrailFileSystem extends FileSystem {
       long blockBytes,
       Progressable progress)
       throws IOException {
-    return create(absolute(path), masked(permission, false), overwrite, true);
+    return create(path, masked(permission, false), overwrite, true);
   }
 
   @Override
@@ -225,28 +183,8 @@ public class CrailFileSystem extends FileSystem {
       long blockBytes,
       Progressable progress)
       throws IOException {
-    return create(
-        absolute(path), masked(permission, false), flags.contains(CreateFlag.OVERWRITE), false);
-  }
-
-  /** For {@code FileContext}, which has applied its own mask. */
-  @Override
-  @SuppressWarnings("deprecation")
-  protected FSDataOutputStream primitiveCreate(
-      Path path,
-      FsPermission permission,
-      EnumSet<CreateFlag> flags,
-      int bufferSize,
-      short replication,
-      long blockBytes,
-      Progressable progress,
-      Options.ChecksumOpt checksums)
-      throws IOException {
-    boolean exists = exists(path);
-    CreateFlag.validate(path, exists, flags);
-    return exists && flags.contains(CreateFlag.APPEND)
-        ? append(path, bufferSize, progress)
-        : create(absolute(path), permission, flags.contains(CreateFlag.OVERWRITE), true);
+    boolean overwrite = flags.contains(CreateFlag.OVERWRITE);
+    return create(path, masked(permission, false), overwrite, false);
   }
 
   /** What a new node gets: the bits that are asked for without those of the configured mask. */
@@ -258,24 +196,16 @@ public class CrailFileSystem extends FileSystem {
     return wanted.applyUMask(FsPermission.getUMask(getConf()));
   }
 
-  private FSDataOutputStream create(
-      Path path, FsPermission permission, boolean overwrite, boolean parents) throws IOException {
+  /** Creates a file, with exactly these bits. */
+  FSDataOutputStream create(Path path, FsPermission permission, boolean overwrite, boolean parents)
+      throws IOException {
     statistics.incrementWriteOps(1);
-    if (path.isRoot()) {
-      throw new FileAlreadyExistsException(path + " is a directory");
+    Path absolute = absolute(path);
+    if (absolute.isRoot()) {
+      throw new FileAlreadyExistsException(absolute + " is a directory");
     }
-    CrailNode made = null;
-    for (int attempt = 1; made == null; attempt++) {
-      try {
-        made = make(path, CrailNodeType.DATAFILE, permission, overwrite);
-      } catch (FileNotFoundException e) {
-        if (!parents || attempt == ATTEMPTS) {
-          throw e;
-        }
-        makeDirectories(path.getParent(), masked(null, true));
-      }
-    }
-    return output(path, asFile(path, made));
+    Supplier<FsPermission> above = parents ? () -> masked(null, true) : null;
+    return output(absolute, store.createFile(absolute, permission, overwrite, above));
   }
 
   /** A stream that begins at the end of a file. */
@@ -291,12 +221,12 @@ public class CrailFileSystem extends FileSystem {
       throws IOException {
     statistics.incrementWriteOps(1);
     Path absolute = absolute(path);
-    CrailNode node = require(absolute);
+    CrailNode node = store.require(absolute);
     if (node.getType().isContainer()) {
       // As HDFS; a read of a directory finds no file instead.
       throw new FileAlreadyExistsException(absolute + " is a directory");
     }
-    return output(absolute, asFile(absolute, node));
+    return output(absolute, PathStore.asFile(absolute, node));
   }
 
   /**
@@ -308,25 +238,14 @@ public class CrailFileSystem extends FileSystem {
     statistics.incrementWriteOps(1);
     Path from = absolute(source);
     Path to = absolute(target);
-    CrailNode node = lookup(from);
+    CrailNode node = store.lookup(from);
     if (node == null || from.isRoot()) {
       return false;
     }
-    CrailNode present = lookup(to);
-    Path place = present != null && present.getType().isContainer() ? child(to, from) : to;
-    if (from.equals(place)) {
-      return true;
-    }
-    try {
-      HadoopErrors.translate(from, () -> store.rename(name(from), name(place)).get());
-      return true;
-    } catch (FileNotFoundException
-        | FileAlreadyExistsException
-        | ParentNotDirectoryException
-        | PathIntoItselfException e) {
-      LOG.debug("no rename of {} to {}", from, place, e);
-      return false;
-    }
+    CrailNode present = store.lookup(to);
+    boolean into = present != null && present.getType().isContainer();
+    Path place = into ? new Path(to, from.getName()) : to;
+    return from.equals(place) || store.renames(from, place);
   }
 
   /** As HDFS: exactly there; with an overwrite in the place of a file or an empty directory. */
@@ -334,24 +253,15 @@ public class CrailFileSystem extends FileSystem {
   @SuppressWarnings("deprecation")
   protected void rename(Path source, Path target, Options.Rename... options) throws IOException {
     statistics.incrementWriteOps(1);
-    Path from = absolute(source);
-    Path to = absolute(target);
     boolean overwrite = Arrays.asList(options).contains(Options.Rename.OVERWRITE);
-    HadoopErrors.translate(from, () -> store.rename(name(from), name(to), overwrite).get());
-  }
-
-  private static Path child(Path directory, Path named) {
-    return new Path(directory, named.getName());
+    store.rename(absolute(source), absolute(target), overwrite);
   }
 
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
     statistics.incrementWriteOps(1);
     Path absolute = absolute(path);
-    if (absolute.isRoot()) {
-      return deleteRoot(absolute, recursive);
-    }
-    return remove(absolute, recursive);
+    return absolute.isRoot() ? deleteRoot(absolute, recursive) : store.remove(absolute, recursive);
   }
 
   /** The root stays; what is below it goes only when it is asked for with it. */
@@ -362,84 +272,23 @@ public class CrailFileSystem extends FileSystem {
     return false;
   }
 
-  /** Removes a node; false when there is none. */
-  private boolean remove(Path path, boolean recursive) throws IOException {
-    try {
-      HadoopErrors.translate(path, () -> store.delete(name(path), recursive).get());
-      return true;
-    } catch (FileNotFoundException | ParentNotDirectoryException e) {
-      return false;
-    }
-  }
-
   @Override
   public boolean mkdirs(Path path, FsPermission permission) throws IOException {
-    statistics.incrementWriteOps(1);
-    makeDirectories(absolute(path), masked(permission, true));
+    makeDirectories(path, masked(permission, true));
     return true;
   }
 
-  /** For {@code FileContext}, which has applied its own mask. */
-  @Override
-  @SuppressWarnings("deprecation")
-  protected boolean primitiveMkdir(Path path, FsPermission permission) throws IOException {
+  /** Makes a directory, with exactly these bits, and those that are missing above it. */
+  final void makeDirectories(Path path, FsPermission permission) throws IOException {
     statistics.incrementWriteOps(1);
-    makeDirectories(absolute(path), permission);
-    return true;
-  }
-
-  /** For {@code FileContext}, which has applied its own mask. */
-  @Override
-  @SuppressWarnings("deprecation")
-  protected void primitiveMkdir(Path path, FsPermission permission, boolean createParent)
-      throws IOException {
-    Path parent = path.getParent();
-    if (!createParent && parent != null && !getFileStatus(parent).isDirectory()) {
-      throw new ParentNotDirectoryException(parent + " is a file");
-    }
-    primitiveMkdir(path, permission);
-  }
-
-  /** Makes a directory, and those above it that are missing, which their owner may always use. */
-  private void makeDirectories(Path absolute, FsPermission permission) throws IOException {
-    FsPermission above = new FsPermission((short) (permission.toShort() | OWNER_MAY_USE));
-    Deque<Path> missing = new ArrayDeque<>();
-    missing.push(absolute);
-    // Each level may be missing once; more often only where others remove what is made here.
-    int attempts = absolute.depth() + ATTEMPTS;
-    while (!missing.isEmpty()) {
-      try {
-        makeDirectory(missing.peek(), missing.size() == 1 ? permission : above);
-        missing.pop();
-      } catch (FileNotFoundException e) {
-        if (--attempts == 0) {
-          throw e;
-        }
-        missing.push(missing.peek().getParent());
-      }
-    }
-  }
-
-  /** Makes a directory, or finds that it is there. */
-  private void makeDirectory(Path path, FsPermission permission) throws IOException {
-    if (path.isRoot()) {
-      return;
-    }
-    try {
-      make(path, CrailNodeType.DIRECTORY, permission, false);
-    } catch (FileAlreadyExistsException e) {
-      CrailNode present = lookup(path);
-      if (present == null || !present.getType().isContainer()) {
-        throw e;
-      }
-    }
+    store.makeDirectories(absolute(path), permission);
   }
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
     statistics.incrementReadOps(1);
     Path absolute = absolute(path);
-    return status(absolute, require(absolute));
+    return statuses.of(absolute, store.require(absolute));
   }
 
   @Override
@@ -460,7 +309,7 @@ public class CrailFileSystem extends FileSystem {
   @Override
   public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
     return RemoteIterators.mappingRemoteIterator(
-        list(absolute(path)), node -> status(pathOf(node), node));
+        list(absolute(path)), node -> statuses.of(pathOf(node), node));
   }
 
   /** Without the files that are removed before it is asked where they lie. */
@@ -471,40 +320,14 @@ public class CrailFileSystem extends FileSystem {
         RemoteIterators.filteringRemoteIterator(
             list(absolute(path)), node -> filter.accept(pathOf(node)));
     return RemoteIterators.filteringRemoteIterator(
-        RemoteIterators.mappingRemoteIterator(accepted, this::located), Objects::nonNull);
+        RemoteIterators.mappingRemoteIterator(
+            accepted, node -> statuses.located(pathOf(node), node)),
+        Objects::nonNull);
   }
 
-  /** A node with its locations; null when it is gone. */
-  private LocatedFileStatus located(CrailNode node) throws IOException {
-    FileStatus status = status(pathOf(node), node);
-    try {
-      return new LocatedFileStatus(
-          status, status.isFile() ? locations(status.getPath(), node, 0, status.getLen()) : null);
-    } catch (FileNotFoundException e) {
-      return null;
-    }
-  }
-
-  /** The children of a directory, page after page; of a file itself. */
   private RemoteIterator<CrailNode> list(Path absolute) throws IOException {
     statistics.incrementReadOps(1);
-    CrailNode node = require(absolute);
-    if (!node.getType().isContainer()) {
-      return RemoteIterators.remoteIteratorFromSingleton(node);
-    }
-    Iterator<CrailNode> children =
-        HadoopErrors.translate(absolute, () -> node.asContainer().listStatus());
-    return new RemoteIterator<>() {
-      @Override
-      public boolean hasNext() throws IOException {
-        return HadoopErrors.translate(absolute, children::hasNext);
-      }
-
-      @Override
-      public CrailNode next() throws IOException {
-        return HadoopErrors.translate(absolute, children::next);
-      }
-    };
+    return store.list(absolute);
   }
 
   private Path pathOf(CrailNode node) {
@@ -526,21 +349,7 @@ public class CrailFileSystem extends FileSystem {
     }
     statistics.incrementReadOps(1);
     Path absolute = absolute(path);
-    return locations(absolute, require(absolute), start, length);
-  }
-
-  private BlockLocation[] locations(Path path, CrailNode node, long start, long length)
-      throws IOException {
-    long behind = start + Math.min(length, Math.max(0, node.getCapacity() - start));
-    if (behind == start) {
-      return new BlockLocation[0];
-    }
-    long from = start - start % blockSize;
-    long rest = behind % blockSize;
-    long to = rest == 0 ? behind : behind - rest + blockSize;
-    CrailBlockLocation[] runs =
-        HadoopErrors.translate(path, () -> node.getBlockLocations(from, to - from));
-    return SchedulerBlocks.of(runs, blockSize);
+    return statuses.locations(absolute, store.require(absolute), start, length);
   }
 
   @Override
@@ -557,7 +366,7 @@ public class CrailFileSystem extends FileSystem {
   /** Kept and shown; nobody is refused anything for it. */
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
-    change(path, CrailAttributeChanges.ofPermissions(permission.toShort() & PERMISSIONS));
+    change(path, CrailAttributeChanges.ofPermissions(PathStore.bits(permission)));
   }
 
   /** Kept and shown; nobody is refused anything for it. */
@@ -584,7 +393,7 @@ public class CrailFileSystem extends FileSystem {
   @Override
   public boolean setReplication(Path path, short replication) throws IOException {
     statistics.incrementWriteOps(1);
-    CrailNode node = lookup(absolute(path));
+    CrailNode node = store.lookup(absolute(path));
     return node != null && !node.getType().isContainer() && replication == 1;
   }
 
@@ -599,21 +408,12 @@ public class CrailFileSystem extends FileSystem {
 
   @Override
   public Collection<FileStatus> getTrashRoots(boolean allUsers) {
-    if (trash == null) {
-      return super.getTrashRoots(allUsers);
-    }
-    try {
-      return trash.roots(allUsers ? null : user);
-    } catch (IOException e) {
-      LOG.warn("cannot list the trash of {}", uri, e);
-      return List.of();
-    }
+    return trash == null ? super.getTrashRoots(allUsers) : trash.roots(allUsers ? null : user);
   }
 
   private void change(Path path, CrailAttributeChanges changes) throws IOException {
     statistics.incrementWriteOps(1);
-    Path absolute = absolute(path);
-    HadoopErrors.translate(absolute, () -> store.setAttributes(name(absolute), changes).get());
+    store.setAttributes(absolute(path), changes);
   }
 
   /**
@@ -623,11 +423,7 @@ public class CrailFileSystem extends FileSystem {
   @Override
   public FsStatus getStatus(Path path) throws IOException {
     statistics.incrementReadOps(1);
-    CrailSpace space = HadoopErrors.translate(new Path(uri), store::getSpace);
-    if (!space.missing().isEmpty()) {
-      throw HadoopErrors.translated(
-          new Path(uri), new IncompleteException("space", space.missing()));
-    }
+    CrailSpace space = store.space();
     return new FsStatus(
         space.capacityBytes(), space.usedBytes() + space.waitingBytes(), space.freeBytes());
   }
@@ -635,54 +431,10 @@ public class CrailFileSystem extends FileSystem {
   /** Completes the files that are being written, then ends the store. */
   @Override
   public void close() throws IOException {
-    List<Closeable> ends = new ArrayList<>();
-    if (owner == null) {
-      openOutputs.forEach(output -> ends.add(() -> complete(output)));
-    }
-    ends.add(super::close);
-    if (owner == null && store != null) {
-      ends.add(this::closeStore);
-    }
-    closeAll(ends);
-  }
-
-  /** A file that is gone has nothing to complete, and keeps nothing open. */
-  private static void complete(CrailHadoopOutputStream output) throws IOException {
-    try {
-      output.close();
-    } catch (FileNotFoundException e) {
-      LOG.warn("a file was removed while it was written: {}", e.getMessage());
-    }
-  }
-
-  private void closeStore() throws IOException {
-    HadoopErrors.translate(
-        new Path(uri),
-        () -> {
-          store.close();
-          return null;
-        });
-  }
-
-  /** Closes all of them, and throws the first failure with the others in it. */
-  private static void closeAll(List<Closeable> ends) throws IOException {
-    Exception failure = null;
-    for (Closeable end : ends) {
-      try {
-        end.close();
-      } catch (IOException | RuntimeException e) {
-        if (failure == null) {
-          failure = e;
-        } else {
-          failure.addSuppressed(e);
-        }
-      }
-    }
-    if (failure instanceof RuntimeException) {
-      throw (RuntimeException) failure;
-    }
-    if (failure != null) {
-      throw (IOException) failure;
+    if (owner != null || store == null) {
+      super.close();
+    } else {
+      openOutputs.closeBefore(List.of(super::close, store));
     }
   }
 
@@ -690,67 +442,5 @@ public class CrailFileSystem extends FileSystem {
     Path absolute = makeQualified(path);
     checkPath(absolute);
     return absolute;
-  }
-
-  /** The path as the store knows it. */
-  private static String name(Path path) {
-    return path.toUri().getPath();
-  }
-
-  /** The node of a path, or null. */
-  private CrailNode lookup(Path path) throws IOException {
-    return HadoopErrors.translate(path, () -> store.lookup(name(path)).get());
-  }
-
-  private CrailNode require(Path path) throws IOException {
-    CrailNode node = lookup(path);
-    if (node == null) {
-      throw new FileNotFoundException("no such file or directory: " + path);
-    }
-    return node;
-  }
-
-  private CrailNode make(Path path, CrailNodeType type, FsPermission permission, boolean replace)
-      throws IOException {
-    return HadoopErrors.translate(
-        path,
-        () ->
-            store
-                .create(
-                    name(path),
-                    type,
-                    CrailStorageClass.PARENT,
-                    CrailLocationClass.PARENT,
-                    true,
-                    replace,
-                    permission.toShort() & PERMISSIONS)
-                .get());
-  }
-
-  private static CrailFile asFile(Path path, CrailNode node) throws IOException {
-    switch (node.getType()) {
-      case DATAFILE:
-        return HadoopErrors.translate(path, node::asFile);
-      case KEYVALUE:
-        return HadoopErrors.translate(path, node::asKeyValue);
-      default:
-        throw new FileNotFoundException(path + " is a directory");
-    }
-  }
-
-  private FileStatus status(Path path, CrailNode node) throws IOException {
-    boolean directory = node.getType().isContainer();
-    CrailAttributes attributes = HadoopErrors.translate(path, node::getAttributes);
-    return new FileStatus(
-        node.getCapacity(),
-        directory,
-        directory ? 0 : 1,
-        directory ? 0 : blockSize,
-        attributes.modificationTime(),
-        attributes.accessTime(),
-        new FsPermission((short) attributes.permissions()),
-        attributes.owner(),
-        attributes.group(),
-        path);
   }
 }

@@ -5,6 +5,8 @@ import static org.apache.hadoop.fs.statistics.impl.IOStatisticsBinding.iostatist
 
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailFile;
+import io.crail.range.PositionedReader;
+import io.crail.range.RangeReader;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -248,8 +250,8 @@ final class CrailHadoopInputStream extends FSInputStream
         StreamStatisticNames.STREAM_READ_VECTORED_INCOMING_RANGES, sorted.size());
     PositionedReader reader = take();
     try {
-      new VectoredRead(path, reader, file.getFileSystem(), release, this::ended)
-          .read(sorted, allocate);
+      RangeReader ranged = new RangeReader(file.getFileSystem(), minSeekForVectorReads());
+      new VectoredRead(path, reader, ranged, release, this::ended).read(sorted, allocate);
     } finally {
       giveBack(reader);
     }

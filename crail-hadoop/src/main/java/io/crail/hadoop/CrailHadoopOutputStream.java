@@ -7,7 +7,6 @@ import io.crail.CrailBufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.StreamCapabilities;
@@ -28,7 +27,7 @@ final class CrailHadoopOutputStream extends OutputStream
     implements Syncable, StreamCapabilities, IOStatisticsSource {
   private final Path path;
   private final CrailBufferedOutputStream out;
-  private final Set<CrailHadoopOutputStream> open;
+  private final OpenOutputs open;
   private final IOStatisticsStore counters =
       iostatisticsStore()
           .withCounters(
@@ -46,8 +45,7 @@ final class CrailHadoopOutputStream extends OutputStream
    *
    * @param open the streams that the file system has to close; this is in it while it is open
    */
-  CrailHadoopOutputStream(
-      Path path, CrailBufferedOutputStream out, Set<CrailHadoopOutputStream> open) {
+  CrailHadoopOutputStream(Path path, CrailBufferedOutputStream out, OpenOutputs open) {
     this.path = path;
     this.out = out;
     this.open = open;

@@ -9,12 +9,16 @@ import java.util.List;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The trash with several namenodes. What is thrown away is renamed, and a rename stays below one
  * top-level directory, so each of those has a trash: {@code /top/.Trash/user}. Thread-safe.
  */
 final class TopLevelTrash {
+  private static final Logger LOG = LoggerFactory.getLogger(TopLevelTrash.class);
+
   private final FileSystem fileSystem;
 
   TopLevelTrash(FileSystem fileSystem) {
@@ -32,8 +36,17 @@ final class TopLevelTrash {
     return new Path(new Path(top, FileSystem.TRASH_PREFIX), user);
   }
 
-  /** The trash that there is of a user; of everybody for null. */
-  List<FileStatus> roots(String user) throws IOException {
+  /** The trash that there is of a user; of everybody for null. None where it cannot be listed. */
+  List<FileStatus> roots(String user) {
+    try {
+      return list(user);
+    } catch (IOException e) {
+      LOG.warn("cannot list the trash of {}", fileSystem.getUri(), e);
+      return List.of();
+    }
+  }
+
+  private List<FileStatus> list(String user) throws IOException {
     List<FileStatus> found = new ArrayList<>();
     for (FileStatus top : fileSystem.listStatus(new Path("/"))) {
       if (top.isDirectory()) {

@@ -1,46 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.hadoop;
 
-import io.crail.CrailBufferCache;
+import io.crail.range.PositionedReader;
+import io.crail.range.RangeRead;
+import io.crail.range.RangeReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 import org.apache.hadoop.fs.FileRange;
 import org.apache.hadoop.fs.Path;
 
-/**
- * A vectored read. All ranges with direct buffers are in flight together; of those on the heap as
- * many as {@link RangeMemory} has room for, then the next. Those that it has no room for are read
- * one after the other in the end, when they find its buffers free. Used by one thread.
- */
+/** A vectored read, as Hadoop wants its ranges, buffers and errors. Used by one thread, once. */
 final class VectoredRead {
   private final Path path;
-  private final PositionedReader reader;
-  private final RangeMemory memory;
+  private final PositionedReader file;
+  private final RangeReader reader;
   private final Consumer<ByteBuffer> release;
   private final IntConsumer ended;
-  private final List<RangeRead> begun = new ArrayList<>();
-  private final List<RangeRead> last = new ArrayList<>();
 
   /**
    * Describes a read.
    *
+   * @param reader is closed at the end
    * @param release takes the buffer of a range that could not be read
    * @param ended is told the bytes of each range, -1 for a failure
    */
   VectoredRead(
       Path path,
-      PositionedReader reader,
-      CrailBufferCache cache,
+      PositionedReader file,
+      RangeReader reader,
       Consumer<ByteBuffer> release,
       IntConsumer ended) {
     this.path = path;
+    this.file = file;
     this.reader = reader;
-    this.memory = new RangeMemory(cache);
     this.release = release;
     this.ended = ended;
   }
@@ -52,45 +50,51 @@ final class VectoredRead {
    *     were read, those from it on have no future
    */
   void read(List<? extends FileRange> ranges, IntFunction<ByteBuffer> allocate) throws IOException {
+    List<RangeRead> begun = new ArrayList<>();
     try {
       for (FileRange range : ranges) {
-        ByteBuffer buffer = checked(allocate.apply(range.getLength()), range);
-        RangeRead read = new RangeRead(path, reader, range, buffer);
-        if (read.needsMemory() && !read.place(memory)) {
-          endAll(begun);
-          memory.reuse();
-          read.place(memory);
+        ByteBuffer buffer = allocate.apply(range.getLength());
+        if (buffer.remaining() < range.getLength()) {
+          throw new IllegalArgumentException("no room for " + range + " in " + buffer);
         }
-        (read.readsAtEnd() ? last : begun).add(read);
-        read.begin();
+        buffer.limit(buffer.position() + range.getLength());
+        begun.add(reader.begin(file, range.getOffset(), buffer));
+        range.setData(new CompletableFuture<>());
       }
     } finally {
       // Also when there was no memory for all of them: what has begun comes to an end.
-      endAll(begun);
-      try {
-        HadoopErrors.translate(path, this::giveBack);
-      } finally {
-        endAll(last);
+      for (int i = 0; i < begun.size(); i++) {
+        end(begun.get(i), ranges.get(i).getData());
+      }
+      HadoopErrors.translate(path, this::close);
+    }
+  }
+
+  private void end(RangeRead range, CompletableFuture<ByteBuffer> data) {
+    int count = -1;
+    try {
+      data.complete(HadoopErrors.translate(path, range::get));
+      count = range.target().remaining();
+    } catch (IOException | RuntimeException e) {
+      data.completeExceptionally(e);
+      if (!range.isLate()) {
+        release(range.target(), e);
       }
     }
+    ended.accept(count);
   }
 
-  private static ByteBuffer checked(ByteBuffer buffer, FileRange range) {
-    if (buffer.isReadOnly() || buffer.remaining() < range.getLength()) {
-      throw new IllegalArgumentException("no room for " + range + " in " + buffer);
+  /** Other ranges are still to be ended, whatever the caller's way of releasing does. */
+  private void release(ByteBuffer buffer, Exception cause) {
+    try {
+      release.accept(buffer);
+    } catch (RuntimeException e) {
+      cause.addSuppressed(e);
     }
-    return buffer;
   }
 
-  private Void giveBack() throws Exception {
-    memory.giveBack();
+  private Void close() throws Exception {
+    reader.close();
     return null;
-  }
-
-  private void endAll(List<RangeRead> reads) {
-    for (RangeRead read : reads) {
-      ended.accept(read.end(memory, release));
-    }
-    reads.clear();
   }
 }

@@ -7,6 +7,8 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.RegisterDatanode;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.TierTraits;
 import java.util.regex.Pattern;
 
 /**
@@ -28,15 +30,21 @@ final class Admission {
     }
   }
 
-  /** Admits the texts of a registration. */
+  /** Admits the texts and traits of a registration. */
   static void check(RegisterDatanode.Request request) throws CrailException {
     check("tier", request.tier(), TIER.matcher(request.tier().toString()).matches());
     check("host", request.host(), HOST.matcher(request.host().toString()).matches());
-    String path = request.path().toString();
+    TierTraits traits = request.traits();
+    String directory = traits.directory().toString();
     check(
         "directory",
-        request.path(),
-        path.isEmpty() || (path.startsWith("/") && Printable.isPrintable(path)));
+        traits.directory(),
+        directory.isEmpty() || (directory.startsWith("/") && Printable.isPrintable(directory)));
+    check("details", traits.details(), Printable.isPrintable(traits.details().toString()));
+    int granularity = traits.granularity();
+    if (Integer.bitCount(granularity) != 1 || granularity < 1 || granularity > Extent.MIN_LENGTH) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("granularity " + granularity);
+    }
   }
 
   private static void check(String what, Utf8 text, boolean good) throws CrailException {

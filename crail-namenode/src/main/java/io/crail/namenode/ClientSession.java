@@ -2,6 +2,7 @@
 package io.crail.namenode;
 
 import io.crail.namenode.tree.LookupBatch;
+import io.crail.namenode.tree.NewNode;
 import io.crail.protocol.cluster.Hello;
 
 /**
@@ -11,7 +12,7 @@ import io.crail.protocol.cluster.Hello;
  * @param clientId who is at the other end, the owner of write leases
  * @param user whom the nodes that it creates belong to
  * @param lookups scratch memory of lookups
- * @param puts that of puts of small values
+ * @param made what a create or put of it is read into
  */
 record ClientSession(
-    int role, long clientId, SessionUser user, LookupBatch lookups, PutShortcut puts) {}
+    int role, long clientId, SessionUser user, LookupBatch lookups, NewNode made) {}

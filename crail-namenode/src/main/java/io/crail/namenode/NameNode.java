@@ -8,22 +8,30 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.space.Allocation;
-import io.crail.namenode.space.BlockStore;
+import io.crail.namenode.space.Allocator;
+import io.crail.namenode.space.DatanodeRegistry;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.SmallBytes;
 import io.crail.namenode.space.SmallValues;
 import io.crail.namenode.space.SpaceAudit;
+import io.crail.namenode.tree.AttributeSetter;
 import io.crail.namenode.tree.ExtentFinder;
+import io.crail.namenode.tree.NewNode;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeLister;
+import io.crail.namenode.tree.NodeMaker;
+import io.crail.namenode.tree.NodeRemover;
+import io.crail.namenode.tree.NodeRenamer;
+import io.crail.namenode.tree.NodeStorage;
 import io.crail.namenode.tree.NodeWriter;
+import io.crail.namenode.tree.Outfitter;
 import io.crail.namenode.tree.Tree;
 import io.crail.namenode.tree.UserNames;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.AcquireLease;
-import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.ListNodes;
 import io.crail.protocol.node.Locations;
@@ -35,13 +43,11 @@ import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
-import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -51,35 +57,51 @@ import java.util.random.RandomGenerator;
 public final class NameNode {
   private static final int DISMANTLED_PER_TICK = 50_000;
   private static final int DISMANTLED_FOR_SPACE = 256;
-  private static final Consumer<Node> NOTHING = node -> {};
 
   private final NameNodeOptions options;
   private final long incarnation;
-  private final BlockStore store;
+  private final Allocator allocator;
+  private final DatanodeRegistry datanodes;
   private final Tree tree;
   private final LeaseTable<Node> leases;
   private final SmallValues smallValues;
   private final NodeWriter writer;
   private final UserNames users;
+  private final NodeMaker maker;
+  private final NodeRemover remover;
+  private final NodeRenamer renamer;
+  private final AttributeSetter attributes;
+  private final NodeLister lister;
 
   NameNode(NameNodeOptions options, Clock clock, RandomGenerator random) {
     HostNames hosts = new HostNames();
     this.options = options;
     this.incarnation = random.nextLong();
-    this.store = new BlockStore(options, clock, random, hosts);
+    this.allocator = new Allocator(options, clock, random);
+    this.datanodes = new DatanodeRegistry(options, clock, random, hosts, allocator);
     this.leases = new LeaseTable<>(clock, options.leaseNanos(), options.maxLeases());
     this.smallValues = new SmallValues(options.smallValue(), options.smallValues());
-    this.writer = new NodeWriter(store, leases, smallValues, clock);
+    NodeStorage storage = new NodeStorage(allocator, smallValues);
+    this.writer = new NodeWriter(allocator, storage, leases, clock);
     this.users = new UserNames(options.user());
-    this.tree = new Tree(options, clock, random, hosts, users, writer);
+    this.tree = new Tree(options, clock, random, writer);
+    this.maker = new NodeMaker(options, tree, hosts, new Outfitter(storage, leases));
+    this.remover = new NodeRemover(tree);
+    this.renamer = new NodeRenamer(tree, clock);
+    this.attributes = new AttributeSetter(tree, users);
+    this.lister = new NodeLister(tree);
   }
 
   NameNodeOptions options() {
     return options;
   }
 
-  public BlockStore store() {
-    return store;
+  public DatanodeRegistry datanodes() {
+    return datanodes;
+  }
+
+  public Allocator allocator() {
+    return allocator;
   }
 
   public Tree tree() {
@@ -128,77 +150,25 @@ public final class NameNode {
         Utf8.of(options.cluster()));
   }
 
-  /** Creates a node that belongs to {@code user}, a number of {@link UserNames}. */
-  public Create.Response create(Create.Request request, long clientId, int user)
-      throws CrailException {
-    if (request.wanted() < 0) {
-      throw ErrorCode.INVALID_ARGUMENT.exception(
-          request.path() + ": " + request.wanted() + " bytes wanted");
-    }
-    boolean asksAhead =
-        request.ahead().bytes() > 0 && request.token() != 0 && request.type() == NodeType.KEYVALUE;
-    List<Create.Given> given = asksAhead ? new ArrayList<>(Create.MAX_GIVEN) : List.of();
-    NodeInfo info =
-        tree.create(
-            request,
-            clientId,
-            user,
-            asksAhead ? node -> giveAhead(node, request, clientId, given) : NOTHING);
-    boolean wanted =
-        request.wanted() > 0
-            && request.token() != 0
-            && info.size() == 0
-            && !info.type().isContainer();
-    return new Create.Response(info, wanted ? firstExtent(info.id(), request) : List.of(), given);
-  }
-
-  /**
-   * Gives space for the value that is put next. Before a replaced one lets its own go, or the next
-   * would be written at once to where others may still be reading.
-   */
-  private void giveAhead(
-      Node node, Create.Request request, long clientId, List<Create.Given> given) {
-    long id = tree.newId();
-    Extent extent = writer.grant(node, id, request.token(), clientId, request.ahead().bytes());
-    if (extent != null) {
-      given.add(new Create.Given(id, extent));
-    }
-  }
-
-  /**
-   * The first extent of a new node, which is shorter than wanted where no piece of that length is
-   * free; none when there is no space. Its writer asks for what is missing.
-   */
-  private List<Extent> firstExtent(long id, Create.Request request) {
-    Node node = tree.find(id);
-    try {
-      long wanted = Math.min(request.wanted(), options.blockSize());
-      return node == null
-          ? List.of()
-          : writer.extend(
-              node,
-              new Extend.Request(id, request.token(), 0, wanted, -1),
-              Create.MAX_EXTENTS,
-              false);
-    } catch (CrailException e) {
-      return List.of();
-    }
+  /** Makes a node that belongs to {@code user}, a number of {@link UserNames}. */
+  Node make(NewNode request, long clientId, int user) throws CrailException {
+    return maker.make(request, clientId, user);
   }
 
   NodeInfo remove(Remove.Request request) throws CrailException {
-    return tree.remove(request.path(), request.recursive());
+    return remover.remove(request.path(), request.recursive());
   }
 
   NodeInfo rename(Rename.Request request) throws CrailException {
-    return tree.rename(request.source(), request.target(), request.replace());
+    return renamer.rename(request.source(), request.target(), request.replace());
   }
 
   NodeInfo setAttributes(SetAttributes.Request request) throws CrailException {
-    return tree.setAttributes(request);
+    return attributes.setAttributes(request);
   }
 
   ListNodes.Response list(ListNodes.Request request) throws CrailException {
-    return tree.list(request);
+    return lister.list(request);
   }
 
   NodeInfo setSize(SetSize.Request request) throws CrailException {
@@ -212,8 +182,7 @@ public final class NameNode {
   }
 
   Extend.Response extend(Extend.Request request) throws CrailException {
-    return new Extend.Response(
-        writer.extend(tree.require(request.id()), request, Extend.MAX_EXTENTS, true));
+    return new Extend.Response(writer.extend(tree.require(request.id()), request));
   }
 
   Extend.Response replace(ReplaceExtent.Request request) throws CrailException {
@@ -267,18 +236,18 @@ public final class NameNode {
   }
 
   Usage.Response usage() {
-    List<DatanodeSpace> datanodes = store.datanodes();
-    int online = (int) datanodes.stream().filter(store::isOnline).count();
+    List<DatanodeSpace> known = datanodes.datanodes();
+    int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(
-        tree.size(), datanodes.size(), online, smallValues.used(), store.usage());
+        tree.size(), known.size(), online, smallValues.used(), datanodes.usage());
   }
 
   /** Does what time brings: ends leases, frees space, takes removed subtrees apart. */
   public void tick() {
     leases.tick(writer::expire);
-    tree.dismantle(DISMANTLED_PER_TICK);
-    store.reclaim();
-    store.tick();
+    remover.dismantle(DISMANTLED_PER_TICK);
+    allocator.reclaim();
+    datanodes.tick();
   }
 
   /**
@@ -286,7 +255,7 @@ public final class NameNode {
    * nothing to do. In nobody's monitor, for it takes those of many nodes.
    */
   boolean makeSpace() {
-    return store.reclaim() + tree.dismantle(DISMANTLED_FOR_SPACE) > 0;
+    return allocator.reclaim() + remover.dismantle(DISMANTLED_FOR_SPACE) > 0;
   }
 
   /**
@@ -312,7 +281,7 @@ public final class NameNode {
           }
           return true;
         });
-    store.verify(used, audit);
+    datanodes.verify(used, audit);
     if (small[0] != smallValues.used()) {
       throw new AssertionError(
           "small values of " + small[0] + " bytes, counted as " + smallValues.used());

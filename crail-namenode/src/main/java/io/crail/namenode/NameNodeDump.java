@@ -97,7 +97,7 @@ final class NameNodeDump {
       text.append("operation ").append(operation.name());
       text.append(' ').append(server.count(operation)).append('\n');
     }
-    for (ClassUsage usage : namenode.store().usage()) {
+    for (ClassUsage usage : namenode.datanodes().usage()) {
       text.append("class ").append(usage.storageClass());
       text.append(" capacity ").append(usage.capacityBytes());
       text.append(" free ").append(usage.freeBytes());
@@ -114,13 +114,13 @@ final class NameNodeDump {
   }
 
   private long datanodes(Page page, long cursor) {
-    List<DatanodeSpace> datanodes = namenode.store().datanodes();
+    List<DatanodeSpace> datanodes = namenode.datanodes().datanodes();
     for (int i = (int) Math.min(cursor - 1, datanodes.size()); i < datanodes.size(); i++) {
       DatanodeSpace datanode = datanodes.get(i);
-      DatanodeSpace.Accounts accounts = datanode.accounts(namenode.store().isOnline(datanode));
+      DatanodeSpace.Accounts accounts = datanode.accounts(namenode.datanodes().isOnline(datanode));
       String line =
           datanode
-              + (namenode.store().isOnline(datanode) ? " online " : " offline ")
+              + (namenode.datanodes().isOnline(datanode) ? " online " : " offline ")
               + datanode.state().name().toLowerCase(Locale.ROOT)
               + " free "
               + accounts.free()

@@ -135,9 +135,9 @@ public final class NameNodeServer implements AutoCloseable {
         namenode.tree().size(),
         namenode.leases().size(),
         namenode.leases().clients(),
-        namenode.store().awaitedWriters(),
+        namenode.allocator().awaitedWriters(),
         namenode.smallValues().used(),
-        namenode.store().usage());
+        namenode.datanodes().usage());
   }
 
   /**

@@ -4,9 +4,11 @@ package io.crail.namenode;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
-import io.crail.namenode.space.BlockStore;
+import io.crail.namenode.space.DatanodeRegistry;
 import io.crail.namenode.tree.ExtentFinder;
 import io.crail.namenode.tree.LookupBatch;
+import io.crail.namenode.tree.NewNode;
+import io.crail.namenode.tree.Node;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.cluster.Hello;
@@ -14,7 +16,6 @@ import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
-import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
@@ -39,7 +40,7 @@ final class NameNodeService {
    * @param transportFigures what the server that it is given to counts
    */
   static OperationServer create(NameNode namenode, Supplier<Map<String, Long>> transportFigures) {
-    BlockStore store = namenode.store();
+    DatanodeRegistry datanodes = namenode.datanodes();
     ExtentFinder extents = new ExtentFinder(namenode.tree());
     NameNodeDump dump = new NameNodeDump(namenode, transportFigures);
     // The dump shows the server's own counters, so it gets the server once there is one.
@@ -50,14 +51,31 @@ final class NameNodeService {
                 NameNodeOperations.HELLO, (request, session) -> hello(namenode, request, session))
             .handle(
                 NameNodeOperations.CREATE,
-                (request, session) ->
-                    namenode.create(
-                        request, clientId(session), attachment(session).user().number()),
-                (batch, index, responses) -> {
-                  ClientSession session = attachment(batch.session());
-                  return session.puts().serve(batch, index, responses, session.user());
+                (batch, index) -> {
+                  NewNode made = attachment(batch.session()).made();
+                  made.readCreate(batch.buffer(), batch.bodyOffset(index));
+                  return made;
                 },
-                new SpaceWork<Create.Request>(namenode, request -> request.value().length(), true))
+                (request, batch, index, responses) ->
+                    NewNodeAnswers.created(
+                        make(namenode, request, batch.session()),
+                        batch.correlationId(index),
+                        responses),
+                new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))
+            .handle(
+                NameNodeOperations.PUT,
+                (batch, index) -> {
+                  NewNode made = attachment(batch.session()).made();
+                  made.readPut(batch.buffer(), batch.bodyOffset(index));
+                  return made;
+                },
+                (request, batch, index, responses) ->
+                    NewNodeAnswers.put(
+                        make(namenode, request, batch.session()),
+                        request.given(),
+                        batch.correlationId(index),
+                        responses),
+                new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))
             .handleBatch(
                 NameNodeOperations.LOOKUP,
                 (batch, from, to, responses) ->
@@ -98,28 +116,31 @@ final class NameNodeService {
                 (request, session) -> {
                   Admission.requireDatanode(attachment(session));
                   Admission.check(request);
-                  return new RegisterDatanode.Response(store.register(request));
+                  return new RegisterDatanode.Response(datanodes.register(request));
                 })
             .handleLong(
                 NameNodeOperations.REGISTER_REGION,
                 (request, session) -> {
                   Admission.requireDatanode(attachment(session));
-                  return new RegisterRegion.Response(store.register(request));
+                  return new RegisterRegion.Response(datanodes.register(request));
                 })
             .handle(
                 NameNodeOperations.KEEP_ALIVE,
                 (request, session) -> {
                   Admission.requireDatanode(attachment(session));
-                  store.haveCutOff(request.datanode(), request.cutOff());
-                  return store.keepAlive(request.datanode());
+                  datanodes.haveCutOff(request.datanode(), request.cutOff());
+                  return datanodes.keepAlive(request.datanode());
                 })
-            .handle(NameNodeOperations.REMOVE_DATANODE, (request, session) -> store.remove(request))
+            .handle(
+                NameNodeOperations.REMOVE_DATANODE, (request, session) -> datanodes.remove(request))
             .handleLong(
-                NameNodeOperations.DESCRIBE_DATANODE, (request, session) -> store.describe(request))
+                NameNodeOperations.DESCRIBE_DATANODE,
+                (request, session) -> datanodes.describe(request))
             .handleLong(
                 NameNodeOperations.LIST_DATANODES,
                 (request, session) ->
-                    new ListDatanodes.Response(store.list(request.after(), ListDatanodes.MAX_IDS)))
+                    new ListDatanodes.Response(
+                        datanodes.list(request.after(), ListDatanodes.MAX_IDS)))
             .handleLong(NameNodeOperations.USAGE, (request, session) -> namenode.usage())
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
@@ -169,8 +190,14 @@ final class NameNodeService {
             request.clientId(),
             new SessionUser(namenode.users(), request.user()),
             new LookupBatch(namenode.tree(), options.index(), options.count()),
-            new PutShortcut(namenode)));
+            new NewNode()));
     return response;
+  }
+
+  private static Node make(NameNode namenode, NewNode request, Session session)
+      throws CrailException {
+    ClientSession client = attachment(session);
+    return namenode.make(request, client.clientId(), client.user().number());
   }
 
   private static ClientSession attachment(Session session) {

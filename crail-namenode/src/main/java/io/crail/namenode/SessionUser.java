@@ -36,11 +36,6 @@ final class SessionUser {
     this.number = name.length() == 0 ? UserNames.OWN : NONE;
   }
 
-  /** True once the user has a number, so that {@link #number} cannot fail. */
-  boolean isNumbered() {
-    return number != NONE;
-  }
-
   /**
    * The number of the user.
    *

@@ -6,12 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
@@ -42,22 +40,9 @@ class BeingPutTest {
   }
 
   private NodeInfo put(String path, int length, long token) throws CrailException {
-    Create.Request request =
-        new Create.Request(
-            NodeType.KEYVALUE,
-            true,
-            false,
-            false,
-            token != 0,
-            0644,
-            Create.PARENT_CLASS,
-            token,
-            length,
-            Utf8.of(path),
-            Create.PARENT_HOST,
-            SmallValue.NONE,
-            Create.Ahead.NONE);
-    return store.call(NameNodeOperations.CREATE, request).node();
+    return store
+        .call(NameNodeOperations.PUT, TestStore.put(path, token, length, Put.Ahead.NONE))
+        .node();
   }
 
   private NodeInfo found(String path) throws CrailException {

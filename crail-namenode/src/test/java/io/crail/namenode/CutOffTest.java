@@ -8,13 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.KeepAlive;
-import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.RenewLeases;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.TierTraits;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -92,6 +95,32 @@ class CutOffTest {
   }
 
   @Test
+  void whereNobodyCanBeCutOffSpaceRestsAndIsFree() throws Exception {
+    store = new TestStore();
+    TierTraits traits = new TierTraits(512, FenceKind.REST, true, Utf8.EMPTY, Utf8.of("nqn 1"));
+    datanode =
+        store
+            .call(
+                NameNodeOperations.REGISTER_DATANODE,
+                TestStore.registration(1, "host", 1001, 0, traits))
+            .datanode();
+    store.region(datanode, 0, 64L << 20);
+    assertEquals(
+        traits,
+        store
+            .call(NameNodeOperations.DESCRIBE_DATANODE, new DescribeDatanode.Request(datanode, 0))
+            .traits());
+    written("/f", 9, 3 * BLOCK);
+    store.remove("/f", false);
+    pass(LEASE_AND_MARGIN - 2000);
+    assertEquals(3 * BLOCK, waiting());
+    pass(4000);
+    assertEquals(0, alive(0).cutOff());
+    assertEquals(0, waiting());
+    store.namenode.verify();
+  }
+
+  @Test
   void whoSaysThatHeWritesNoMoreIsLeftAlone() throws Exception {
     long id = written("/f", 9, BLOCK);
     store.remove("/f", false);
@@ -105,24 +134,9 @@ class CutOffTest {
   }
 
   /** Creates a value, and asks for space for the next one. */
-  private Create.Response putWithAhead(String path) throws Exception {
-    Create.Ahead ahead = new Create.Ahead(0, 0, false, AHEAD);
-    return store.call(
-        NameNodeOperations.CREATE,
-        new Create.Request(
-            NodeType.KEYVALUE,
-            true,
-            false,
-            false,
-            true,
-            0644,
-            Create.PARENT_CLASS,
-            9,
-            AHEAD,
-            Utf8.of(path),
-            Create.PARENT_HOST,
-            SmallValue.NONE,
-            ahead));
+  private Put.Response putWithAhead(String path) throws Exception {
+    Put.Ahead ahead = new Put.Ahead(0, 0, false, AHEAD);
+    return store.call(NameNodeOperations.PUT, TestStore.put(path, 9, AHEAD, ahead));
   }
 
   private void assertStale(long id, long token) throws Exception {
@@ -200,7 +214,7 @@ class CutOffTest {
   @Test
   void spaceThatWasGivenAheadWaitsForTheCutOff() throws Exception {
     store.create(NodeType.TABLE, "/t", 0);
-    Create.Response created = putWithAhead("/t/a");
+    Put.Response created = putWithAhead("/t/a");
     assertEquals(1, created.given().size());
     store.setSize(created.node().id(), 9, 100, SetSize.END);
     pass(LEASE_AND_MARGIN - 2000);
@@ -214,7 +228,7 @@ class CutOffTest {
     store.pass(100);
     assertEquals(0, waiting());
     // Said in time that it is not used.
-    Create.Response another = putWithAhead("/t/b");
+    Put.Response another = putWithAhead("/t/b");
     store.setSize(another.node().id(), 9, 100, SetSize.END);
     assertStale(another.given().get(0).grant(), 9);
     assertEquals(0, waiting());
@@ -317,9 +331,9 @@ class CutOffTest {
     written("/f", 9, BLOCK);
     store.remove("/f", false);
     pass(LEASE_AND_MARGIN + 2000);
-    assertEquals(1, store.namenode.store().list(-1, 10).size());
+    assertEquals(1, store.namenode.datanodes().list(-1, 10).size());
     store.pass(200_000);
-    assertEquals(0, store.namenode.store().list(-1, 10).size());
+    assertEquals(0, store.namenode.datanodes().list(-1, 10).size());
     store.namenode.verify();
   }
 

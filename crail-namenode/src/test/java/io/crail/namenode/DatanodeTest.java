@@ -22,7 +22,9 @@ import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.TierTraits;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -62,7 +64,7 @@ class DatanodeTest {
     DescribeDatanode.Response described = describe(store, id);
     assertEquals("host", described.host().toString());
     assertEquals(1001, described.port());
-    assertTrue(described.online() && described.checksGeneration());
+    assertTrue(described.online() && described.traits().checksGeneration());
     assertEquals(1, described.regions().size());
     assertEquals(4L << 20, described.regions().get(0).length());
   }
@@ -212,7 +214,7 @@ class DatanodeTest {
     assertTrue(keepAlive(store, id).stop());
     store.remove("/f", false);
     store.pass(200);
-    assertEquals(List.of(), store.namenode.store().usage());
+    assertEquals(List.of(), store.namenode.datanodes().usage());
     refused(ErrorCode.UNKNOWN_DATANODE, () -> describe(store, id));
   }
 
@@ -402,6 +404,24 @@ class DatanodeTest {
     for (String path : List.of("data", "/a\nb", "/\u001b")) {
       refused(ErrorCode.INVALID_ARGUMENT, "directory '", () -> register(store, "tcp", "a", path));
     }
+    for (int granularity : List.of(0, -1, 3, 513, 8192, Integer.MIN_VALUE)) {
+      TierTraits traits = new TierTraits(granularity, FenceKind.REST, true, Utf8.EMPTY, Utf8.EMPTY);
+      refused(
+          ErrorCode.INVALID_ARGUMENT,
+          "granularity " + granularity,
+          () ->
+              store.call(
+                  NameNodeOperations.REGISTER_DATANODE,
+                  TestStore.registration(1, "host", 1000, 0, traits)));
+    }
+    TierTraits unprintable = new TierTraits(1, FenceKind.REST, true, Utf8.EMPTY, Utf8.of("a\n"));
+    refused(
+        ErrorCode.INVALID_ARGUMENT,
+        "details '",
+        () ->
+            store.call(
+                NameNodeOperations.REGISTER_DATANODE,
+                TestStore.registration(1, "host", 1000, 0, unprintable)));
     assertEquals(List.of(), ids(store));
     register(store, "nvmf-2", "node-1.example.org", "/mnt/my data");
     register(store, "tcp", "10.0.0.1", "");
@@ -415,6 +435,12 @@ class DatanodeTest {
     store.call(
         NameNodeOperations.REGISTER_DATANODE,
         new RegisterDatanode.Request(
-            uuid, 1, 0, 1000, true, Utf8.of(tier), Utf8.of(host), Utf8.of(path)));
+            uuid,
+            1,
+            0,
+            1000,
+            Utf8.of(tier),
+            Utf8.of(host),
+            TierTraits.ofMemory(FenceKind.GENERATION, true, path)));
   }
 }

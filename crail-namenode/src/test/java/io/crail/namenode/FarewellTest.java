@@ -125,7 +125,7 @@ class FarewellTest {
     assertWaiting(2 * BLOCK);
     store.passAlive(16_200, datanode);
     assertWaiting(0);
-    assertEquals(0, store.namenode.store().awaitedWriters());
+    assertEquals(0, store.namenode.allocator().awaitedWriters());
   }
 
   @Test

@@ -4,10 +4,9 @@ package io.crail.namenode;
 import com.sun.management.ThreadMXBean;
 import io.crail.common.Utf8;
 import io.crail.namenode.tree.LookupBatch;
-import io.crail.namenode.tree.UserNames;
+import io.crail.namenode.tree.NewNode;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Hello;
-import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
@@ -56,9 +55,7 @@ final class LookupSpeed {
       store.mkdir(directory.toString());
     }
     for (int i = 0; i < names; i++) {
-      Create.Request request =
-          TestStore.creation(NodeType.DATAFILE, path(directory.toString(), i), 0);
-      store.namenode.create(request, 0, UserNames.OWN);
+      store.create(NodeType.DATAFILE, path(directory.toString(), i), 0);
     }
     Random random = new Random(1);
     RequestBatch[] batches = new RequestBatch[BATCHES];
@@ -69,7 +66,7 @@ final class LookupSpeed {
             1,
             new SessionUser(store.namenode.users(), Utf8.EMPTY),
             new LookupBatch(store.namenode.tree(), 0, 1),
-            new PutShortcut(store.namenode)));
+            new NewNode()));
     for (int b = 0; b < BATCHES; b++) {
       batches[b] = batch(session, perBatch, names, directory.toString(), random);
     }

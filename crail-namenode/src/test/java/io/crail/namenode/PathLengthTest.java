@@ -5,12 +5,9 @@ import static io.crail.namenode.Refusals.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.node.Create;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
@@ -106,21 +103,7 @@ class PathLengthTest {
   void valuesOfTablesCountToo() throws Exception {
     store.create(NodeType.TABLE, "/t", 0);
     String key = "/t/" + "k".repeat(250);
-    Create.Request put =
-        new Create.Request(
-            NodeType.KEYVALUE,
-            true,
-            false,
-            true,
-            false,
-            0644,
-            Create.PARENT_CLASS,
-            9,
-            3,
-            Utf8.of(key),
-            Utf8.EMPTY,
-            SmallValue.of(new byte[] {1, 2, 3}));
-    store.call(NameNodeOperations.CREATE, put);
+    store.call(NameNodeOperations.PUT, TestStore.put(key, 9, new byte[] {1, 2, 3}));
     StringBuilder parent = new StringBuilder();
     for (int i = 0; i < 4; i++) {
       parent.append('/').append("p".repeat(192));

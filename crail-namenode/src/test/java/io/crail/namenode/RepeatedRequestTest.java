@@ -74,6 +74,9 @@ class RepeatedRequestTest {
     add(
         NameNodeOperations.CREATE,
         (store, datanode) -> TestStore.replacement(NodeType.DATAFILE, "/d/f", TOKEN));
+    add(
+        NameNodeOperations.PUT,
+        (store, datanode) -> TestStore.put("/table/k", TOKEN, new byte[] {1, 2, 3}));
     add(NameNodeOperations.LOOKUP, (store, datanode) -> new Lookup.Request(FILE));
     add(NameNodeOperations.REMOVE, (store, datanode) -> new Remove.Request(false, FILE));
     add(NameNodeOperations.REMOVE, (store, datanode) -> new Remove.Request(true, Utf8.of("/d")));
@@ -177,6 +180,7 @@ class RepeatedRequestTest {
     store.write("/d/f", 5000);
     store.file("/other");
     store.create(NodeType.DATAFILE, "/open", TOKEN);
+    store.create(NodeType.TABLE, "/table", 0);
     store.extend(open(store), TOKEN, 0, 100);
     return datanode;
   }

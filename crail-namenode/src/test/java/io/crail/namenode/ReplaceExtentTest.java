@@ -8,13 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
@@ -163,7 +163,7 @@ class ReplaceExtentTest {
     long id = otherWire.call(NameNodeOperations.CREATE, theirs).node().id();
     List<Extent> before = extendAsOther(id, 0);
     assertEquals(1, before.stream().filter(extent -> extent.datanode() == alive).count());
-    store.namenode.store().keepAlive(dead);
+    store.namenode.datanodes().keepAlive(dead);
     List<Extent> after = new ArrayList<>();
     for (int i = 1; i <= 6; i++) {
       after.addAll(extendAsOther(id, (long) i * BLOCK));
@@ -268,24 +268,11 @@ class ReplaceExtentTest {
     store.create(NodeType.TABLE, "/t", 0);
     Extent bad = begin("/f", 1).get(0);
     replace(id("/f"), bad);
-    store.namenode.store().keepAlive(bad.datanode());
+    store.namenode.datanodes().keepAlive(bad.datanode());
     for (int i = 0; i < 6; i++) {
-      Create.Request request =
-          new Create.Request(
-              NodeType.KEYVALUE,
-              true,
-              false,
-              false,
-              true,
-              0644,
-              Create.PARENT_CLASS,
-              100 + i,
-              60_000,
-              Utf8.of("/t/k" + i),
-              Create.PARENT_HOST,
-              SmallValue.NONE,
-              new Create.Ahead(0, 0, false, 60_000));
-      Create.Response response = store.call(NameNodeOperations.CREATE, request);
+      Put.Request request =
+          TestStore.put("/t/k" + i, 100 + i, 60_000, new Put.Ahead(0, 0, false, 60_000));
+      Put.Response response = store.call(NameNodeOperations.PUT, request);
       assertNotEquals(bad.datanode(), response.extents().get(0).datanode());
       assertNotEquals(bad.datanode(), response.given().get(0).extent().datanode());
     }

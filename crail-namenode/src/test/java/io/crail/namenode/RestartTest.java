@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import static io.crail.namenode.Refusals.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -8,9 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
+import io.crail.common.error.ErrorCode;
 import io.crail.common.error.InvalidArgumentException;
 import io.crail.common.error.NoSpaceException;
-import io.crail.common.error.UnknownDatanodeException;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
@@ -138,8 +139,8 @@ class RestartTest {
     store.passAlive(MARGIN_MILLIS, datanode);
     Extent extent = take("/f", 1).get(0);
     long fence = extent.generation() + Generation.GAP;
-    assertThrows(UnknownDatanodeException.class, () -> store.region(datanode, 0, BYTES, fence));
-    assertThrows(UnknownDatanodeException.class, () -> store.namenode.store().keepAlive(datanode));
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> store.region(datanode, 0, BYTES, fence));
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> store.namenode.datanodes().keepAlive(datanode));
     int again = usedDatanode(true);
     assertNotEquals(datanode, again);
     assertThrows(NoSpaceException.class, () -> take("/g", 1));
@@ -155,12 +156,12 @@ class RestartTest {
     store.call(
         NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1001, Utf8.of("host")));
     store.passAlive(MARGIN_MILLIS, datanode);
-    assertTrue(store.namenode.store().keepAlive(datanode).stop());
+    assertTrue(store.namenode.datanodes().keepAlive(datanode).stop());
     // Behind another fence, and with another key.
     store.call(
         NameNodeOperations.REGISTER_REGION,
         new RegisterRegion.Request(datanode, 0, BYTES, 0, 7, USED + Generation.GAP));
-    assertTrue(store.namenode.store().keepAlive(datanode).stop());
+    assertTrue(store.namenode.datanodes().keepAlive(datanode).stop());
   }
 
   @Test

@@ -10,6 +10,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.tree.LookupBatch;
+import io.crail.namenode.tree.NewNode;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.Dump;
@@ -161,7 +162,7 @@ class ServiceTest {
             1,
             new SessionUser(store.namenode.users(), Utf8.EMPTY),
             new LookupBatch(store.namenode.tree(), 0, 1),
-            new PutShortcut(store.namenode)));
+            new NewNode()));
     RequestBatch lookups = new RequestBatch(session);
     RequestBatch finds = new RequestBatch(session);
     ByteBuffer in = RequestBatches.memory(1 << 16);

@@ -13,6 +13,7 @@ import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Lookup;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.Extent;
@@ -57,56 +58,38 @@ class SpaceGrantTest {
   /** What was given ahead, and the token that it was given with. */
   private record Given(long grant, long token, Extent extent) {}
 
-  private Create.Request request(String path, int length, Given given, int ahead) {
+  private Put.Request request(String path, int length, Given given, int ahead) {
     return request(path, length, given, true, ahead);
   }
 
-  private Create.Request request(String path, int length, Given given, boolean written, int ahead) {
-    Create.Ahead named =
+  private Put.Request request(String path, int length, Given given, boolean written, int ahead) {
+    Put.Ahead named =
         given == null
-            ? new Create.Ahead(0, 0, false, ahead)
-            : new Create.Ahead(given.grant, given.token, written, ahead);
-    return request(NodeType.KEYVALUE, path, true, nextToken++, length, named);
+            ? new Put.Ahead(0, 0, false, ahead)
+            : new Put.Ahead(given.grant, given.token, written, ahead);
+    return TestStore.put(path, nextToken++, length, named);
   }
 
-  private static Create.Request request(
-      NodeType type, String path, boolean needed, long token, int length, Create.Ahead ahead) {
-    return new Create.Request(
-        type,
-        true,
-        false,
-        false,
-        needed,
-        0644,
-        Create.PARENT_CLASS,
-        token,
-        length,
-        Utf8.of(path),
-        Create.PARENT_HOST,
-        SmallValue.NONE,
-        ahead);
+  private Put.Response put(Put.Request request) throws CrailException {
+    return store.call(NameNodeOperations.PUT, request);
   }
 
-  private Create.Response create(Create.Request request) throws CrailException {
-    return store.call(NameNodeOperations.CREATE, request);
-  }
-
-  private static Given given(Create.Request request, Create.Response response) {
+  private static Given given(Put.Request request, Put.Response response) {
     assertEquals(1, response.given().size());
-    Create.Given given = response.given().get(0);
+    Put.Given given = response.given().get(0);
     return new Given(given.grant(), request.token(), given.extent());
   }
 
   /** Puts a value the long way, and gets space for another one. */
   private Given prepare() throws CrailException {
-    Create.Request request = request("/t/first", LENGTH, null, LENGTH);
-    Create.Response response = create(request);
+    Put.Request request = request("/t/first", LENGTH, null, LENGTH);
+    Put.Response response = put(request);
     store.setSize(response.node().id(), request.token(), LENGTH, SetSize.END);
     return given(request, response);
   }
 
   /** The node has the bytes that were written to an extent, and nobody has its lease. */
-  private void assertWritten(String path, Create.Response response, Extent where, int length)
+  private void assertWritten(String path, Put.Response response, Extent where, int length)
       throws CrailException {
     assertEquals(length, response.node().size());
     assertEquals(List.of(), response.extents());
@@ -123,7 +106,7 @@ class SpaceGrantTest {
   }
 
   /** Its bytes were not taken over, so it has a lease and space to write them to. */
-  private void assertToBeWritten(String path, Create.Response response) throws CrailException {
+  private void assertToBeWritten(String path, Put.Response response) throws CrailException {
     assertEquals(0, response.node().size());
     assertEquals(1, response.extents().size());
     store.remove(path, false);
@@ -134,19 +117,19 @@ class SpaceGrantTest {
   }
 
   @Test
-  void aValueThatWasWrittenBeforeIsThereWithItsCreate() throws Exception {
+  void aValueThatWasWrittenBeforeIsThereWithItsPut() throws Exception {
     Given given = prepare();
     assertEquals(EXTENT, usage().usedBytes());
     assertEquals(EXTENT, usage().waitingBytes());
-    Create.Request request = request("/t/k", LENGTH, given, LENGTH);
-    Create.Response response = create(request);
+    Put.Request request = request("/t/k", LENGTH, given, LENGTH);
+    Put.Response response = put(request);
     assertWritten("/t/k", response, given.extent, LENGTH);
     assertEquals(0, store.namenode.leases().size());
     assertEquals(2 * EXTENT, usage().usedBytes());
     // And so on: with each that of the next.
     Given next = given(request, response);
     assertNotEquals(given.extent, next.extent);
-    assertWritten("/t/k", create(request("/t/k", LENGTH, next, 0)), next.extent, LENGTH);
+    assertWritten("/t/k", put(request("/t/k", LENGTH, next, 0)), next.extent, LENGTH);
     assertEquals(2 * EXTENT, usage().usedBytes());
     assertEquals(0, usage().waitingBytes());
     // Nobody has a lease, so an append is free to come.
@@ -159,8 +142,8 @@ class SpaceGrantTest {
   @Test
   void aValueThatIsOnItsWayHasItsSpaceAndItsWriterTheLease() throws Exception {
     Given given = prepare();
-    Create.Request request = request("/t/k", LENGTH, given, false, LENGTH);
-    Create.Response response = create(request);
+    Put.Request request = request("/t/k", LENGTH, given, false, LENGTH);
+    Put.Response response = put(request);
     assertEquals(0, response.node().size());
     assertEquals(List.of(given.extent), response.extents());
     assertEquals(1, store.namenode.leases().size());
@@ -174,30 +157,30 @@ class SpaceGrantTest {
     assertTrue(found.extents().get(0).beginsAt(given.extent));
     // And so on, written before or not.
     Given next = given(request, response);
-    assertWritten("/t/k", create(request("/t/k", LENGTH, next, 0)), next.extent, LENGTH);
+    assertWritten("/t/k", put(request("/t/k", LENGTH, next, 0)), next.extent, LENGTH);
   }
 
   @Test
   void whatAWriterWasGivenAheadRestsLikeWhatItHasAskedFor() throws Exception {
     // Removed while it writes, fallen silent, and a small value in its place.
     Given given = prepare();
-    Create.Request request = request("/t/k", LENGTH, given, false, 0);
-    final long removed = create(request).node().id();
+    Put.Request request = request("/t/k", LENGTH, given, false, 0);
+    final long removed = put(request).node().id();
     store.remove("/t/k", false);
     assertEquals(EXTENT, usage().waitingBytes());
     Refusals.refused(
         ErrorCode.STALE_NODE, () -> store.setSize(removed, request.token(), LENGTH, SetSize.END));
     assertEquals(0, usage().waitingBytes());
 
-    create(request("/t/k", LENGTH, prepare(), false, 0));
+    put(request("/t/k", LENGTH, prepare(), false, 0));
     store.passAlive(LEASE_MILLIS + 100, datanode);
     assertEquals(EXTENT, usage().usedBytes());
     assertEquals(EXTENT, usage().waitingBytes());
     store.passAlive(LEASE_MILLIS + MARGIN_MILLIS, datanode);
     assertEquals(0, usage().waitingBytes());
 
-    Create.Request small = request("/t/s", LENGTH, prepare(), false, 0);
-    long id = create(small).node().id();
+    Put.Request small = request("/t/s", LENGTH, prepare(), false, 0);
+    long id = put(small).node().id();
     store.call(
         NameNodeOperations.SET_SIZE,
         new SetSize.Request(
@@ -224,14 +207,13 @@ class SpaceGrantTest {
     datanode = store.datanode(1, "host", 0, true, CAPACITY);
     store.create(NodeType.TABLE, "/t", 0);
     Given given = prepare();
-    create(request("/t/other", LENGTH, null, 0));
-    Refusals.refused(
-        ErrorCode.LIMIT_EXCEEDED, () -> create(request("/t/k", LENGTH, given, false, 0)));
+    put(request("/t/other", LENGTH, null, 0));
+    Refusals.refused(ErrorCode.LIMIT_EXCEEDED, () -> put(request("/t/k", LENGTH, given, false, 0)));
     assertEquals(EXTENT, usage().waitingBytes());
     store.namenode.verify();
     store.remove("/t/other", false);
     // It was named once; nobody else has it meanwhile.
-    assertToBeWritten("/t/k", create(request("/t/k", LENGTH, given, false, 0)));
+    assertToBeWritten("/t/k", put(request("/t/k", LENGTH, given, false, 0)));
     store.passAlive(LEASE_MILLIS + MARGIN_MILLIS + 100, datanode);
     assertEquals(0, usage().waitingBytes());
   }
@@ -245,7 +227,7 @@ class SpaceGrantTest {
       assertEquals(EXTENT, usage().waitingBytes(), "whoever has it may be writing");
       store.passAlive(MARGIN_MILLIS + 200, datanode);
       assertEquals(0, usage().waitingBytes());
-      assertToBeWritten("/t/k", create(request("/t/k", LENGTH, given, 0)));
+      assertToBeWritten("/t/k", put(request("/t/k", LENGTH, given, 0)));
     }
   }
 
@@ -258,22 +240,21 @@ class SpaceGrantTest {
             right -> new Given(right.grant, right.token + 1, right.extent),
             right -> new Given(store.namenode.tree().rootId(), right.token, right.extent));
     for (UnaryOperator<Given> other : others) {
-      assertToBeWritten("/t/k", create(request("/t/k", LENGTH, other.apply(given), 0)));
+      assertToBeWritten("/t/k", put(request("/t/k", LENGTH, other.apply(given), 0)));
     }
     // More than lies there.
-    assertToBeWritten("/t/k", create(request("/t/k", EXTENT + 1, given, 0)));
+    assertToBeWritten("/t/k", put(request("/t/k", EXTENT + 1, given, 0)));
     // For a table of another class.
     store.call(
         NameNodeOperations.CREATE,
         new Create.Request(
             NodeType.TABLE, true, false, false, 0755, 1, 0, Utf8.of("/u"), Utf8.EMPTY));
-    assertToBeWritten("/u/k", create(request("/u/k", LENGTH, given, 0)));
-    // A create that fails has used nothing up.
-    Refusals.refused(
-        ErrorCode.PARENT_NOT_FOUND, () -> create(request("/x/k", LENGTH, given, LENGTH)));
-    assertWritten("/t/k", create(request("/t/k", LENGTH, given, 0)), given.extent, LENGTH);
+    assertToBeWritten("/u/k", put(request("/u/k", LENGTH, given, 0)));
+    // A put that fails has used nothing up.
+    Refusals.refused(ErrorCode.PARENT_NOT_FOUND, () -> put(request("/x/k", LENGTH, given, LENGTH)));
+    assertWritten("/t/k", put(request("/t/k", LENGTH, given, 0)), given.extent, LENGTH);
     // Once.
-    assertToBeWritten("/t/k", create(request("/t/k", LENGTH, given, 0)));
+    assertToBeWritten("/t/k", put(request("/t/k", LENGTH, given, 0)));
   }
 
   @Test
@@ -282,7 +263,7 @@ class SpaceGrantTest {
     store.datanode(2, "other", 0, true, CAPACITY);
     store.call(
         NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1001, Utf8.of("host")));
-    Create.Response response = create(request("/t/k", LENGTH, given, 0));
+    Put.Response response = put(request("/t/k", LENGTH, given, 0));
     assertNotEquals(datanode, response.extents().get(0).datanode());
     assertToBeWritten("/t/k", response);
   }
@@ -296,49 +277,49 @@ class SpaceGrantTest {
     int other = store.datanode(2, "other", 0, true, CAPACITY);
     store.passAlive(20_000, other);
     for (boolean written : new boolean[] {false, true}) {
-      Create.Response response = create(request("/t/k", LENGTH, given, written, 0));
+      Put.Response response = put(request("/t/k", LENGTH, given, written, 0));
       assertEquals(other, response.extents().get(0).datanode());
       store.remove("/t/k", false);
     }
     store.passAlive(2_000, datanode, other);
-    assertWritten("/t/k", create(request("/t/k", LENGTH, given, 0)), given.extent, LENGTH);
+    assertWritten("/t/k", put(request("/t/k", LENGTH, given, 0)), given.extent, LENGTH);
   }
 
   @Test
   void nothingIsGivenAheadWhereLittleIsFree() throws Exception {
     store.write("/f", CAPACITY * 3 / 4);
-    Create.Request request = request("/t/k", LENGTH, null, LENGTH);
-    assertEquals(List.of(), create(request).given());
+    Put.Request request = request("/t/k", LENGTH, null, LENGTH);
+    assertEquals(List.of(), put(request).given());
     store.remove("/f", false);
     store.passAlive(30_000, datanode);
-    given(request, create(request));
+    given(request, put(request));
     // Nor what no extent holds, nor for anybody without a lease.
-    assertEquals(List.of(), create(request("/t/k", LENGTH, null, TestStore.BLOCK + 1)).given());
-    assertEquals(List.of(), create(request("/t/k", LENGTH, null, Integer.MAX_VALUE)).given());
+    assertEquals(List.of(), put(request("/t/k", LENGTH, null, TestStore.BLOCK + 1)).given());
+    assertEquals(List.of(), put(request("/t/k", LENGTH, null, Integer.MAX_VALUE)).given());
   }
 
   @Test
   void aSixteenthOfADatanodeIsGivenAheadAtMost() throws Exception {
     int given = 0;
     for (int i = 0; i < 32; i++) {
-      given += create(request("/t/" + i, 4096, null, LENGTH)).given().size();
+      given += put(request("/t/" + i, 4096, null, LENGTH)).given().size();
     }
     assertEquals(CAPACITY / 16 / EXTENT, given);
     assertEquals(CAPACITY / 16, usage().waitingBytes());
     store.passAlive(LEASE_MILLIS + MARGIN_MILLIS + 200, datanode);
     assertEquals(0, usage().waitingBytes());
-    assertEquals(1, create(request("/t/k", LENGTH, null, LENGTH)).given().size());
+    assertEquals(1, put(request("/t/k", LENGTH, null, LENGTH)).given().size());
   }
 
   @Test
   void whatOthersMayBeReadingIsNotGivenAhead() throws Exception {
     Given given = prepare();
-    assertWritten("/t/k", create(request("/t/k", LENGTH, given, 0)), given.extent, LENGTH);
+    assertWritten("/t/k", put(request("/t/k", LENGTH, given, 0)), given.extent, LENGTH);
     Extent replaced = given.extent;
     given = prepare();
     for (int i = 0; i < 5; i++) {
-      Create.Request request = request("/t/k", LENGTH, given, LENGTH);
-      Create.Response response = create(request);
+      Put.Request request = request("/t/k", LENGTH, given, LENGTH);
+      Put.Response response = put(request);
       assertWritten("/t/k", response, given.extent, LENGTH);
       assertNotEquals(
           replaced.regionOffset(), response.given().get(0).extent().regionOffset(), "put " + i);
@@ -358,35 +339,19 @@ class SpaceGrantTest {
     store.pass(60_000);
     store.namenode.verify();
     assertEquals(
-        0, store.namenode.store().usage().stream().mapToLong(ClassUsage::waitingBytes).sum());
+        0, store.namenode.datanodes().usage().stream().mapToLong(ClassUsage::waitingBytes).sum());
   }
 
   @Test
   void whatMakesNoSenseIsRefused() throws Exception {
     Given given = prepare();
+    Refusals.refused(ErrorCode.INVALID_ARGUMENT, "/t/k", () -> put(request("/t/k", 0, given, 0)));
     Refusals.refused(
-        ErrorCode.INVALID_ARGUMENT, "/t/k", () -> create(request("/t/k", 0, given, 0)));
-    Refusals.refused(
-        ErrorCode.INVALID_ARGUMENT, "/t/k", () -> create(request("/t/k", LENGTH, null, -1)));
-    Create.Request file =
-        request(
-            NodeType.DATAFILE,
-            "/t/f",
-            false,
-            7,
-            LENGTH,
-            new Create.Ahead(given.grant, given.token, true, 0));
-    Refusals.refused(ErrorCode.INVALID_ARGUMENT, "/t/f", () -> create(file));
+        ErrorCode.INVALID_ARGUMENT, "/t/k", () -> put(request("/t/k", LENGTH, null, -1)));
     // Who has no lease is writing to nothing.
-    Create.Request nobody =
-        request(
-            NodeType.KEYVALUE,
-            "/t/k",
-            false,
-            0,
-            LENGTH,
-            new Create.Ahead(given.grant, given.token, false, 0));
-    Refusals.refused(ErrorCode.INVALID_ARGUMENT, "/t/k", () -> create(nobody));
+    Put.Request nobody =
+        TestStore.put("/t/k", 0, LENGTH, new Put.Ahead(given.grant, given.token, false, 0));
+    Refusals.refused(ErrorCode.INVALID_ARGUMENT, "/t/k", () -> put(nobody));
   }
 
   @Test
@@ -401,8 +366,8 @@ class SpaceGrantTest {
       int length = 1 + random.nextInt(EXTENT);
       boolean alive = open[slot] != null && store.clock.nanoTime() - until[slot] < 0;
       String path = "/t/" + random.nextInt(20);
-      Create.Request request = request(path, length, open[slot], LENGTH);
-      Create.Response response = create(request);
+      Put.Request request = request(path, length, open[slot], LENGTH);
+      Put.Response response = put(request);
       if (response.node().size() > 0) {
         published++;
         assertWritten(path, response, open[slot].extent, length);

@@ -219,7 +219,7 @@ class SpaceTest {
     store.write("/f", BLOCK);
     store.remove("/f", false);
     store.clock.advanceMillis(10_000);
-    store.namenode.store().keepAlive(datanode);
+    store.namenode.datanodes().keepAlive(datanode);
     store.clock.advanceMillis(7_000);
     // No tick has run since.
     long id = store.create(NodeType.DATAFILE, "/g", 9).id();
@@ -445,7 +445,7 @@ class SpaceTest {
     ClassUsage one = store.usage(1);
     assertEquals(capacity, zero.freeBytes() + one.freeBytes());
     assertEquals(capacity, zero.capacityBytes() + one.capacityBytes());
-    for (DatanodeSpace datanode : store.namenode.store().datanodes()) {
+    for (DatanodeSpace datanode : store.namenode.datanodes().datanodes()) {
       assertEquals(datanode.totalBlocks(), datanode.freeBlocks(), "merged to whole blocks");
     }
   }

@@ -12,18 +12,22 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.AcquireLease;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.FindExtents;
 import io.crail.protocol.node.ListNodes;
 import io.crail.protocol.node.Lookup;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.TierTraits;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +85,31 @@ public final class TestStore {
   public static Create.Request creation(NodeType type, String path, long token) {
     return new Create.Request(
         type, true, false, false, 0644, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
+  }
+
+  /** The put of a value that the namenode is to keep. */
+  public static Put.Request put(String path, long token, byte[] value) {
+    return put(path, token, value.length, SmallValue.of(value), Put.Ahead.NONE);
+  }
+
+  /** The put of a value that goes elsewhere. */
+  public static Put.Request put(String path, long token, long length, Put.Ahead ahead) {
+    return put(path, token, length, SmallValue.NONE, ahead);
+  }
+
+  public static Put.Request put(
+      String path, long token, long length, SmallValue value, Put.Ahead ahead) {
+    return new Put.Request(
+        true,
+        false,
+        0644,
+        Create.PARENT_CLASS,
+        token,
+        length,
+        ahead,
+        Utf8.of(path),
+        Create.PARENT_HOST,
+        value);
   }
 
   public NodeInfo create(NodeType type, String path, long token) throws CrailException {
@@ -173,8 +202,19 @@ public final class TestStore {
 
   public static RegisterDatanode.Request registration(
       long uuid, String host, int port, int storageClass, boolean checks) {
+    return registration(
+        uuid,
+        host,
+        port,
+        storageClass,
+        TierTraits.ofMemory(checks ? FenceKind.GENERATION : FenceKind.CUT_OFF, true, ""));
+  }
+
+  /** As the other one, of a tier with these traits. */
+  public static RegisterDatanode.Request registration(
+      long uuid, String host, int port, int storageClass, TierTraits traits) {
     return new RegisterDatanode.Request(
-        uuid, uuid, storageClass, port, checks, Utf8.of("tcp"), Utf8.of(host), Utf8.EMPTY);
+        uuid, uuid, storageClass, port, Utf8.of("tcp"), Utf8.of(host), traits);
   }
 
   /** Registers a datanode at {@code host:1000+uuid} with one region. */
@@ -217,15 +257,15 @@ public final class TestStore {
   public void passAlive(long millis, int... datanodes) throws CrailException {
     for (long passed = 0; passed < millis; passed += 100) {
       for (int datanode : datanodes) {
-        KeepAlive.Response answer = namenode.store().keepAlive(datanode);
-        namenode.store().haveCutOff(datanode, answer.cutOff());
+        KeepAlive.Response answer = namenode.datanodes().keepAlive(datanode);
+        namenode.datanodes().haveCutOff(datanode, answer.cutOff());
       }
       pass(Math.min(100, millis - passed));
     }
   }
 
   public io.crail.protocol.part.ClassUsage usage(int storageClass) {
-    return namenode.store().usage().stream()
+    return namenode.datanodes().usage().stream()
         .filter(usage -> usage.storageClass() == storageClass)
         .findFirst()
         .orElseThrow();

@@ -10,9 +10,8 @@ import io.crail.common.error.ErrorCode;
 import io.crail.common.error.NoSpaceException;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
-import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.RenewLeases;
 import io.crail.protocol.part.NodeInfo;
@@ -118,35 +117,20 @@ class TurnsTest {
     store.namenode.verify();
   }
 
-  private static Create.Request needing(String path) {
-    return new Create.Request(
-        NodeType.DATAFILE,
-        true,
-        false,
-        false,
-        true,
-        0644,
-        Create.PARENT_CLASS,
-        5,
-        TestStore.BLOCK,
-        Utf8.of(path),
-        Utf8.EMPTY,
-        SmallValue.NONE);
-  }
-
   @Test
-  void aCreateFindsTheSpaceOfABigRemovedTree() throws Exception {
+  void aPutFindsTheSpaceOfABigRemovedTree() throws Exception {
     TestStore store = full();
-    Create.Request request = needing("/new");
+    store.create(NodeType.TABLE, "/table", 0);
+    Put.Request request = TestStore.put("/table/new", 5, TestStore.BLOCK, Put.Ahead.NONE);
     // Nothing can be freed yet.
     List<Object> answers =
-        store.wire.callInTurns(NameNodeOperations.CREATE, List.of(request), Integer.MAX_VALUE);
+        store.wire.callInTurns(NameNodeOperations.PUT, List.of(request), Integer.MAX_VALUE);
     assertTrue(answers.get(0) instanceof NoSpaceException, "" + answers);
     store.remove("/big", true);
-    Object answer = inTurns(store, NameNodeOperations.CREATE, request);
-    assertTrue(answer instanceof Create.Response, answer.toString());
-    NodeInfo node = store.lookup("/new").node();
-    assertEquals(node.id(), ((Create.Response) answer).node().id());
+    Object answer = inTurns(store, NameNodeOperations.PUT, request);
+    assertTrue(answer instanceof Put.Response, answer.toString());
+    NodeInfo node = store.lookup("/table/new").node();
+    assertEquals(node.id(), ((Put.Response) answer).node().id());
     store.namenode.verify();
   }
 }

@@ -22,6 +22,7 @@ import io.crail.protocol.node.ListNodes;
 import io.crail.protocol.node.Locations;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.node.Names;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.RenewLeases;
@@ -42,19 +43,15 @@ import java.util.function.ToLongFunction;
 public final class NameNodeOperations {
   private static final Map<Integer, Operation<?, ?>> TABLE = new LinkedHashMap<>();
 
-  private static final boolean MUTATING = true;
-  private static final boolean READING = false;
   private static final boolean IDEMPOTENT = true;
   private static final boolean ONCE = false;
 
-  // spotless:off
   public static final Operation<Hello.Request, Hello.Response> HELLO =
       add(
           1,
           "hello",
           Hello.Request.CODEC,
           Hello.Response.CODEC,
-          READING,
           IDEMPOTENT,
           named(),
           "opens a connection");
@@ -64,7 +61,6 @@ public final class NameNodeOperations {
           "create",
           Create.Request.CODEC,
           Create.Response.CODEC,
-          MUTATING,
           ONCE,
           byPath(Create.Request::path),
           "creates a node");
@@ -74,7 +70,6 @@ public final class NameNodeOperations {
           "lookup",
           Lookup.Request.CODEC,
           Lookup.Response.CODEC,
-          READING,
           IDEMPOTENT,
           byPath(Lookup.Request::path),
           "finds a node by its path");
@@ -84,7 +79,6 @@ public final class NameNodeOperations {
           "set-size",
           SetSize.Request.CODEC,
           SetSize.Response.CODEC,
-          MUTATING,
           IDEMPOTENT,
           byId(SetSize.Request::id),
           "makes written bytes visible, may end the write lease");
@@ -94,7 +88,6 @@ public final class NameNodeOperations {
           "remove",
           Remove.Request.CODEC,
           Remove.Response.CODEC,
-          MUTATING,
           ONCE,
           byPath(Remove.Request::path),
           "removes a node or a subtree");
@@ -104,7 +97,6 @@ public final class NameNodeOperations {
           "rename",
           Rename.Request.CODEC,
           Rename.Response.CODEC,
-          MUTATING,
           ONCE,
           byPath(Rename.Request::source),
           "gives a node another name");
@@ -114,7 +106,6 @@ public final class NameNodeOperations {
           "find-extents",
           FindExtents.Request.CODEC,
           FindExtents.Response.CODEC,
-          READING,
           IDEMPOTENT,
           byId(FindExtents.Request::id),
           "finds where a node's bytes lie");
@@ -124,7 +115,6 @@ public final class NameNodeOperations {
           "extend",
           Extend.Request.CODEC,
           Extend.Response.CODEC,
-          MUTATING,
           IDEMPOTENT,
           byId(Extend.Request::id),
           "allocates space for a writer");
@@ -134,7 +124,6 @@ public final class NameNodeOperations {
           "acquire-lease",
           AcquireLease.Request.CODEC,
           AcquireLease.Response.CODEC,
-          MUTATING,
           IDEMPOTENT,
           byId(AcquireLease.Request::id),
           "takes the write lease of a node");
@@ -144,7 +133,6 @@ public final class NameNodeOperations {
           "renew-leases",
           RenewLeases.Request.CODEC,
           RenewLeases.Response.CODEC,
-          READING,
           IDEMPOTENT,
           named(),
           "renews all write leases of a client, tells which are lost");
@@ -154,7 +142,6 @@ public final class NameNodeOperations {
           "list-nodes",
           ListNodes.Request.CODEC,
           ListNodes.Response.CODEC,
-          READING,
           IDEMPOTENT,
           byId(ListNodes.Request::id),
           "lists a page of a container's children");
@@ -164,7 +151,6 @@ public final class NameNodeOperations {
           "locations",
           Locations.Request.CODEC,
           Locations.Response.CODEC,
-          READING,
           IDEMPOTENT,
           byId(Locations.Request::id),
           "tells schedulers where a range of a node lies");
@@ -175,7 +161,6 @@ public final class NameNodeOperations {
               "register-datanode",
               RegisterDatanode.Request.CODEC,
               RegisterDatanode.Response.CODEC,
-              MUTATING,
               IDEMPOTENT,
               named(),
               "makes a datanode known");
@@ -185,7 +170,6 @@ public final class NameNodeOperations {
           "register-region",
           RegisterRegion.Request.CODEC,
           RegisterRegion.Response.CODEC,
-          MUTATING,
           IDEMPOTENT,
           named(),
           "lends a region to a namenode");
@@ -195,7 +179,6 @@ public final class NameNodeOperations {
           "keep-alive",
           KeepAlive.Request.CODEC,
           KeepAlive.Response.CODEC,
-          READING,
           IDEMPOTENT,
           named(),
           "tells that a datanode lives");
@@ -205,7 +188,6 @@ public final class NameNodeOperations {
           "remove-datanode",
           RemoveDatanode.Request.CODEC,
           RemoveDatanode.Response.CODEC,
-          MUTATING,
           IDEMPOTENT,
           named(),
           "takes a datanode out of service");
@@ -216,7 +198,6 @@ public final class NameNodeOperations {
               "describe-datanode",
               DescribeDatanode.Request.CODEC,
               DescribeDatanode.Response.CODEC,
-              READING,
               IDEMPOTENT,
               byNumber(DescribeDatanode.Request::datanode),
               "describes a datanode and its regions");
@@ -226,7 +207,6 @@ public final class NameNodeOperations {
           "list-datanodes",
           ListDatanodes.Request.CODEC,
           ListDatanodes.Response.CODEC,
-          READING,
           IDEMPOTENT,
           named(),
           "lists datanode ids");
@@ -236,27 +216,17 @@ public final class NameNodeOperations {
           "usage",
           Usage.Request.CODEC,
           Usage.Response.CODEC,
-          READING,
           IDEMPOTENT,
           named(),
           "counts nodes and space");
   public static final Operation<Ping.Request, Ping.Response> PING =
-      add(
-          20,
-          "ping",
-          Ping.Request.CODEC,
-          Ping.Response.CODEC,
-          READING,
-          IDEMPOTENT,
-          named(),
-          "answers");
+      add(20, "ping", Ping.Request.CODEC, Ping.Response.CODEC, IDEMPOTENT, named(), "answers");
   public static final Operation<Dump.Request, Dump.Response> DUMP =
       add(
           21,
           "dump",
           Dump.Request.CODEC,
           Dump.Response.CODEC,
-          READING,
           IDEMPOTENT,
           named(),
           "writes tree and space as text");
@@ -266,7 +236,6 @@ public final class NameNodeOperations {
           "names",
           Names.Request.CODEC,
           Names.Response.CODEC,
-          READING,
           IDEMPOTENT,
           named(),
           "tells the names of owners and groups");
@@ -276,7 +245,6 @@ public final class NameNodeOperations {
           "set-attributes",
           SetAttributes.Request.CODEC,
           SetAttributes.Response.CODEC,
-          MUTATING,
           IDEMPOTENT,
           byPath(SetAttributes.Request::path),
           "sets permission bits, owner, group and times of a node");
@@ -286,12 +254,19 @@ public final class NameNodeOperations {
           "replace-extent",
           ReplaceExtent.Request.CODEC,
           Extend.Response.CODEC,
-          MUTATING,
           IDEMPOTENT,
           byId(ReplaceExtent.Request::id),
           "gives a writer other space than what it cannot write to");
 
-  // spotless:on
+  public static final Operation<Put.Request, Put.Response> PUT =
+      add(
+          25,
+          "put",
+          Put.Request.CODEC,
+          Put.Response.CODEC,
+          ONCE,
+          byPath(Put.Request::path),
+          "creates a key-value with all its bytes");
 
   private NameNodeOperations() {}
 
@@ -305,12 +280,11 @@ public final class NameNodeOperations {
       String name,
       Codec<Q> request,
       Codec<R> response,
-      boolean mutating,
       boolean idempotent,
       Routing<Q> routing,
       String sentence) {
     Operation<Q, R> operation =
-        new Operation<>(number, name, request, response, mutating, idempotent, routing, sentence);
+        new Operation<>(number, name, request, response, idempotent, routing, sentence);
     if (TABLE.put(number, operation) != null) {
       throw new AssertionError("operation number given twice: " + number);
     }

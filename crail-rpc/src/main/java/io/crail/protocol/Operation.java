@@ -6,14 +6,13 @@ import java.util.Objects;
 import java.util.function.ToIntBiFunction;
 
 /**
- * One operation of a protocol: everything that clients, servers, retries, the journal, counters and
- * the documentation need to know of it.
+ * One operation of a protocol: everything that clients, servers, retries, counters and the
+ * documentation need to know of it.
  *
  * @param number the permanent number on the wire, 1 to 255
  * @param name the name in lower case, for counters and documentation
  * @param request the request's codec
  * @param response the codec of a successful answer
- * @param mutating whether it changes metadata
  * @param idempotent whether a client may send it again when it does not know the outcome
  * @param routing which namenode it goes to
  * @param sentence what it does
@@ -25,7 +24,6 @@ public record Operation<Q, R>(
     String name,
     Codec<Q> request,
     Codec<R> response,
-    boolean mutating,
     boolean idempotent,
     Routing<Q> routing,
     String sentence) {

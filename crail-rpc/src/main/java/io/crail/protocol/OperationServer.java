@@ -49,16 +49,36 @@ public final class OperationServer implements Service {
         throws CrailException;
   }
 
-  /** Serves what is usual among the requests of an operation, straight on the buffers. */
+  /**
+   * Reads a request where it lies.
+   *
+   * @param <V> what it is read into; may be used again for the next one
+   */
   @FunctionalInterface
-  public interface Shortcut {
+  public interface Reader<V> {
     /**
-     * Serves a request with one answer, if it is for this.
+     * Reads a request whose lengths were checked.
      *
-     * @return false when it is not, and nothing is done
-     * @throws CrailException when the peer breaks the protocol; its connection is closed
+     * @throws CrailException when it is refused; the code and the detail become the answer
      */
-    boolean serve(RequestBatch batch, int index, ResponseWriter responses) throws CrailException;
+    V read(RequestBatch batch, int index) throws CrailException;
+  }
+
+  /**
+   * Serves one request, and writes its answer straight into the buffer.
+   *
+   * @param <V> what it was read into
+   */
+  @FunctionalInterface
+  public interface Responder<V> {
+    /**
+     * Serves a request with one answer.
+     *
+     * @throws CrailException when it is refused, and nothing was written; the code and the detail
+     *     become the answer
+     */
+    void respond(V request, RequestBatch batch, int index, ResponseWriter responses)
+        throws CrailException;
   }
 
   /**
@@ -85,8 +105,6 @@ public final class OperationServer implements Service {
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(OperationServer.class);
-
-  private static final Shortcut NO_SHORTCUT = (batch, index, responses) -> false;
 
   private final BatchHandler[] handlers;
   private final Operation<?, ?>[] operations;
@@ -170,24 +188,23 @@ public final class OperationServer implements Service {
 
     /** Adds the handler of an operation, one request at a time. */
     public <Q, R> Builder handle(Operation<Q, R> operation, Handler<Q, R> handler) {
-      return handleEach(operation, NO_SHORTCUT, new Single<>(operation, handler, never(), null));
+      return handle(operation, handler, null);
     }
 
     /** Adds the handler of an operation whose requests are not refused while work may help. */
     public <Q, R> Builder handle(Operation<Q, R> operation, Handler<Q, R> handler, Work<Q> work) {
-      return handleEach(operation, NO_SHORTCUT, new Single<>(operation, handler, never(), work));
+      return handleEach(
+          new Single<>(operation, reader(operation), responder(operation, handler), never(), work));
     }
 
-    /** Adds the handler of an operation for those requests that are not for a shortcut. */
-    public <Q, R> Builder handle(
-        Operation<Q, R> operation, Handler<Q, R> handler, Shortcut shortcut) {
-      return handle(operation, handler, shortcut, null);
-    }
-
-    /** As {@link #handle(Operation, Handler, Work)}, for requests that are not for a shortcut. */
-    public <Q, R> Builder handle(
-        Operation<Q, R> operation, Handler<Q, R> handler, Shortcut shortcut, Work<Q> work) {
-      return handleEach(operation, shortcut, new Single<>(operation, handler, never(), work));
+    /**
+     * As {@link #handle(Operation, Handler, Work)}, without a record for request and answer.
+     *
+     * @param <V> what a request is read into
+     */
+    public <V> Builder handle(
+        Operation<?, ?> operation, Reader<V> reader, Responder<V> responder, Work<V> work) {
+      return handleEach(new Single<>(operation, reader, responder, never(), work));
     }
 
     /**
@@ -201,22 +218,36 @@ public final class OperationServer implements Service {
     /** As {@link #handleLong(Operation, Handler)}, where only some requests take long. */
     public <Q, R> Builder handleLong(
         Operation<Q, R> operation, Handler<Q, R> handler, Predicate<Q> takesLong) {
-      return handleEach(operation, NO_SHORTCUT, new Single<>(operation, handler, takesLong, null));
+      return handleEach(
+          new Single<>(
+              operation, reader(operation), responder(operation, handler), takesLong, null));
     }
 
-    private static <Q> Predicate<Q> never() {
+    private static <V> Predicate<V> never() {
       return request -> false;
     }
 
-    private <Q, R> Builder handleEach(
-        Operation<Q, R> operation, Shortcut shortcut, Single<Q, R> single) {
+    private static <Q> Reader<Q> reader(Operation<Q, ?> operation) {
+      return (batch, index) -> operation.request().read(batch.buffer(), batch.bodyOffset(index));
+    }
+
+    private static <Q, R> Responder<Q> responder(Operation<Q, R> operation, Handler<Q, R> handler) {
+      return (request, batch, index, responses) -> {
+        R response = handler.handle(request, batch.session());
+        int length = operation.response().length(response);
+        int body = responses.begin(length);
+        operation.response().encode(response, responses.buffer(), body);
+        assert fits(operation, responses.buffer(), body, length);
+        responses.end(batch.correlationId(index), length);
+      };
+    }
+
+    private Builder handleEach(Single<?> single) {
       return handleBatch(
-          operation,
+          single.operation,
           (batch, from, to, responses) -> {
             for (int i = from; i < to; i++) {
-              if (responses.isFull()
-                  || !(serveShort(operation, shortcut, batch, i, responses)
-                      || single.serve(batch, i, responses))) {
+              if (responses.isFull() || !single.serve(batch, i, responses)) {
                 batch.giveBackFrom(i);
                 return;
               }
@@ -254,21 +285,6 @@ public final class OperationServer implements Service {
           });
       return new OperationServer(this);
     }
-
-    private static boolean serveShort(
-        Operation<?, ?> operation,
-        Shortcut shortcut,
-        RequestBatch batch,
-        int index,
-        ResponseWriter responses)
-        throws CrailException {
-      try {
-        return shortcut.serve(batch, index, responses);
-      } catch (RuntimeException | AssertionError e) {
-        failed(operation, batch, index, responses, e);
-        return true;
-      }
-    }
   }
 
   /**
@@ -276,8 +292,12 @@ public final class OperationServer implements Service {
    *
    * @param work null for none
    */
-  private record Single<Q, R>(
-      Operation<Q, R> operation, Handler<Q, R> handler, Predicate<Q> takesLong, Work<Q> work) {
+  private record Single<V>(
+      Operation<?, ?> operation,
+      Reader<V> reader,
+      Responder<V> responder,
+      Predicate<V> takesLong,
+      Work<V> work) {
 
     /** Serves a request; false when it has to wait for its turn, and has no answer yet. */
     boolean serve(RequestBatch batch, int index, ResponseWriter responses) throws CrailException {
@@ -287,19 +307,9 @@ public final class OperationServer implements Service {
           .layout()
           .check(batch.buffer(), batch.bodyOffset(index), batch.bodyLength(index));
       try {
-        Q request = operation.request().read(batch.buffer(), batch.bodyOffset(index));
-        if (takesLong.test(request) && !responses.hasTurn()) {
-          return false;
-        }
-        R response = respond(request, batch.session(), responses);
-        if (response == null) {
-          return false;
-        }
-        int length = operation.response().length(response);
-        int body = responses.begin(length);
-        operation.response().encode(response, responses.buffer(), body);
-        assert fits(operation, responses.buffer(), body, length);
-        responses.end(batch.correlationId(index), length);
+        V request = reader.read(batch, index);
+        return !(takesLong.test(request) && !responses.hasTurn())
+            && respond(request, batch, index, responses);
       } catch (CrailException e) {
         responses.fail(batch.correlationId(index), e.code(), e.detail());
       } catch (RuntimeException | AssertionError e) {
@@ -308,14 +318,15 @@ public final class OperationServer implements Service {
       return true;
     }
 
-    /** The response, after the work that it needs; null when that has to wait for its turn. */
-    private R respond(Q request, Session session, ResponseWriter responses) throws CrailException {
+    /** Answers, after the work that is needed; false when that has to wait for its turn. */
+    private boolean respond(V request, RequestBatch batch, int index, ResponseWriter responses)
+        throws CrailException {
       boolean more = work != null;
       CrailException refusal = null;
       while (true) {
         if (more && work.isNeeded(request, refusal)) {
           if (!responses.hasTurn()) {
-            return null;
+            return false;
           }
           more = work.doSome();
           refusal = null;
@@ -323,7 +334,8 @@ public final class OperationServer implements Service {
           throw refusal;
         } else {
           try {
-            return handler.handle(request, session);
+            responder.respond(request, batch, index, responses);
+            return true;
           } catch (CrailException e) {
             refusal = e;
           }

@@ -4,7 +4,6 @@ package io.crail.protocol;
 import io.crail.common.Utf8;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.part.NodeType;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -82,12 +81,13 @@ final class Messages {
       }
       return list;
     }
-    Layout.Field field = field(layout, name);
     if (type.isRecord()) {
       return make(type, layoutOf(type));
-    } else if (type == NodeType.class) {
-      return values.constant(NodeType.values());
-    } else if (type == boolean.class) {
+    } else if (type.isEnum()) {
+      return values.constant(type.getEnumConstants());
+    }
+    Layout.Field field = field(layout, name);
+    if (type == boolean.class) {
       return values.flag();
     } else if (type == int.class) {
       return (int) values.number(field.width());

@@ -7,14 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
-import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.node.Create;
-import io.crail.protocol.part.NodeType;
+import io.crail.protocol.node.Put;
 import io.crail.rpc.Frame;
 import java.io.IOException;
 import java.io.InputStream;
@@ -159,7 +156,8 @@ class NameNodeOperationsTest {
       "dump",
       "names",
       "set-attributes",
-      "replace-extent"
+      "replace-extent",
+      "put"
     };
     for (int i = 0; i < names.length; i++) {
       given.put(i + 1, names[i]);
@@ -185,25 +183,49 @@ class NameNodeOperationsTest {
                 message, (value, random) -> roundTrip(message, value, random.nextInt(9))));
   }
 
-  /** What says nothing of space is not always the message that says nothing at all. */
+  /** A put is written from where its value lies as if the value were a part of the message. */
   @Test
-  void whetherBytesWereWrittenIsKeptWithoutSpace() throws CrailException {
-    Create.Request request =
-        new Create.Request(
-            NodeType.KEYVALUE,
-            true,
-            false,
-            false,
-            false,
-            0,
-            0,
-            0,
-            0,
-            Utf8.of("/k"),
-            Utf8.EMPTY,
-            SmallValue.NONE,
-            new Create.Ahead(0, 0, true, 0));
-    roundTrip(Message.of(NameNodeOperations.CREATE, true), request, 0);
+  void aDraftIsWrittenAsTheRequestIs() {
+    Message<Put.Request> message = new Message<>("put", Put.Request.CODEC, Put.Request.class);
+    withRandomMessages(
+        message,
+        (value, random) -> {
+          Put.Request some = (Put.Request) value;
+          boolean carried = some.value().length() > 0;
+          int length = carried ? some.value().length() : random.nextInt(1 << 20);
+          int from = random.nextInt(9);
+          ByteBuffer memory = buffer(from + some.value().length());
+          some.value().copyTo(memory, from);
+          memory.limit(random.nextInt(memory.capacity() + 1));
+          Put.Draft draft =
+              new Put.Draft(
+                  some.enumerable(),
+                  some.strict(),
+                  some.permissions(),
+                  some.storageClass(),
+                  some.token(),
+                  some.path(),
+                  some.host(),
+                  memory,
+                  from,
+                  length,
+                  carried);
+          ByteBuffer bytes = buffer(draft.encodedLength());
+          draft.encode(bytes, 0, some.ahead());
+          Put.Request expected =
+              new Put.Request(
+                  some.enumerable(),
+                  some.strict(),
+                  some.permissions(),
+                  some.storageClass(),
+                  some.token(),
+                  length,
+                  some.ahead(),
+                  some.path(),
+                  some.host(),
+                  some.value());
+          assertEquals(expected, message.decode(bytes));
+        });
   }
 
   private static <T> void roundTrip(Message<T> message, Object value, int offset)

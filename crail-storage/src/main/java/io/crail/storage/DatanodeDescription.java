@@ -2,26 +2,39 @@
 package io.crail.storage;
 
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
 import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
- * A datanode as a client knows it.
+ * A datanode as it tells of itself, and as a client knows it.
  *
  * @param uuid identity of the datanode process; a restarted one has another
  * @param tier name of its tier
- * @param address where its tier serves, unresolved
+ * @param address where clients reach its tier, unresolved
  * @param storageClass the class that it serves
- * @param checksGeneration whether its tier checks the generation with each request
- * @param directory directory of its region files on its host, empty when they can not be mapped
- * @param regions its regions by index, as far as the asked namenode knows them
+ * @param traits what its tier can do
+ * @param regions its regions by index; for a client, as far as the asked namenode knows them
  */
 public record DatanodeDescription(
     UUID uuid,
     String tier,
     InetSocketAddress address,
     int storageClass,
-    boolean checksGeneration,
-    String directory,
-    Map<Integer, Region> regions) {}
+    TierTraits traits,
+    Map<Integer, Region> regions) {
+  /** Describes a server that was started with an identity. */
+  public static DatanodeDescription of(
+      UUID uuid, String tier, InetSocketAddress address, int storageClass, StorageServer server) {
+    return new DatanodeDescription(
+        uuid,
+        tier,
+        InetSocketAddress.createUnresolved(address.getHostString(), address.getPort()),
+        storageClass,
+        server.traits(),
+        server.regions().stream().collect(Collectors.toMap(Region::index, Function.identity())));
+  }
+}

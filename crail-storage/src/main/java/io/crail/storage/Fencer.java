@@ -32,7 +32,7 @@ public interface Fencer {
    * it changes a byte any more, though its client were stopped in the middle of it and went on
    * later. What they begin from now on is allowed. Waits for no client, and may be asked for again.
    *
-   * <p>A tier that checks the generation with each write needs none of it.
+   * <p>Asked of a datanode whose kind of fence is {@code CUT_OFF}, and of no other.
    *
    * @param clients the ids by which they are known to namenodes
    * @return says whether that is so; asked, by the thread that called this, until it is

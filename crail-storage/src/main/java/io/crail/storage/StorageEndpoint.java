@@ -26,14 +26,6 @@ public interface StorageEndpoint extends AutoCloseable {
   boolean isLocal();
 
   /**
-   * True when memory that was never used with this endpoint costs no more than other memory; false
-   * where it has to be registered first.
-   */
-  default boolean takesAnyMemory() {
-    return false;
-  }
-
-  /**
    * True when the datanode is lost: its process has ended, or nothing leads to it now. The endpoint
    * holds neither memory nor a connection of it then, so whoever keeps endpoints forgets this one
    * and has the datanode described anew. Called in the loop every now and then, and by any thread

@@ -2,9 +2,10 @@
 package io.crail.storage;
 
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
+import io.crail.storage.daemon.Datanode;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -25,14 +26,11 @@ public interface StorageServer extends Fencer, AutoCloseable {
   /** The address that clients connect to. */
   InetSocketAddress address();
 
-  /** The regions, by ascending index, each a multiple of the block size of the cluster. */
+  /** The regions, by ascending index from 0, each a multiple of the block size of the cluster. */
   List<Region> regions();
 
-  /** Whether each request is checked against the generation of the space. */
-  boolean checksGeneration();
-
-  /** The directory of the region files, when clients on this host may map them. */
-  Optional<Path> directory();
+  /** What this tier can do, from the start on. */
+  TierTraits traits();
 
   /** Why it serves no more, though nobody has closed it; empty while it serves. In any thread. */
   default Optional<String> failure() {

@@ -25,6 +25,8 @@ import io.crail.Upcoming;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.StaleNodeException;
+import io.crail.testkit.tier.EachTier;
+import io.crail.testkit.tier.Tier;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -33,19 +35,17 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** What values in tables promise, wherever their bytes lie. Each place and tier adds a subclass. */
+/** What values in tables promise, wherever their bytes lie. Each place adds a subclass. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class KeyValueContract {
+abstract class KeyValueContract implements EachTier.Shared {
   private static final int[] LENGTHS = {
     0, 1, 4, 64, 1023, 1024, 1025, 4096, 4097, 100_000, 1 << 20, 2_500_000
   };
 
-  private final TestCluster.Tier tier;
+  private Tier tier;
   private final String[] settings;
   private TestCluster cluster;
   private CrailStore store;
@@ -56,12 +56,11 @@ abstract class KeyValueContract {
    *
    * @param settings what says where the bytes lie
    */
-  KeyValueContract(TestCluster.Tier tier, String... settings) {
-    this.tier = tier;
+  KeyValueContract(String... settings) {
     this.settings = settings;
   }
 
-  final TestCluster.Tier tier() {
+  final Tier tier() {
     return tier;
   }
 
@@ -73,15 +72,16 @@ abstract class KeyValueContract {
     return store;
   }
 
-  @BeforeAll
-  void start() throws Exception {
+  @Override
+  public void start(Tier tier) throws Exception {
+    this.tier = tier;
     cluster = TestCluster.start(tier, 2, 1, settings);
     store = cluster.newStore();
     other = cluster.newStore();
   }
 
-  @AfterAll
-  void stop() throws Exception {
+  @Override
+  public void stop() throws Exception {
     cluster.close();
   }
 

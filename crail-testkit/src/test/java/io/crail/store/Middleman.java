@@ -78,8 +78,7 @@ final class Middleman implements AutoCloseable {
         described.tier(),
         (InetSocketAddress) listener.getLocalSocketAddress(),
         described.storageClass(),
-        described.checksGeneration(),
-        described.directory(),
+        described.traits(),
         described.regions());
   }
 

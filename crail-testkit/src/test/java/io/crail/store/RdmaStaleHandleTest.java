@@ -28,14 +28,13 @@ import org.junit.jupiter.api.Test;
  * longer than the space rests.
  */
 @Tag("rdma")
-class RdmaStaleHandleTest extends StaleHandleContract {
+class RdmaStaleHandleTest {
   private static final int MIB = 1 << 20;
 
   /** A device tries again each 4.3 s, seven times in all, so for 30 s. */
   private static final int ACK_TIMEOUT = 20;
 
-  @Override
-  TestCluster newCluster() throws Exception {
+  private static TestCluster newCluster() throws Exception {
     return TestCluster.of(
         EmbeddedCrail.builder()
             .storage(32 * MIB)
@@ -57,44 +56,48 @@ class RdmaStaleHandleTest extends StaleHandleContract {
   @Test
   @TwoHosts
   void whatWasUnderWayNeitherChangesNorShowsAnotherFile() throws Exception {
-    final int idle = RdmaHost.connections("rxe0");
-    CrailStore reader = cluster().newStore();
-    CrailStore writer = cluster().newStore();
-    // Has no need of the cable.
-    final CrailStore other = cluster().newStore("crail.storage.localmap=true");
-    byte[] old = new byte[MIB];
-    Arrays.fill(old, (byte) 1);
-    Bytes.write(writer, "/read", old);
-    CrailInputStream input = reader.lookup("/read").get().asFile().getDirectInputStream(0);
-    input.read(Bytes.empty(10)).get();
-    CrailOutputStream output = Bytes.createFile(writer, "/written").getDirectOutputStream(MIB);
-    output.write(Bytes.buffer(new byte[10])).get();
-    assertEquals(idle + 2, RdmaHost.connections("rxe0"));
-    Future<CrailResult> read;
-    Future<CrailResult> written;
-    List<String> fillers;
-    RdmaHost.hear(false);
-    try {
-      read = input.read(Bytes.empty(MIB / 2));
-      written = output.write(Bytes.buffer(Arrays.copyOf(old, MIB / 2)));
-      other.delete("/read", false).get();
-      other.delete("/written", false).get();
-      fillers = fill(other, (byte) 2);
-      assertFalse(read.isDone());
-      // The reader's device still tries, so the writer's would, had its queue pair not been ended.
-      assertEquals(idle + 1, RdmaHost.connections("rxe0"));
-    } finally {
-      RdmaHost.hear(true);
+    try (TestCluster cluster = newCluster()) {
+      final int idle = RdmaHost.connections("rxe0");
+      CrailStore reader = cluster.newStore();
+      CrailStore writer = cluster.newStore();
+      // Has no need of the cable.
+      final CrailStore other = cluster.newStore("crail.storage.localmap=true");
+      byte[] old = new byte[MIB];
+      Arrays.fill(old, (byte) 1);
+      Bytes.write(writer, "/read", old);
+      CrailInputStream input = reader.lookup("/read").get().asFile().getDirectInputStream(0);
+      input.read(Bytes.empty(10)).get();
+      CrailOutputStream output = Bytes.createFile(writer, "/written").getDirectOutputStream(MIB);
+      output.write(Bytes.buffer(new byte[10])).get();
+      assertEquals(idle + 2, RdmaHost.connections("rxe0"));
+      Future<CrailResult> read;
+      Future<CrailResult> written;
+      List<String> fillers;
+      RdmaHost.hear(false);
+      try {
+        read = input.read(Bytes.empty(MIB / 2));
+        written = output.write(Bytes.buffer(Arrays.copyOf(old, MIB / 2)));
+        other.delete("/read", false).get();
+        other.delete("/written", false).get();
+        fillers = Fillers.fill(cluster, other, (byte) 2);
+        assertFalse(read.isDone());
+        // The reader's device still tries, so the writer's would, had its queue pair not been
+        // ended.
+        assertEquals(idle + 1, RdmaHost.connections("rxe0"));
+      } finally {
+        RdmaHost.hear(true);
+      }
+      assertStale(written);
+      // It comes with the device's next try: that of the write would have come as well by then.
+      assertStale(read);
+      assertThrows(StaleNodeException.class, output::close);
+      input.close();
+      for (String path : fillers) {
+        assertArrayEquals(
+            Fillers.filler((byte) 2), Bytes.read(other.lookup(path).get().asFile()), path);
+      }
+      Fillers.remove(cluster, other, fillers);
     }
-    assertStale(written);
-    // It comes with the device's next try: that of the write would have come as well by then.
-    assertStale(read);
-    assertThrows(StaleNodeException.class, output::close);
-    input.close();
-    for (String path : fillers) {
-      assertArrayEquals(filler((byte) 2), Bytes.read(other.lookup(path).get().asFile()), path);
-    }
-    remove(other, fillers);
   }
 
   private static void assertStale(Future<?> access) {

@@ -22,6 +22,7 @@ import io.crail.common.error.CrailException;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.testkit.rdma.RdmaHost;
 import io.crail.testkit.rdma.TwoHosts;
+import io.crail.testkit.tier.Tier;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -95,11 +96,10 @@ class RdmaStoreTest {
   @ParameterizedTest
   @TwoHosts
   @EnumSource(
-      value = TestCluster.Tier.class,
+      value = Tier.class,
       names = {"RDMA", "MIXED"})
-  void aStoreIsConnectedOverRdmaToItsNamenodeAndToOneOfItsDatanodes(TestCluster.Tier tier)
-      throws Exception {
-    int datanodes = tier == TestCluster.Tier.MIXED ? 2 : 1;
+  void aStoreIsConnectedOverRdmaToItsNamenodeAndToOneOfItsDatanodes(Tier tier) throws Exception {
+    int datanodes = tier == Tier.MIXED ? 2 : 1;
     try (TestCluster cluster = TestCluster.start(tier, 1, datanodes)) {
       final int idle = RdmaHost.connections("rxe0");
       byte[] bytes = Bytes.random(new Random(Bytes.seed("connections")), 4 * MIB);
@@ -116,8 +116,7 @@ class RdmaStoreTest {
 
   @Test
   void memoryOfThePoolAndOfUsersIsRegisteredOnce() throws Exception {
-    try (TestCluster cluster =
-        TestCluster.start(TestCluster.Tier.RDMA, 1, 1, "crail.storage.localmap=false")) {
+    try (TestCluster cluster = TestCluster.start(Tier.RDMA, 1, 1, "crail.storage.localmap=false")) {
       CrailStore store = cluster.newStore();
       byte[] bytes = Bytes.random(new Random(Bytes.seed("registrations")), MIB);
       CrailBuffer own = Bytes.buffer(new byte[2 * MIB]);
@@ -148,7 +147,7 @@ class RdmaStoreTest {
   void aNamenodeThatStartsAnewTellsOtherKeys() throws Exception {
     try (TestCluster cluster =
         TestCluster.start(
-            TestCluster.Tier.RDMA,
+            Tier.RDMA,
             1,
             1,
             "crail.storage.localmap=false",

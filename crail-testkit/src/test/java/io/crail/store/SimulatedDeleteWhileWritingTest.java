@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.store;
 
-import static io.crail.store.DeleteWhileWritingContract.assertLives;
-import static io.crail.store.DeleteWhileWritingContract.begin;
+import static io.crail.store.DeleteWhileWritingTest.assertLives;
+import static io.crail.store.DeleteWhileWritingTest.begin;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 

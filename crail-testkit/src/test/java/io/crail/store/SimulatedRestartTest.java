@@ -36,7 +36,7 @@ class SimulatedRestartTest {
   private static final Duration FAST = Duration.ofNanos(10_000);
   private static final Duration STEP = Duration.ofMillis(100);
   private static final Duration DAYS = Duration.ofDays(3);
-  private static final int ROUNDS = 5;
+  private static final int ROUNDS = Boolean.getBoolean("crail.test.long") ? 5 : 2;
   private static final int CAPACITY_MIB = 32;
   private static final int MIB = 1 << 20;
 

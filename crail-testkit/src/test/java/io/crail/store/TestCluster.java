@@ -19,13 +19,12 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
-import io.crail.testkit.rdma.RdmaHost;
+import io.crail.testkit.tier.Tier;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
@@ -34,65 +33,6 @@ final class TestCluster implements AutoCloseable {
   /** Longer where the machine is emulated. */
   private static final long PATIENCE_NANOS =
       TimeUnit.SECONDS.toNanos(Integer.getInteger("crail.test.patience", 60));
-
-  /** What a cluster's metadata and data travel over. */
-  enum Tier {
-    /** All over the loopback interface. */
-    TCP(64 << 20, "127.0.0.1", List.of("tcp"), Map.of()),
-    /**
-     * All over RDMA, to the second device of the test machine; with more space, for what was freed
-     * rests.
-     */
-    RDMA(160 << 20, RdmaHost.SERVER, List.of("rdma"), rdma("rdma")),
-    /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
-    MIXED(160 << 20, RdmaHost.SERVER, List.of("rdma", "tcp"), rdma("rdma,tcp"));
-
-    private final long datanodeBytes;
-    private final String host;
-    private final List<String> types;
-    private final Map<String, String> settings;
-
-    Tier(long datanodeBytes, String host, List<String> types, Map<String, String> settings) {
-      this.datanodeBytes = datanodeBytes;
-      this.host = host;
-      this.types = types;
-      this.settings = settings;
-    }
-
-    private static Map<String, String> rdma(String types) {
-      return Map.of(
-          "crail.namenode.rpctype", "darpc",
-          "crail.namenode.darpc.connecttimeout", "20s",
-          "crail.storage.types", types,
-          "crail.storage.localmap", "false",
-          "crail.storage.rdma.interface", RdmaHost.SERVER,
-          "crail.storage.rdma.connecttimeout", "20s",
-          "crail.storage.tcp.interface", RdmaHost.SERVER,
-          "crail.storage.tcp.connecttimeout", "20s");
-    }
-
-    /** The address of the servers. */
-    String host() {
-      return host;
-    }
-
-    /** What servers and clients have to be told. */
-    Map<String, String> settings() {
-      return settings;
-    }
-
-    /** Whether datanodes refuse who comes late, so that space can be given out again at once. */
-    boolean checksGeneration() {
-      return this == TCP;
-    }
-
-    /** The tier of each datanode: of so many, but of one for each tier at least. */
-    private String[] typesOf(int datanodes) {
-      String[] names = new String[Math.max(datanodes, types.size())];
-      Arrays.setAll(names, i -> types.get(i % types.size()));
-      return names;
-    }
-  }
 
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
   private final EmbeddedCrail crail;
@@ -118,20 +58,27 @@ final class TestCluster implements AutoCloseable {
     EmbeddedCrail.Builder builder =
         EmbeddedCrail.builder()
             .namenodes(namenodes)
-            .host(tier.host)
-            .tiers(tier.typesOf(datanodes))
-            .storage(tier.datanodeBytes)
+            .host(tier.host())
+            .tiers(typesOf(tier, datanodes))
+            .storage(tier.datanodeBytes())
             .set("crail.rpctimeout", "60s")
             .set("crail.datatimeout", "60s")
             .set("crail.lease", "60s");
-    for (String type : tier.types) {
+    for (String type : tier.types()) {
       builder.set("crail.storage." + type + ".allocationsize", "16m");
     }
-    tier.settings.forEach(builder::set);
+    tier.settings().forEach(builder::set);
     for (String setting : settings) {
       set(builder, setting);
     }
     return new TestCluster(builder.start());
+  }
+
+  /** The tier of each datanode: of so many, but of one for each type at least. */
+  private static String[] typesOf(Tier tier, int datanodes) {
+    String[] names = new String[Math.max(datanodes, tier.types().size())];
+    Arrays.setAll(names, i -> tier.types().get(i % tier.types().size()));
+    return names;
   }
 
   private static void set(EmbeddedCrail.Builder builder, String setting) {

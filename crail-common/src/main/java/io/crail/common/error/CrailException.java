@@ -5,8 +5,8 @@ import io.crail.common.Printable;
 import java.io.IOException;
 
 /**
- * The root of Crail's operating errors. Programs decide by {@link #code()}; the message is for
- * people. Each code that a caller may want to react to has its own subclass.
+ * An operating error of Crail. Programs decide by {@link #code()}; the message is for people. Each
+ * code that a program may want to react to has its own subclass. All other codes have none.
  */
 public class CrailException extends IOException {
   private static final long serialVersionUID = 1L;

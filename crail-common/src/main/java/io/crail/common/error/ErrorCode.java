@@ -9,11 +9,11 @@ import java.util.function.BiFunction;
  */
 public enum ErrorCode {
   /** No error. */
-  OK(0, "no error", CrailException::new),
+  OK(0, "no error"),
   /** A bug. The server has logged it with its cause. */
-  INTERNAL(1, "internal error", CrailException::new),
+  INTERNAL(1, "internal error"),
   /** Bytes that break the protocol: lengths, versions, unknown opcodes, a missing handshake. */
-  PROTOCOL(2, "protocol error", CrailProtocolException::new),
+  PROTOCOL(2, "protocol error"),
   /** A request that no state of the store could satisfy, such as an argument out of its range. */
   INVALID_ARGUMENT(3, "invalid argument", InvalidArgumentException::new),
   /** The path breaks a rule: it is too long, or a component is empty, too long, "." or "..". */
@@ -39,7 +39,7 @@ public enum ErrorCode {
   /** There is no free space in the storage classes that the node may use. */
   NO_SPACE(14, "no space", NoSpaceException::new),
   /** No datanode with that identity is registered. */
-  UNKNOWN_DATANODE(15, "unknown datanode", UnknownDatanodeException::new),
+  UNKNOWN_DATANODE(15, "unknown datanode"),
   /** A rename from one namenode to another. */
   CROSS_NAMENODE(16, "rename across namenodes", CrossNamenodeException::new),
   /** A rename of a container into its own subtree. */
@@ -47,9 +47,9 @@ public enum ErrorCode {
   /** A position after the end, or a size below the present one. */
   OUT_OF_RANGE(18, "position out of range", OutOfRangeException::new),
   /** The request went to a namenode that does not own the name or id. */
-  WRONG_NAMENODE(19, "wrong namenode", WrongNamenodeException::new),
+  WRONG_NAMENODE(19, "wrong namenode"),
   /** The extent was given to another node after its location was handed out. */
-  STALE_EXTENT(20, "extent location is stale", StaleExtentException::new),
+  STALE_EXTENT(20, "extent location is stale"),
   /**
    * A namenode or datanode that cannot be reached: the connection was refused or lost, or the
    * address is unresolved.
@@ -62,21 +62,26 @@ public enum ErrorCode {
   /** A limit of the server or the client was reached, such as connections, requests or memory. */
   LIMIT_EXCEEDED(24, "limit exceeded", LimitExceededException::new),
   /** The root cannot be created, removed or renamed. */
-  ROOT(25, "not possible on the root", RootException::new),
+  ROOT(25, "not possible on the root"),
   /** The datanode has lost the data, since it was restarted after they were written. */
   DATA_LOST(26, "data is lost", DataLostException::new),
   /** This peer knows the operation but does not serve it. */
-  UNSUPPORTED(27, "not supported", UnsupportedOperationByPeerException::new),
+  UNSUPPORTED(27, "not supported"),
   /** Another datanode is alive at that address. It may be gone soon. */
-  ADDRESS_TAKEN(28, "address is taken", AddressTakenException::new),
+  ADDRESS_TAKEN(28, "address is taken"),
   /** An earlier writer stands still and may still write to this space. Other space is needed. */
-  SPACE_PINNED(29, "an earlier writer may still write to this space", SpacePinnedException::new);
+  SPACE_PINNED(29, "an earlier writer may still write to this space");
 
   private static final ErrorCode[] BY_NUMBER = byNumber();
 
   private final int number;
   private final String text;
   private final BiFunction<ErrorCode, String, CrailException> factory;
+
+  /** A code that no program reacts to by type. */
+  ErrorCode(int number, String text) {
+    this(number, text, CrailException::new);
+  }
 
   ErrorCode(int number, String text, BiFunction<ErrorCode, String, CrailException> factory) {
     this.number = number;
@@ -95,7 +100,7 @@ public enum ErrorCode {
   }
 
   /**
-   * Creates the typed exception for this code.
+   * Creates the exception for this code. It has its own type if a program may want to react to it.
    *
    * @param detail what it happened to (path, node id, address); may be empty
    * @return the exception

@@ -4,7 +4,7 @@ package io.crail.storage.rdma;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RegisteredMemory;
 import io.crail.storage.Transfer;
-import io.crail.storage.TransferQueue;
+import io.crail.storage.network.TransferQueue;
 import io.crail.verbs.Layouts;
 import io.crail.verbs.Verbs;
 import java.io.IOException;

@@ -7,13 +7,13 @@ import io.crail.protocol.part.Region;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaLoop;
 import io.crail.storage.DatanodeDescription;
-import io.crail.storage.NetworkEndpoint;
 import io.crail.storage.Transfer;
-import io.crail.storage.TransferQueue;
+import io.crail.storage.network.DataHello;
+import io.crail.storage.network.NetworkEndpoint;
+import io.crail.storage.network.TransferQueue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Map;
-import java.util.UUID;
 
 /**
  * A datanode of the RDMA tier as a client reaches it.
@@ -33,7 +33,6 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
   private static final int FULL_BATCH = 16;
 
   private final RdmaStorageClient client;
-  private final UUID uuid;
 
   // Of each region by its index, with length 0 for those that are not known.
   private final long[] regionLengths;
@@ -48,9 +47,8 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
   private boolean givingUp;
 
   RdmaStorageEndpoint(RdmaStorageClient client, DatanodeDescription datanode) {
-    super(client.loop(), datanode.address(), MAX_REPEATS);
+    super(client.loop(), datanode, client.connectTimeoutNanos(), MAX_REPEATS);
     this.client = client;
-    this.uuid = datanode.uuid();
     Map<Integer, Region> regions = datanode.regions();
     int count = 1 + regions.keySet().stream().mapToInt(Integer::intValue).max().orElse(-1);
     this.regionLengths = new long[count];
@@ -200,7 +198,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
   }
 
   @Override
-  protected void connect() {
+  protected void connect(long deadlineNanos) {
     if (client.isClosed()) {
       refused(closedError());
       return;
@@ -216,9 +214,9 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
     attempt = new Attempt();
     rdma.connect(
         address(),
-        loop().clock().nanoTime() + client.connectTimeoutNanos(),
+        deadlineNanos,
         client.options(),
-        RdmaHello.request(uuid, client.clientId()),
+        DataHello.requestBytes(uuid(), client.clientId()),
         attempt);
   }
 
@@ -240,7 +238,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
         return;
       }
       attempt = null;
-      if (RdmaHello.answer(peerData) != ErrorCode.OK) {
+      if (DataHello.answer(peerData) != ErrorCode.OK) {
         pair.close("no datanode");
         refused(ErrorCode.PROTOCOL.exception(address() + " is no datanode of this version"));
         return;
@@ -262,14 +260,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
         return;
       }
       attempt = null;
-      ErrorCode refusal = RdmaHello.answer(peerData);
-      if (refusal == ErrorCode.DATA_LOST) {
-        refused(refusal.exception("datanode " + addressText() + " was restarted"));
-      } else if (refusal == ErrorCode.PROTOCOL) {
-        refused(refusal.exception("datanode " + addressText() + " is of another version"));
-      } else {
-        notConnected(refusal == null ? cause : "refused: " + refusal.text());
-      }
+      helloRefused(DataHello.answer(peerData), cause);
     }
   }
 
@@ -315,10 +306,6 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
 
   @Override
   protected void watch(long nowNanos) {
-    if (!isReady()) {
-      // The deadline of an attempt is RdmaLoop's.
-      return;
-    }
     if (connection.isOverdue(nowNanos)) {
       // First, so that nobody is told of the end of a transfer that still goes on.
       givingUp = true;

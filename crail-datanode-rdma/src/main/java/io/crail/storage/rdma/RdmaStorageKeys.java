@@ -5,7 +5,8 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
-import io.crail.storage.TierKeys;
+import io.crail.storage.host.HostKeys;
+import io.crail.storage.host.TierKeys;
 import java.time.Duration;
 import java.util.List;
 
@@ -37,13 +38,16 @@ public final class RdmaStorageKeys implements ConfigKeys {
 
   /** The parent of a datanode's directory. */
   public static final ConfigKey<String> DATA_PATH =
-      ConfigKey.of(
-          "crail.storage.rdma.datapath",
-          ConfigType.STRING,
-          "",
+      TierKeys.dataPath(
+          RdmaStorageTier.NAME,
           "Directory under which a datanode makes a directory for its regions: one in memory, or a"
               + " mount of huge pages such as /dev/hugepages; empty: one of the user's under"
               + " /dev/shm.");
+
+  /** Those by which a datanode lends memory of its host. */
+  static final HostKeys HOST =
+      new HostKeys(
+          RdmaStorageTier.NAME, INTERFACE, PORT, STORAGE_LIMIT, ALLOCATION_SIZE, DATA_PATH);
 
   /** The most connections of a datanode. */
   public static final ConfigKey<Integer> CONNECTION_LIMIT =

@@ -29,7 +29,7 @@ public final class RdmaStorageTier implements StorageTier {
 
   @Override
   public StorageServer createServer(Configuration configuration, List<String> arguments) {
-    return new RdmaStorageServer(RdmaStorageArguments.apply(configuration, arguments));
+    return new RdmaStorageServer(RdmaStorageKeys.HOST.arguments().apply(configuration, arguments));
   }
 
   @Override

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.rdma;
 
-import io.crail.storage.NetworkTransfer;
 import io.crail.storage.Transfer;
+import io.crail.storage.network.NetworkTransfer;
 
 /** What an endpoint keeps with a transfer. Used only in the loop, once it was submitted. */
 final class RdmaTransfer extends NetworkTransfer<RdmaTransfer> {

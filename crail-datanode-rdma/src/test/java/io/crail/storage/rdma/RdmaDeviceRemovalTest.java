@@ -12,7 +12,6 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
-import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.DatanodeDescription;
@@ -27,9 +26,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -107,11 +104,8 @@ class RdmaDeviceRemovalTest {
   }
 
   private StorageEndpoint connect(StorageServer server, UUID uuid) throws Exception {
-    Map<Integer, Region> regions = new HashMap<>();
-    server.regions().forEach(region -> regions.put(region.index(), region));
     StorageEndpoint endpoint =
-        client.connect(
-            new DatanodeDescription(uuid, "rdma", server.address(), 0, false, "", regions));
+        client.connect(DatanodeDescription.of(uuid, "rdma", server.address(), 0, server));
     open.push(endpoint::close);
     return endpoint;
   }

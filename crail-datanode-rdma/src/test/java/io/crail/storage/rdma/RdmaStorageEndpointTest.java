@@ -10,11 +10,15 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
+import io.crail.storage.network.DataHello;
+import io.crail.verbs.Verbs;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Map;
@@ -33,8 +37,7 @@ class RdmaStorageEndpointTest {
                   "rdma",
                   InetSocketAddress.createUnresolved("datanode", 1),
                   0,
-                  false,
-                  "",
+                  TierTraits.ofMemory(FenceKind.CUT_OFF, false, ""),
                   Map.of(
                       0, new Region(0, REGION, 1 << 30, 17), 5, new Region(5, 8192, 1 << 20, 18))));
 
@@ -50,6 +53,12 @@ class RdmaStorageEndpointTest {
     }
     assertTrue(transfer.isFailed());
     return transfer.failure().code();
+  }
+
+  @Test
+  void theHelloFitsIntoWhatAConnectionCarries() {
+    assertTrue(DataHello.requestBytes(new UUID(1, 2), 3).remaining() <= Verbs.MAX_CONNECT_DATA);
+    assertTrue(DataHello.responseBytes(ErrorCode.OK).remaining() <= Verbs.MAX_REJECT_DATA);
   }
 
   @Test

@@ -4,7 +4,8 @@ package io.crail.storage.tcp;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
-import io.crail.storage.TransferQueue;
+import io.crail.storage.network.DataHello;
+import io.crail.storage.network.TransferQueue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
@@ -95,9 +96,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     Frame.write(
         headBytes, 0, length, DataNodeOperations.HELLO.number(), Frame.KIND_REQUEST, HELLO_ID);
     DataHello.Request.CODEC.encode(
-        new DataHello.Request(DataHello.MAGIC, Frame.VERSION, Frame.VERSION, endpoint.uuid()),
-        headBytes,
-        Frame.HEADER_LENGTH);
+        DataHello.request(endpoint.uuid(), endpoint.clientId()), headBytes, Frame.HEADER_LENGTH);
     heads[0].toSend(headViews[0], 0, length);
     channel.writeAndFlush(heads[0].retain(), channel.voidPromise());
   }
@@ -378,7 +377,10 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     }
     if (greeting) {
       if (failure == null) {
-        DataHello.Response.CODEC.decode(bytes, body, length);
+        ErrorCode answer = DataHello.answer(DataHello.Response.CODEC.decode(bytes, body, length));
+        if (answer != ErrorCode.OK) {
+          throw ErrorCode.PROTOCOL.exception("an answer to the hello that no datanode gives");
+        }
         greeting = false;
         endpoint.ready(this);
       } else {

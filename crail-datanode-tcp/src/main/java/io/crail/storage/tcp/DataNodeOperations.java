@@ -5,6 +5,7 @@ import io.crail.protocol.Operation;
 import io.crail.protocol.Operation.Routing;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.codec.Codec;
+import io.crail.storage.network.DataHello;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -27,7 +28,6 @@ public final class DataNodeOperations {
           "data-hello",
           DataHello.Request.CODEC,
           DataHello.Response.CODEC,
-          false,
           "opens a data connection to one datanode process");
 
   /** Reads bytes. */
@@ -37,7 +37,6 @@ public final class DataNodeOperations {
           "read-data",
           ReadData.Request.CODEC,
           ReadData.Response.CODEC,
-          false,
           "reads bytes of one generation");
 
   /** Writes bytes. */
@@ -47,12 +46,11 @@ public final class DataNodeOperations {
           "write-data",
           WriteData.Request.CODEC,
           WriteData.Response.CODEC,
-          true,
           "writes bytes in the name of one generation");
 
   /** Answers. */
   public static final Operation<Ping.Request, Ping.Response> PING =
-      add(4, "data-ping", Ping.Request.CODEC, Ping.Response.CODEC, false, "answers");
+      add(4, "data-ping", Ping.Request.CODEC, Ping.Response.CODEC, "answers");
 
   private DataNodeOperations() {}
 
@@ -63,19 +61,13 @@ public final class DataNodeOperations {
 
   /** All may be sent again: a write puts the same bytes to the same place. */
   private static <Q, R> Operation<Q, R> add(
-      int number,
-      String name,
-      Codec<Q> request,
-      Codec<R> response,
-      boolean mutating,
-      String sentence) {
+      int number, String name, Codec<Q> request, Codec<R> response, String sentence) {
     Operation<Q, R> operation =
         new Operation<>(
             number,
             name,
             request,
             response,
-            mutating,
             true,
             new Routing<>("to the datanode", null),
             sentence);

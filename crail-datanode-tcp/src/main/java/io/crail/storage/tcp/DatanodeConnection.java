@@ -4,19 +4,16 @@ package io.crail.storage.tcp;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.Ping;
-import io.crail.protocol.part.Generation;
+import io.crail.protocol.codec.Codec;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.HeldMemory;
-import io.crail.storage.RegionMemory;
+import io.crail.storage.network.DataHello;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.WriteBufferWaterMark;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
 
 /**
  * A datanode's end of a data connection: serves one request after the other, in their order. The
@@ -38,20 +35,20 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   private static final int RECEIVE_CAPACITY = 16 * 1024;
 
-  /** With more memory of answers they are flushed before there are more. */
-  private static final int MOST_UNFLUSHED = 256 * 1024;
-
   private static final int WRITE_HEAD =
       Frame.HEADER_LENGTH + WriteData.Request.LAYOUT.fixedLength();
+  private static final int LONGEST_SMALL =
+      Frame.HEADER_LENGTH + DataHello.Request.LAYOUT.fixedLength();
   private static final int LONGEST_REQUEST = WRITE_HEAD + DataNodeOperations.MAX_DATA_LENGTH;
-  private static final int READ_HEAD = Frame.HEADER_LENGTH + ReadData.Response.LAYOUT.fixedLength();
   private static final WriteBufferWaterMark WATER_MARK =
       new WriteBufferWaterMark(256 * 1024, MOST_PENDING);
 
   private final TcpStorageServer server;
   private final boolean straight;
   private final Receiver receiver = new Receiver(this, RECEIVE_CAPACITY);
-  private final Payload payload = new Payload();
+  private final AnswerOutput output = new AnswerOutput(this);
+  private final ArrivingWrite write = new ArrivingWrite();
+  private final LeavingRead read = new LeavingRead(output, this::dataSent);
   private final Runnable resume = this::resume;
 
   private ChannelHandlerContext context;
@@ -63,33 +60,9 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   private long openedNanos;
   private long untakenBytes;
   private long untakenSinceNanos;
-
-  // The output that was not handed to the channel yet.
-  private DataAnswers out;
-
-  // Handed to the channel, which has not taken them all.
-  private final ArrayDeque<DataAnswers> handedOver = new ArrayDeque<>(4);
-  private long heldBytes;
-  private long unflushedBytes;
   private boolean awaitsRoom;
   private long servedRequests;
   private long progress;
-
-  // The write whose data are arriving.
-  private int missing;
-  private ErrorCode refusal = ErrorCode.OK;
-  private long writeDeadlineNanos;
-
-  // The large read whose data are leaving.
-  private boolean sending;
-  private ErrorCode sent;
-
-  // Of either: where its data lie. The view is this connection's own, for its position changes.
-  private RegionMemory region;
-  private ByteBuffer regionView;
-  private int regionOffset;
-  private int length;
-  private long generation;
   private long correlationId;
 
   /**
@@ -112,6 +85,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   public void handlerAdded(ChannelHandlerContext newContext) {
     context = newContext;
     loop = server.loop(context.executor());
+    output.open(context, loop);
     context.channel().config().setWriteBufferWaterMark(WATER_MARK);
   }
 
@@ -124,7 +98,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public void channelRead(ChannelHandlerContext ignored, Object message) {
-    missing -= receiver.received(message);
+    write.received(receiver.received(message));
     if (!closed) {
       serve();
     }
@@ -132,7 +106,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public void channelReadComplete(ChannelHandlerContext ignored) {
-    flush();
+    output.flush();
   }
 
   @Override
@@ -145,24 +119,24 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public void channelInactive(ChannelHandlerContext ignored) {
-    closed = true;
+    endOutput();
     loop.remove(this);
   }
 
   @Override
   public void handlerRemoved(ChannelHandlerContext ignored) {
-    closed = true;
-    if (out != null) {
-      loop.giveBack(out);
-      out = null;
-    }
-    giveAllBack();
+    endOutput();
+    output.release();
     receiver.release();
     // A closed selector may know the channel for good; a region's memory has to go before.
-    region = null;
-    regionView = null;
-    payload.letGo();
+    read.letGo();
+    write.letGo();
     server.connectionClosed();
+  }
+
+  private void endOutput() {
+    closed = true;
+    output.close();
   }
 
   @Override
@@ -178,7 +152,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   private void ended(String why) {
     if (!closed) {
-      closed = true;
+      endOutput();
       server.ended(peer, why);
       context.close();
     }
@@ -188,16 +162,16 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   void sweep(long nowNanos) {
     if (!greeted && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
       close("no handshake in time");
-    } else if (missing > 0 && nowNanos - writeDeadlineNanos >= 0) {
+    } else if (write.isOverdue(nowNanos)) {
       close("the data of a write did not arrive in time");
     } else {
-      giveBack();
-      long untaken = untaken();
+      output.giveBack();
+      long untaken = output.untakenBytes();
       if (untaken == 0 || untaken != untakenBytes) {
         untakenBytes = untaken;
         untakenSinceNanos = nowNanos;
       } else if (nowNanos - untakenSinceNanos
-          >= loop.held().patienceNanos(heldBytes, server.stallTimeoutNanos())) {
+          >= loop.held().patienceNanos(output.heldBytes(), server.stallTimeoutNanos())) {
         close("takes no answers");
       }
     }
@@ -205,7 +179,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public boolean hasProgressed() {
-    long now = servedRequests - untaken();
+    long now = servedRequests - output.untakenBytes();
     boolean progressed = now != progress;
     progress = now;
     return progressed;
@@ -213,61 +187,26 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public void endForMemory() {
-    close("holds " + heldBytes + " bytes and makes no progress, and others need them");
-  }
-
-  private long untaken() {
-    ChannelOutboundBuffer buffer = context.channel().unsafe().outboundBuffer();
-    return buffer == null ? 0 : buffer.totalPendingWriteBytes() - buffer.currentProgress();
+    close("holds " + output.heldBytes() + " bytes and makes no progress, and others need them");
   }
 
   private void close(String why) {
     if (!closed) {
-      closed = true;
+      endOutput();
       server.dropped(peer, why);
       context.close();
-      giveAllBack();
+      output.giveAllBack();
     }
-  }
-
-  /** What was handed to the channel goes when that has let go of it. */
-  private void giveAllBack() {
-    handedOver.forEach(loop::giveBack);
-    handedOver.clear();
-    countHeld();
   }
 
   @Override
   public boolean place(Window window) {
-    if (!straight || missing < SMALLEST_PLACED || refusal != ErrorCode.OK) {
-      return false;
-    }
-    int target = regionOffset + length - missing;
-    if (!region.isReady(target, missing)) {
-      return false;
-    }
-    window.toReceive(regionView, target, missing);
-    return mayPlace(target);
+    return straight && write.place(window, SMALLEST_PLACED, loop.hazard());
   }
 
   @Override
   public void placed() {
     loop.hazard().retract();
-  }
-
-  /**
-   * Announces what is missing of a write and looks whether it is still wanted there: the space may
-   * have been given on since the write began. If so it has to be retracted.
-   */
-  private boolean mayPlace(int target) {
-    if (!loop.hazard().announce(region.index(), target, missing, generation)) {
-      throw new IllegalStateException("an event loop writes twice at a time");
-    }
-    refusal = region.generations().verify(target, missing, generation);
-    if (refusal != ErrorCode.OK) {
-      loop.hazard().retract();
-    }
-    return refusal == ErrorCode.OK;
   }
 
   @Override
@@ -278,7 +217,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   private void resume() {
     if (!closed && !serving) {
       serve();
-      flush();
+      output.flush();
       if (!closed && !isFull() && !context.channel().config().isAutoRead()) {
         context.channel().config().setAutoRead(true);
       }
@@ -293,7 +232,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   private void serve() {
     serving = true;
     try {
-      while (!closed && !sending && mayAnswer() && serveNext()) {
+      while (!closed && !read.isSending() && mayAnswer() && serveNext()) {
         servedRequests++;
       }
       if (!closed && isFull()) {
@@ -316,11 +255,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     if (!context.channel().isWritable()) {
       return false;
     }
-    if (loop.mayHoldMore(heldBytes)) {
-      return true;
-    }
-    giveBack();
-    if (loop.mayHoldMore(heldBytes)) {
+    if (output.mayHoldMore()) {
       return true;
     }
     if (!awaitsRoom) {
@@ -341,11 +276,10 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   /** Serves the next request or data; false when they have not arrived. */
   private boolean serveNext() throws CrailException {
-    if (sent != null) {
-      endRead();
+    if (read.sayVerdict()) {
       return true;
     }
-    if (length > 0) {
+    if (write.isUnderWay()) {
       return continueWrite();
     }
     ByteBuffer bytes = receiver.bytes();
@@ -368,7 +302,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
       receiver.take(WRITE_HEAD);
       return true;
     }
-    if (frameLength > WRITE_HEAD) {
+    if (frameLength > LONGEST_SMALL) {
       throw ErrorCode.PROTOCOL.exception("opcode " + opcode + " with " + frameLength + " bytes");
     }
     if (whole < 0) {
@@ -386,12 +320,10 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     correlationId = Frame.correlationId(bytes, at);
     if (opcode == DataNodeOperations.READ.number()) {
       ReadData.Request.LAYOUT.check(bytes, body, bodyLength);
-      read(bytes, body);
+      read.serve(server.hosted(), bytes, body, correlationId);
     } else if (opcode == DataNodeOperations.PING.number()) {
       Ping.Request request = Ping.Request.CODEC.decode(bytes, body, bodyLength);
-      int answer = begin(Ping.Response.LAYOUT.fixedLength());
-      Ping.Response.CODEC.encode(new Ping.Response(request.data()), out.bytes(), answer);
-      end(ErrorCode.OK, Ping.Response.LAYOUT.fixedLength());
+      answer(Ping.Response.CODEC, new Ping.Response(request.data()));
     } else if (opcode == DataNodeOperations.HELLO.number()) {
       hello(DataHello.Request.CODEC.decode(bytes, body, bodyLength));
     } else {
@@ -400,289 +332,70 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   }
 
   private void hello(DataHello.Request request) throws CrailException {
-    if (request.magic() != DataHello.MAGIC
-        || request.minVersion() > Frame.VERSION
-        || request.maxVersion() < Frame.VERSION) {
-      throw ErrorCode.PROTOCOL.exception(
+    ErrorCode refusal = DataHello.check(request, server.uuid());
+    if (refusal == ErrorCode.PROTOCOL) {
+      throw refusal.exception(
           "handshake with magic "
               + Integer.toHexString(request.magic())
-              + ", versions "
-              + request.minVersion()
-              + " to "
-              + request.maxVersion());
+              + ", version "
+              + request.version());
     }
-    if (!request.uuid().equals(server.uuid())) {
-      fail(
-          ErrorCode.DATA_LOST,
-          "datanode process " + request.uuid() + " has ended, here is " + server.uuid());
+    if (refusal != ErrorCode.OK) {
+      fail(refusal, "datanode process " + request.uuid() + " has ended, here is " + server.uuid());
       return;
     }
     greeted = true;
-    int body = begin(DataHello.Response.LAYOUT.fixedLength());
-    DataHello.Response.CODEC.encode(
-        new DataHello.Response(Frame.VERSION, (int) (server.writeTimeoutNanos() / 1_000_000)),
-        out.bytes(),
-        body);
-    end(ErrorCode.OK, DataHello.Response.LAYOUT.fixedLength());
+    answer(DataHello.Response.CODEC, DataHello.response(ErrorCode.OK));
   }
 
-  private void read(ByteBuffer bytes, int body) throws CrailException {
-    int readLength = bytes.getInt(body + ReadData.Request.LENGTH);
-    if (readLength < 1 || readLength > DataNodeOperations.MAX_DATA_LENGTH) {
-      throw ErrorCode.PROTOCOL.exception("a read of " + readLength + " bytes");
-    }
-    long offset = bytes.getLong(body + ReadData.Request.REGION_OFFSET);
-    int index = bytes.getInt(body + ReadData.Request.REGION);
-    generation = bytes.getLong(body + ReadData.Request.GENERATION);
-    ErrorCode code = locate(index, offset, readLength);
-    if (code == ErrorCode.OK) {
-      code = region.generations().verify(regionOffset, readLength, generation);
-    }
-    if (code != ErrorCode.OK) {
-      fail(code, describe(index, offset, readLength));
-    } else if (readLength <= LARGEST_COPIED_READ) {
-      copyOut(readLength, index);
-    } else {
-      sendOut(readLength);
-    }
+  private <T> void answer(Codec<T> codec, T message) {
+    int length = codec.length(message);
+    int body = output.begin(length);
+    codec.encode(message, output.bytes(), body);
+    end(ErrorCode.OK, length);
   }
 
-  private void copyOut(int readLength, int index) {
-    int fixed = ReadData.Response.LAYOUT.fixedLength();
-    int answer = begin(fixed + readLength);
-    ErrorCode code = region.read(regionOffset, out.bytes(), answer + fixed, readLength, generation);
-    if (code != ErrorCode.OK) {
-      // Nothing was committed, so the error takes the place of the data.
-      fail(code, describe(index, regionOffset, readLength));
-      return;
-    }
-    ReadData.Response.encodeFields(out.bytes(), answer, readLength, false);
-    end(ErrorCode.OK, fixed + readLength);
-  }
-
-  private void sendOut(int readLength) {
-    length = readLength;
-    int head = begin(READ_HEAD - Frame.HEADER_LENGTH) - Frame.HEADER_LENGTH;
-    Frame.write(
-        out.bytes(),
-        head,
-        READ_HEAD + readLength,
-        ErrorCode.OK.number(),
-        Frame.KIND_RESPONSE,
-        correlationId);
-    ReadData.Response.encodeFields(out.bytes(), head + Frame.HEADER_LENGTH, readLength, true);
-    out.add(READ_HEAD);
-    handOver();
-    sending = true;
-    payload.toSend(regionView, regionOffset, readLength);
-    context.writeAndFlush(payload.retain(), context.voidPromise());
-    giveBack();
-  }
-
-  /** The data of a large read have left, or the connection is being closed. */
   private void dataSent() {
-    if (!sending || !context.channel().isActive()) {
-      return;
-    }
-    sending = false;
-    sent = region.generations().verifyAfter(regionOffset, length, generation);
     if (!serving) {
       // Not here: this is the middle of a write.
       context.executor().execute(resume);
     }
   }
 
-  private void endRead() {
-    begin(0);
-    end(sent, 0);
-    sent = null;
-    length = 0;
-  }
-
   private void beginWrite(ByteBuffer bytes, int at, int frameLength) throws CrailException {
     int body = at + Frame.HEADER_LENGTH;
     WriteData.Request.LAYOUT.check(bytes, body, frameLength - Frame.HEADER_LENGTH);
     correlationId = Frame.correlationId(bytes, at);
-    int dataLength = bytes.getInt(body + WriteData.Request.DATA_LENGTH);
-    int index = bytes.getInt(body + WriteData.Request.REGION);
-    long offset = bytes.getLong(body + WriteData.Request.REGION_OFFSET);
-    generation = bytes.getLong(body + WriteData.Request.GENERATION);
-    refusal = locate(index, offset, dataLength);
-    if (refusal == ErrorCode.OK && generation > Generation.MAX) {
-      refusal = ErrorCode.INVALID_ARGUMENT;
-    }
-    if (refusal == ErrorCode.OK) {
-      refusal = region.take(regionOffset, dataLength, generation);
-    }
-    length = dataLength;
-    missing = dataLength;
-    writeDeadlineNanos = System.nanoTime() + server.writeTimeoutNanos();
+    write.begin(server.hosted(), bytes, body, System.nanoTime() + server.writeTimeoutNanos());
   }
 
   /** Takes data of the present write; false when more must arrive. */
   private boolean continueWrite() {
-    int count = Math.min(missing, receiver.available());
-    if (count > 0) {
-      if (refusal == ErrorCode.OK) {
-        placeFromReceiver(count);
-      }
-      receiver.take(count);
-      missing -= count;
-    }
-    if (missing > 0) {
+    write.take(receiver, loop.hazard());
+    if (!write.isComplete()) {
       return false;
     }
-    endWrite();
+    ErrorCode verdict = write.verdict();
+    if (verdict == ErrorCode.OK) {
+      output.begin(0);
+      end(ErrorCode.OK, 0);
+    } else {
+      fail(verdict, write.describe(verdict, server.uuid()));
+    }
+    boolean large = write.length() > LARGEST_COPIED_READ;
+    write.end();
+    if (large) {
+      // The client need not wait for what follows.
+      output.flush();
+    }
     return true;
   }
 
-  private void placeFromReceiver(int count) {
-    int target = regionOffset + length - missing;
-    if (mayPlace(target)) {
-      try {
-        refusal = region.place(target, receiver.bytes(), receiver.offset(), count);
-      } finally {
-        loop.hazard().retract();
-      }
-    }
-  }
-
-  private void endWrite() {
-    if (refusal == ErrorCode.OK) {
-      refusal = region.generations().verifyAfter(regionOffset, length, generation);
-    }
-    if (refusal == ErrorCode.OK) {
-      begin(0);
-      end(ErrorCode.OK, 0);
-    } else {
-      fail(refusal, describeRefusal());
-    }
-    boolean large = length > LARGEST_COPIED_READ;
-    length = 0;
-    refusal = ErrorCode.OK;
-    if (large) {
-      // The client need not wait for what follows.
-      flush();
-    }
-  }
-
-  private String describeRefusal() {
-    String what = length + " bytes of generation " + generation;
-    return switch (refusal) {
-      case INVALID_ARGUMENT -> what + ", which no namenode gives out";
-      case NO_SPACE -> what + ", which the file system of datanode " + server.uuid() + " lacks";
-      case SPACE_PINNED -> what + ", where an older write stands still";
-      default -> what;
-    };
-  }
-
-  /** Finds the region of a request and checks that the bytes lie in it. */
-  private ErrorCode locate(int index, long offset, int bytes) {
-    RegionMemory found = server.region(index);
-    if (found == null || !found.contains(offset, bytes)) {
-      return ErrorCode.OUT_OF_RANGE;
-    }
-    if (found != region) {
-      region = found;
-      regionView = found.data().duplicate();
-    }
-    regionOffset = (int) offset;
-    return ErrorCode.OK;
-  }
-
-  private String describe(int index, long offset, int bytes) {
-    return bytes + " bytes at " + offset + " of region " + index + ", generation " + generation;
-  }
-
-  /** Makes room for a frame; gives where its body begins in the answers. */
-  private int begin(int bodyLength) {
-    int needed = Frame.HEADER_LENGTH + bodyLength;
-    if (out != null && out.room() < needed) {
-      handOver();
-    }
-    if (out == null) {
-      out = loop.take(needed);
-    }
-    return out.length() + Frame.HEADER_LENGTH;
-  }
-
   private void end(ErrorCode code, int bodyLength) {
-    int frameLength = Frame.HEADER_LENGTH + bodyLength;
-    Frame.write(
-        out.bytes(), out.length(), frameLength, code.number(), Frame.KIND_RESPONSE, correlationId);
-    out.add(frameLength);
+    output.end(code, bodyLength, correlationId);
   }
 
   private void fail(ErrorCode code, String detail) {
-    byte[] text = detail.getBytes(StandardCharsets.UTF_8);
-    int textLength = Math.min(text.length, Frame.MAX_DETAIL_LENGTH);
-    int body = begin(textLength);
-    out.bytes().put(body, text, 0, textLength);
-    end(code, textLength);
-  }
-
-  /** Gives the answers to the channel, which sends them with the next flush. */
-  private void handOver() {
-    DataAnswers answers = out;
-    out = null;
-    if (closed) {
-      loop.giveBack(answers);
-      return;
-    }
-    handedOver.addLast(answers);
-    context.write(answers.toSend(), context.voidPromise());
-    unflushedBytes += answers.bytes().capacity();
-    if (unflushedBytes > MOST_UNFLUSHED) {
-      // So that what the peer does not take is known while answers are made.
-      flushNow();
-    }
-  }
-
-  private void flush() {
-    if (out != null && !closed) {
-      handOver();
-      context.flush();
-    }
-    unflushedBytes = 0;
-    giveBack();
-  }
-
-  private void flushNow() {
-    unflushedBytes = 0;
-    context.flush();
-    giveBack();
-  }
-
-  /** What the socket has taken is used again. */
-  private void giveBack() {
-    while (!handedOver.isEmpty() && handedOver.peekFirst().isUnshared()) {
-      loop.giveBack(handedOver.pollFirst());
-    }
-    countHeld();
-  }
-
-  /** Tells the loop what is held for the peer. */
-  private void countHeld() {
-    long now = 0;
-    for (DataAnswers answers : handedOver) {
-      now += answers.bytes().capacity();
-    }
-    long change = now - heldBytes;
-    if (change != 0) {
-      heldBytes = now;
-      loop.held().count(this, now, change);
-    }
-  }
-
-  /** The data of a large read; tells when the channel is done with them. */
-  private final class Payload extends Window {
-    @Override
-    public boolean release() {
-      boolean freed = super.release();
-      if (isIdle()) {
-        dataSent();
-      }
-      return freed;
-    }
+    output.fail(code, detail, correlationId);
   }
 }

@@ -2,7 +2,7 @@
 package io.crail.storage.tcp;
 
 import io.crail.rpc.netty.HeldMemory;
-import io.crail.storage.Hazard;
+import io.crail.storage.region.Hazard;
 import java.util.ArrayList;
 import java.util.List;
 

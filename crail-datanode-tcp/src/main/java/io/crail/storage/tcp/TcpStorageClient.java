@@ -11,18 +11,20 @@ import io.crail.storage.StorageEndpoint;
 final class TcpStorageClient implements StorageClient {
   private final NettyClientLoop loop;
   private final Configuration configuration;
+  private final long clientId;
 
-  TcpStorageClient(NettyClientLoop loop, Configuration configuration) {
+  TcpStorageClient(NettyClientLoop loop, Configuration configuration, long clientId) {
     this.loop = loop;
     this.configuration = configuration;
+    this.clientId = clientId;
   }
 
   @Override
   public StorageEndpoint connect(DatanodeDescription datanode) {
     return new TcpStorageEndpoint(
         loop,
-        datanode.address(),
-        datanode.uuid(),
+        datanode,
+        clientId,
         configuration.get(TcpStorageKeys.QUEUE_DEPTH),
         configuration.get(TcpStorageKeys.CONNECT_TIMEOUT).toNanos());
   }

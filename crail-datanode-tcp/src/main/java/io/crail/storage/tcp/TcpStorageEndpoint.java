@@ -4,13 +4,12 @@ package io.crail.storage.tcp;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.netty.Dialer;
 import io.crail.rpc.netty.NettyClientLoop;
-import io.crail.storage.NetworkEndpoint;
+import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Transfer;
-import io.crail.storage.TransferQueue;
+import io.crail.storage.network.NetworkEndpoint;
+import io.crail.storage.network.TransferQueue;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
-import java.net.InetSocketAddress;
-import java.util.UUID;
 
 /**
  * A datanode of the TCP tier as a client reaches it. That a transfer may be sent twice holds in the
@@ -21,29 +20,26 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
   private static final int MAX_REPEATS = 1;
 
   private final NettyClientLoop netty;
-  private final UUID uuid;
+  private final long clientId;
   private final int depth;
-  private final long connectTimeoutNanos;
 
   private Dial dial;
   private ClientDataConnection connection;
-  private long connectDeadlineNanos;
 
   TcpStorageEndpoint(
       NettyClientLoop loop,
-      InetSocketAddress address,
-      UUID uuid,
+      DatanodeDescription datanode,
+      long clientId,
       int depth,
       long connectTimeoutNanos) {
-    super(loop, address, MAX_REPEATS);
+    super(loop, datanode, connectTimeoutNanos, MAX_REPEATS);
     this.netty = loop;
-    this.uuid = uuid;
+    this.clientId = clientId;
     this.depth = depth;
-    this.connectTimeoutNanos = connectTimeoutNanos;
   }
 
-  UUID uuid() {
-    return uuid;
+  long clientId() {
+    return clientId;
   }
 
   int depth() {
@@ -53,11 +49,6 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
   /** Bytes will come soon: whoever waits for them asks first. In the loop. */
   void expect() {
     netty.expect();
-  }
-
-  @Override
-  public boolean takesAnyMemory() {
-    return true;
   }
 
   @Override
@@ -91,12 +82,11 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
   }
 
   @Override
-  protected void connect() {
-    connectDeadlineNanos = netty.clock().nanoTime() + connectTimeoutNanos;
+  protected void connect(long deadlineNanos) {
     dial = new Dial();
     netty.connect(
         address(),
-        connectDeadlineNanos,
+        deadlineNanos,
         new ChannelInitializer<>() {
           @Override
           protected void initChannel(Channel channel) {
@@ -135,23 +125,20 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
     }
   }
 
-  /** The datanode has refused the handshake; another attempt would end the same way. */
+  /** The datanode has refused the handshake. */
   void refused(ClientDataConnection opened, CrailException cause) {
     if (opened == connection) {
       abandonConnection();
-      refused(cause);
+      helloRefused(cause.code(), cause.getMessage());
     }
   }
 
   /** A connection is gone. */
   void lost(ClientDataConnection gone, String cause) {
-    if (gone == connection) {
-      lost(cause);
+    if (gone != connection) {
+      return;
     }
-  }
-
-  private void lost(String cause) {
-    boolean useful = connection != null && connection.hasAnswered();
+    boolean useful = gone.hasAnswered();
     TransferQueue<TcpTransfer> inFlight = abandonConnection();
     TransferQueue<TcpTransfer> hopeless = takeHopeless(inFlight);
     connectionLost(cause, useful, inFlight, hopeless);
@@ -172,10 +159,6 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
 
   @Override
   protected void watch(long nowNanos) {
-    if (isReady()) {
-      connection.expire(nowNanos);
-    } else if (nowNanos - connectDeadlineNanos >= 0) {
-      lost("no handshake in time");
-    }
+    connection.expire(nowNanos);
   }
 }

@@ -5,7 +5,8 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
-import io.crail.storage.TierKeys;
+import io.crail.storage.host.HostKeys;
+import io.crail.storage.host.TierKeys;
 import java.time.Duration;
 import java.util.List;
 
@@ -42,10 +43,8 @@ public final class TcpStorageKeys implements ConfigKeys {
 
   /** The parent of a datanode's directory. */
   public static final ConfigKey<String> DATA_PATH =
-      ConfigKey.of(
-          "crail.storage.tcp.datapath",
-          ConfigType.STRING,
-          "",
+      TierKeys.dataPath(
+          TcpStorageTier.NAME,
           "Directory under which a datanode makes a directory for its regions; empty: one of the"
               + " user's under /dev/shm, or under the directory for temporary files on systems"
               + " without.");
@@ -79,6 +78,10 @@ public final class TcpStorageKeys implements ConfigKeys {
               "Event loops of a datanode, each with its own connections; 0 means one per"
                   + " processor.")
           .between(0, 1024);
+
+  /** Those by which a datanode lends memory of its host. */
+  static final HostKeys HOST =
+      new HostKeys(TcpStorageTier.NAME, INTERFACE, PORT, STORAGE_LIMIT, ALLOCATION_SIZE, DATA_PATH);
 
   /** The most connections of a datanode. */
   public static final ConfigKey<Integer> CONNECTION_LIMIT =

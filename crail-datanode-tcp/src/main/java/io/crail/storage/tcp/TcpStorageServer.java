@@ -5,20 +5,15 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.Configuration;
-import io.crail.protocol.ClusterKeys;
-import io.crail.protocol.part.Extent;
-import io.crail.protocol.part.Region;
+import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.netty.HeldMemory;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
-import io.crail.storage.DataPath;
-import io.crail.storage.Hazard;
-import io.crail.storage.HazardTable;
-import io.crail.storage.LocalHost;
-import io.crail.storage.RegionDirectory;
-import io.crail.storage.RegionMemory;
-import io.crail.storage.RegionPlan;
-import io.crail.storage.StorageServer;
+import io.crail.storage.host.HostedRegions;
+import io.crail.storage.host.HostedServer;
+import io.crail.storage.region.Hazard;
+import io.crail.storage.region.RegionDirectory;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
@@ -29,15 +24,9 @@ import io.netty.channel.uring.IoUringSocketChannel;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
@@ -47,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * The server part of the TCP tier: regions in mapped files or anonymous memory, and event loops
  * that each own a disjoint set of connections. Started and closed by one thread.
  */
-class TcpStorageServer implements StorageServer {
+class TcpStorageServer extends HostedServer {
   private static final Logger LOG = LoggerFactory.getLogger(TcpStorageServer.class);
   private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
   private static final long LONGEST_SWEEP_MILLIS = 500;
@@ -55,8 +44,6 @@ class TcpStorageServer implements StorageServer {
   /** Owner of the slots of this process; those of others are random. */
   private static final long OWN_THREADS = 1;
 
-  private final Configuration configuration;
-  private final DataPath dataPath;
   private final RateLimitedLog droppedLog = new RateLimitedLog(LOG, Clock.SYSTEM);
   private final ChannelGroup channels =
       new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true);
@@ -66,18 +53,12 @@ class TcpStorageServer implements StorageServer {
   private final long handshakeTimeoutNanos;
   private final long stallTimeoutNanos;
   private final Map<EventExecutor, DatanodeLoop> loops = new IdentityHashMap<>();
-  private UUID uuid;
-  private List<RegionMemory> regions = List.of();
-  private RegionDirectory directory;
-  private HazardTable hazards;
   private NettyTransport transport;
   private EventLoopGroup group;
   private Channel listener;
-  private boolean closed;
 
   TcpStorageServer(Configuration configuration) {
-    this.configuration = configuration;
-    this.dataPath = DataPath.of(configuration.get(TcpStorageKeys.DATA_PATH));
+    super(TcpStorageKeys.HOST, configuration);
     this.connectionLimit = configuration.get(TcpStorageKeys.CONNECTION_LIMIT);
     this.writeTimeoutNanos = configuration.get(TcpStorageKeys.WRITE_TIMEOUT).toNanos();
     this.handshakeTimeoutNanos = configuration.get(NettyKeys.HANDSHAKE_TIMEOUT).toNanos();
@@ -85,60 +66,25 @@ class TcpStorageServer implements StorageServer {
   }
 
   @Override
-  public void start(UUID newUuid) throws IOException {
-    uuid = newUuid;
-    boolean started = false;
-    try {
-      List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
-      InetAddress host = LocalHost.address(configuration.get(TcpStorageKeys.INTERFACE), namenodes);
-      makeRegions(namenodes.size());
-      listen(new InetSocketAddress(host, configuration.get(TcpStorageKeys.PORT)));
-      started = true;
-    } finally {
-      if (!started) {
-        close();
-      }
-    }
+  protected HostedRegions place() {
+    Configuration configuration = configuration();
+    return configuration.get(TcpStorageKeys.MEMORY) == TcpStorageKeys.Memory.ANONYMOUS
+        ? HostedRegions.anonymous()
+        : HostedRegions.inFiles(
+            configuration.get(TcpStorageKeys.DATA_PATH),
+            configuration.get(TcpStorageKeys.PREALLOCATE));
   }
 
-  private void makeRegions(int namenodes) throws IOException {
-    List<Integer> lengths =
-        new RegionPlan(TcpStorageKeys.STORAGE_LIMIT, TcpStorageKeys.ALLOCATION_SIZE)
-            .lengths(configuration, namenodes, Extent.MIN_LENGTH);
-    if (configuration.get(TcpStorageKeys.MEMORY) == TcpStorageKeys.Memory.FILE) {
-      directory =
-          RegionDirectory.create(
-              dataPath.path(), uuid, lengths, configuration.get(TcpStorageKeys.PREALLOCATE));
-      regions = directory.regions();
-      hazards = directory.hazards();
-      return;
-    }
-    hazards = HazardTable.anonymous();
-    List<RegionMemory> anonymous = new ArrayList<>();
-    try {
-      for (int i = 0; i < lengths.size(); i++) {
-        anonymous.add(RegionMemory.anonymous(i, lengths.get(i), hazards));
-      }
-    } catch (OutOfMemoryError e) {
-      throw new IOException(
-          "no direct memory for "
-              + lengths.size()
-              + " regions of "
-              + lengths.get(0)
-              + " bytes; see -XX:MaxDirectMemorySize",
-          e);
-    }
-    regions = List.copyOf(anonymous);
-  }
-
-  private void listen(InetSocketAddress address) throws IOException {
+  @Override
+  protected void serve(InetSocketAddress address) throws IOException {
+    Configuration configuration = configuration();
     transport = new NettyTransport(configuration);
     int cores = configuration.get(TcpStorageKeys.CORES);
     int loopCount = cores == 0 ? Runtime.getRuntime().availableProcessors() : cores;
     group = transport.newEventLoops("storage", loopCount);
     long mostHeld = transport.heldLimit(loopCount);
     for (EventExecutor executor : group) {
-      Hazard hazard = hazards.claim(OWN_THREADS);
+      Hazard hazard = hosted().hazards().claim(OWN_THREADS);
       if (hazard == null) {
         throw new IOException(
             "'" + TcpStorageKeys.CORES.name() + "' is " + cores + ", more than threads that write");
@@ -172,13 +118,9 @@ class TcpStorageServer implements StorageServer {
         (executor, loop) ->
             executor.scheduleWithFixedDelay(
                 loop::sweep, sweepMillis, sweepMillis, TimeUnit.MILLISECONDS));
-    if (directory != null) {
-      // In an event loop, so that a heart that beats also means that somebody serves.
-      group
-          .next()
-          .scheduleAtFixedRate(
-              directory::beat, 0, RegionDirectory.BEAT_MILLIS, TimeUnit.MILLISECONDS);
-    }
+    group
+        .next()
+        .scheduleAtFixedRate(hosted()::beat, 0, RegionDirectory.BEAT_MILLIS, TimeUnit.MILLISECONDS);
   }
 
   private void accepted(Channel channel) {
@@ -206,20 +148,6 @@ class TcpStorageServer implements StorageServer {
   /** What the connections of an event loop share; only for its thread. */
   DatanodeLoop loop(EventExecutor executor) {
     return loops.get(executor);
-  }
-
-  UUID uuid() {
-    return uuid;
-  }
-
-  /** Who is in the middle of a write to the regions. */
-  HazardTable hazards() {
-    return hazards;
-  }
-
-  /** Region {@code index}, or null when there is none. */
-  RegionMemory region(int index) {
-    return index >= 0 && index < regions.size() ? regions.get(index) : null;
   }
 
   long writeTimeoutNanos() {
@@ -277,33 +205,17 @@ class TcpStorageServer implements StorageServer {
   }
 
   @Override
-  public List<Region> regions() {
-    return regions.stream()
-        .map(region -> new Region(region.index(), region.length(), 0, 0))
-        .toList();
-  }
-
-  @Override
-  public boolean checksGeneration() {
-    return true;
+  public TierTraits traits() {
+    return TierTraits.ofMemory(FenceKind.GENERATION, true, hosted().mappablePath());
   }
 
   @Override
   public Fence fence(int region) {
-    return new Fence(regions.get(region).generations().fence(), regions().get(region));
+    return new Fence(hosted().get(region).generations().fence(), regions().get(region));
   }
 
   @Override
-  public Optional<Path> directory() {
-    return Optional.ofNullable(directory).flatMap(RegionDirectory::mappablePath);
-  }
-
-  @Override
-  public void close() {
-    if (closed) {
-      return;
-    }
-    closed = true;
+  protected void stop() {
     if (listener != null) {
       listener.close().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS);
     }
@@ -322,12 +234,6 @@ class TcpStorageServer implements StorageServer {
     }
     if (transport != null) {
       transport.close();
-    }
-    // Whoever keeps a closed server keeps no memory with it.
-    regions = List.of();
-    if (directory != null) {
-      directory.close();
-      dataPath.removeUnused();
     }
   }
 }

@@ -25,13 +25,13 @@ public final class TcpStorageTier implements StorageTier {
 
   @Override
   public StorageServer createServer(Configuration configuration, List<String> arguments) {
-    return new TcpStorageServer(TcpStorageArguments.apply(configuration, arguments));
+    return new TcpStorageServer(TcpStorageKeys.HOST.arguments().apply(configuration, arguments));
   }
 
   @Override
   public StorageClient createClient(StorageClient.Context context) throws CrailException {
     if (context.loop() instanceof NettyClientLoop loop) {
-      return new TcpStorageClient(loop, context.configuration());
+      return new TcpStorageClient(loop, context.configuration(), context.clientId());
     }
     throw ErrorCode.UNSUPPORTED.exception(
         "tier tcp needs metadata over TCP, whose loop its connections share");

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.rpc.netty.HeldMemory;
-import io.crail.storage.HazardTable;
+import io.crail.storage.region.HazardTable;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;

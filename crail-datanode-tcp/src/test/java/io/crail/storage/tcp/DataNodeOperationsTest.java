@@ -4,9 +4,11 @@ package io.crail.storage.tcp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.crail.common.error.CrailProtocolException;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.codec.Codec;
+import io.crail.storage.network.DataHello;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HexFormat;
@@ -30,10 +32,14 @@ class DataNodeOperationsTest {
   void messagesHaveTheirGoldenBytes() throws Exception {
     check(
         DataHello.Request.CODEC,
-        new DataHello.Request(DataHello.MAGIC, 1, 2, ID),
+        new DataHello.Request(DataHello.MAGIC, 258, ID, 3),
         0,
-        "4352444e" + "01" + "02" + "8877665544332211" + "00ffeeddccbbaa99");
-    check(DataHello.Response.CODEC, new DataHello.Response(1, 5000), 0, "01" + "88130000");
+        "4352444e" + "02010000" + "8877665544332211" + "00ffeeddccbbaa99" + "0300000000000000");
+    check(
+        DataHello.Response.CODEC,
+        new DataHello.Response(DataHello.MAGIC, 258, 26),
+        0,
+        "4352444e" + "02010000" + "1a000000");
     check(
         ReadData.Request.CODEC,
         new ReadData.Request(3, 4096, 1L << 33, -2),
@@ -60,7 +66,9 @@ class DataNodeOperationsTest {
     for (int wrong = 0; wrong <= length + 1; wrong++) {
       int tried = wrong;
       if (wrong != length) {
-        assertThrows(CrailProtocolException.class, () -> codec.decode(bytes, 0, tried));
+        CrailException refused =
+            assertThrows(CrailException.class, () -> codec.decode(bytes, 0, tried));
+        assertEquals(ErrorCode.PROTOCOL, refused.code());
       }
     }
   }

@@ -12,7 +12,7 @@ import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.part.Generation;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.NettyKeys;
-import io.crail.storage.Hazard;
+import io.crail.storage.region.Hazard;
 import io.netty.channel.uring.IoUring;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -431,7 +431,7 @@ class DatanodeConnectionTest {
   @Test
   void whereAnOlderWriteStandsStillNobodyElseWrites() throws IOException {
     byte[] data = randomBytes(8 << 10);
-    Hazard stopped = server.hazards().claim(99);
+    Hazard stopped = server.hosted().hazards().claim(99);
     stopped.announce(0, 4 << 10, 1, 50);
     try (RawClient client = connect().greet(uuid)) {
       client.send(RawClient.write(1, 0, 0, data, 51));
@@ -473,7 +473,7 @@ class DatanodeConnectionTest {
                 .set(TcpStorageKeys.ALLOCATION_SIZE, 1 << 20)
                 .build());
     inFiles.start(UUID.randomUUID());
-    java.io.File parent = inFiles.directory().orElseThrow().getParent().toFile();
+    java.io.File parent = new java.io.File(inFiles.traits().directory().toString()).getParentFile();
     assertTrue(parent.isDirectory());
     inFiles.close();
     String[] left = parent.list();
@@ -482,7 +482,7 @@ class DatanodeConnectionTest {
 
   private void awaitGeneration(long generation) {
     long end = System.nanoTime() + PATIENCE_NANOS;
-    while (server.region(0).generations().generation(0) != generation) {
+    while (server.hosted().get(0).generations().generation(0) != generation) {
       assertTrue(System.nanoTime() < end, "the write never began");
       Thread.onSpinWait();
     }

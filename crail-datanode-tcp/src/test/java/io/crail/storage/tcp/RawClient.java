@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
+import io.crail.storage.network.DataHello;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -43,10 +44,7 @@ final class RawClient implements AutoCloseable {
   static ByteBuffer hello(UUID uuid) {
     ByteBuffer frame =
         frame(DataNodeOperations.HELLO.number(), 0, DataHello.Request.LAYOUT.fixedLength());
-    DataHello.Request.CODEC.encode(
-        new DataHello.Request(DataHello.MAGIC, Frame.VERSION, Frame.VERSION, uuid),
-        frame,
-        Frame.HEADER_LENGTH);
+    DataHello.Request.CODEC.encode(DataHello.request(uuid, 1), frame, Frame.HEADER_LENGTH);
     return frame;
   }
 

@@ -3,6 +3,7 @@ package io.crail.storage.tcp;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
+import io.crail.storage.network.DataHello;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -71,9 +72,7 @@ final class ScriptedDatanode implements AutoCloseable {
     /** Answers the handshake. */
     void greet() throws IOException {
       take();
-      ByteBuffer body = ByteBuffer.allocate(5).order(ByteOrder.LITTLE_ENDIAN);
-      DataHello.Response.CODEC.encode(new DataHello.Response(1, 5000), body, 0);
-      answer(0, ErrorCode.OK, body.array());
+      answer(0, ErrorCode.OK, DataHello.responseBytes(ErrorCode.OK).array());
     }
 
     /** Answers reads and writes until the end, every byte being {@code value}. */

@@ -21,14 +21,15 @@ class TcpStorageArgumentsTest {
             .set(TcpStorageKeys.PREALLOCATE, true)
             .build();
     Configuration after =
-        TcpStorageArguments.apply(
-            before, List.of("-p", "0", "-d", "/data", "-s", "64m", "-i", "::1"));
+        TcpStorageKeys.HOST
+            .arguments()
+            .apply(before, List.of("-p", "0", "-d", "/data", "-s", "64m", "-i", "::1"));
     assertEquals(0, after.get(TcpStorageKeys.PORT));
     assertEquals("/data", after.get(TcpStorageKeys.DATA_PATH));
     assertEquals(64L << 20, after.get(TcpStorageKeys.STORAGE_LIMIT));
     assertEquals("::1", after.get(TcpStorageKeys.INTERFACE));
     assertTrue(after.get(TcpStorageKeys.PREALLOCATE));
-    assertEquals(before, TcpStorageArguments.apply(before, List.of()));
+    assertEquals(before, TcpStorageKeys.HOST.arguments().apply(before, List.of()));
   }
 
   @Test
@@ -44,7 +45,9 @@ class TcpStorageArgumentsTest {
 
   private static void refuses(List<String> arguments, String part) {
     ConfigException refusal =
-        assertThrows(ConfigException.class, () -> TcpStorageArguments.apply(DEFAULTS, arguments));
+        assertThrows(
+            ConfigException.class,
+            () -> TcpStorageKeys.HOST.arguments().apply(DEFAULTS, arguments));
     assertTrue(refusal.getMessage().contains(part), refusal.getMessage());
   }
 }

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.NettyTransport;
@@ -72,7 +74,13 @@ class TcpStorageEndpointTest {
         new TcpStorageTier().createClient(new StorageClient.Context(values, transport, loop, 1));
     StorageEndpoint endpoint =
         client.connect(
-            new DatanodeDescription(UUID.randomUUID(), "tcp", address, 0, true, "", Map.of()));
+            new DatanodeDescription(
+                UUID.randomUUID(),
+                "tcp",
+                address,
+                0,
+                TierTraits.ofMemory(FenceKind.GENERATION, true, ""),
+                Map.of()));
     open.add(endpoint);
     return endpoint;
   }

@@ -23,6 +23,7 @@ import io.crail.protocol.node.ListNodes;
 import io.crail.protocol.node.Locations;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.node.Names;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.RenewLeases;
@@ -49,6 +50,7 @@ final class Lies {
   private static final Map<Operation<?, ?>, Class<? extends Record>> REQUESTS =
       Map.ofEntries(
           Map.entry(NameNodeOperations.CREATE, Create.Request.class),
+          Map.entry(NameNodeOperations.PUT, Put.Request.class),
           Map.entry(NameNodeOperations.LOOKUP, Lookup.Request.class),
           Map.entry(NameNodeOperations.SET_SIZE, SetSize.Request.class),
           Map.entry(NameNodeOperations.REMOVE, Remove.Request.class),

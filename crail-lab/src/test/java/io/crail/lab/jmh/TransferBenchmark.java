@@ -3,23 +3,18 @@ package io.crail.lab.jmh;
 
 import io.crail.common.config.Configuration;
 import io.crail.protocol.part.Extent;
-import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import io.crail.storage.DatanodeDescription;
-import io.crail.storage.MappedEndpoint;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
 import io.crail.storage.Transfer;
-import java.net.InetSocketAddress;
+import io.crail.storage.mapped.MappedEndpoint;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -102,17 +97,7 @@ public class TransferBenchmark {
   }
 
   private DatanodeDescription describe(UUID uuid) {
-    Map<Integer, Region> regions = new LinkedHashMap<>();
-    server.regions().forEach(region -> regions.put(region.index(), region));
-    InetSocketAddress address = server.address();
-    return new DatanodeDescription(
-        uuid,
-        "tcp",
-        InetSocketAddress.createUnresolved(address.getHostString(), address.getPort()),
-        0,
-        server.checksGeneration(),
-        server.directory().map(Path::toString).orElse(""),
-        regions);
+    return DatanodeDescription.of(uuid, "tcp", server.address(), 0, server);
   }
 
   /** Closes everything. */

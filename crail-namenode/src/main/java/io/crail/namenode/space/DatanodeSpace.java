@@ -4,7 +4,7 @@ package io.crail.namenode.space;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.RegisterDatanode;
-import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Generation;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
@@ -58,16 +58,10 @@ public final class DatanodeSpace {
   private final int host;
   private final RegisterDatanode.Request description;
   private final int blockSize;
-  private final int maxOrder;
   private final Map<Integer, RegionSpace> regions = new TreeMap<>();
   // Regions of which no space is given out yet.
   private final Set<RegionSpace> resting = new HashSet<>();
-  // The other regions.
-  private RegionSpace[] regionArray = {};
-  // The regions before this one have no free block.
-  private int firstFreeRegion;
-  // By the order plus one of the largest free piece.
-  private final SplitBlock[] splitBlocks;
+  private final FreePieces pieces;
   private final CutOffs cutOffs = new CutOffs();
 
   private volatile State state = State.ACTIVE;
@@ -75,7 +69,6 @@ public final class DatanodeSpace {
   private volatile long lastSeenNanos;
   private volatile boolean suspected;
   private volatile long free;
-  private long freeBlocks;
   private long used;
   private long waiting;
   // A part of what waits.
@@ -92,14 +85,8 @@ public final class DatanodeSpace {
     this.host = host;
     this.description = description;
     this.blockSize = blockSize;
-    this.maxOrder = order(blockSize);
-    this.splitBlocks = new SplitBlock[maxOrder + 1];
+    this.pieces = new FreePieces(blockSize);
     this.lastSeenNanos = nowNanos;
-  }
-
-  /** The order of an extent of {@code length} bytes: 0 for the smallest. */
-  private static int order(int length) {
-    return Integer.numberOfTrailingZeros(length / Extent.MIN_LENGTH);
   }
 
   int id() {
@@ -119,7 +106,12 @@ public final class DatanodeSpace {
   }
 
   boolean checksGeneration() {
-    return description.checksGeneration();
+    return description.traits().checksGeneration();
+  }
+
+  /** Whether the datanode ends what a client has begun, when it is told to. */
+  boolean cutsOff() {
+    return description.traits().fence() == FenceKind.CUT_OFF;
   }
 
   public State state() {
@@ -202,11 +194,11 @@ public final class DatanodeSpace {
    */
   public synchronized Accounts accounts(boolean online) {
     long counted = state == State.ACTIVE && online ? free : 0;
-    return new Accounts(counted + used + waiting, counted, used, waiting, largest());
+    return new Accounts(counted + used + waiting, counted, used, waiting, pieces.largest());
   }
 
   public synchronized long freeBlocks() {
-    return freeBlocks;
+    return pieces.blocks();
   }
 
   public synchronized long totalBlocks() {
@@ -276,12 +268,7 @@ public final class DatanodeSpace {
     resting.remove(region);
     List<RegionSpace> awake = new ArrayList<>(regions.values());
     awake.removeAll(resting);
-    regionArray = awake.toArray(new RegionSpace[0]);
-    for (int i = 0; i < regionArray.length; i++) {
-      regionArray[i].position(i);
-    }
-    firstFreeRegion = 0;
-    freeBlocks += region.blocks();
+    pieces.add(awake.toArray(new RegionSpace[0]), region);
     waiting -= region.region().length();
     free += region.region().length();
   }
@@ -312,9 +299,6 @@ public final class DatanodeSpace {
         && b.address() < a.address() + a.length();
   }
 
-  /** A piece of space and the generation of those who get it. */
-  record Place(RegionSpace region, long regionOffset, int length, long generation) {}
-
   /**
    * Takes an extent.
    *
@@ -322,16 +306,16 @@ public final class DatanodeSpace {
    * @param orLess whether a smaller one will do when there is none of that length
    * @return null when there is none
    */
-  synchronized Place take(int length, boolean orLess) {
+  synchronized FreePieces.Place take(int length, boolean orLess) {
     if (state != State.ACTIVE || free == 0) {
       return null;
     }
-    int largest = largest();
+    int largest = pieces.largest();
     if (largest < length && !orLess) {
       return null;
     }
     int taken = Math.min(length, largest);
-    Place place = taken == blockSize ? takeBlock() : takePiece(order(taken));
+    FreePieces.Place place = pieces.take(taken);
     free -= taken;
     used += taken;
     return place;
@@ -340,7 +324,8 @@ public final class DatanodeSpace {
   /** Gives an extent back that belonged to a node. */
   synchronized void give(Allocation allocation) {
     used -= allocation.allocatedLength();
-    giveBack(allocation);
+    free += allocation.allocatedLength();
+    pieces.give(allocation);
   }
 
   /** Notes that an extent no longer belongs to a node but is not free yet. */
@@ -355,7 +340,7 @@ public final class DatanodeSpace {
     return state == State.ACTIVE
         && free - length >= capacity / SPARE_PART
         && lent + length <= capacity / LENT_PART
-        && largest() >= length;
+        && pieces.largest() >= length;
   }
 
   /**
@@ -363,11 +348,11 @@ public final class DatanodeSpace {
    *
    * @return null where little is free, or much is lent
    */
-  synchronized Place takeToLend(int length) {
+  synchronized FreePieces.Place takeToLend(int length) {
     if (!mayLend(length)) {
       return null;
     }
-    Place place = take(length, false);
+    FreePieces.Place place = take(length, false);
     used -= length;
     waiting += length;
     lent += length;
@@ -389,121 +374,8 @@ public final class DatanodeSpace {
   /** Gives an extent back that was waiting. */
   synchronized void giveAwaited(Allocation allocation) {
     waiting -= allocation.allocatedLength();
-    giveBack(allocation);
-  }
-
-  private int largest() {
-    if (freeBlocks > 0) {
-      return blockSize;
-    }
-    for (int i = splitBlocks.length - 1; i > 0; i--) {
-      if (splitBlocks[i] != null) {
-        return Extent.MIN_LENGTH << (i - 1);
-      }
-    }
-    return 0;
-  }
-
-  private Place takeBlock() {
-    RegionSpace region = regionWithFreeBlock();
-    freeBlocks--;
-    return new Place(
-        region, (long) region.takeBlock() * blockSize, blockSize, region.nextGeneration());
-  }
-
-  private Place takePiece(int order) {
-    SplitBlock block = null;
-    for (int i = order + 1; i < splitBlocks.length && block == null; i++) {
-      block = splitBlocks[i];
-    }
-    if (block == null) {
-      RegionSpace region = regionWithFreeBlock();
-      freeBlocks--;
-      block = new SplitBlock(region, region.takeBlock(), maxOrder);
-      region.split(block.block(), block);
-    } else {
-      unlink(block);
-    }
-    int unit = block.take(order);
-    link(block);
-    return new Place(
-        block.region(),
-        (long) block.block() * blockSize + (long) unit * Extent.MIN_LENGTH,
-        Extent.MIN_LENGTH << order,
-        block.region().nextGeneration());
-  }
-
-  private void giveBack(Allocation allocation) {
-    RegionSpace region = allocation.region();
-    int block = (int) (allocation.regionOffset() / blockSize);
     free += allocation.allocatedLength();
-    if (allocation.allocatedLength() == blockSize) {
-      giveBlock(region, block);
-      return;
-    }
-    SplitBlock split = region.split(block);
-    if (split == null) {
-      throw new AssertionError("block " + block + " is not split");
-    }
-    unlink(split);
-    int unit = (int) (allocation.regionOffset() % blockSize) / Extent.MIN_LENGTH;
-    split.give(unit, order(allocation.allocatedLength()));
-    if (split.isFree()) {
-      region.split(block, null);
-      giveBlock(region, block);
-    } else {
-      link(split);
-    }
-  }
-
-  private void giveBlock(RegionSpace region, int block) {
-    region.giveBlock(block);
-    freeBlocks++;
-    firstFreeRegion = Math.min(firstFreeRegion, region.position());
-  }
-
-  /**
-   * The first region with a free block: its memory is more likely to have been used before than
-   * that of the next, and memory that is used for the first time costs several times a copy.
-   */
-  private RegionSpace regionWithFreeBlock() {
-    while (firstFreeRegion < regionArray.length) {
-      if (regionArray[firstFreeRegion].freeBlocks() > 0) {
-        return regionArray[firstFreeRegion];
-      }
-      firstFreeRegion++;
-    }
-    throw new AssertionError("no free block, but " + freeBlocks + " were counted");
-  }
-
-  private void link(SplitBlock block) {
-    int largest = block.largest();
-    if (largest == 0) {
-      return;
-    }
-    SplitBlock head = splitBlocks[largest];
-    block.link(null, head);
-    if (head != null) {
-      head.link(block, head.next());
-    }
-    splitBlocks[largest] = block;
-  }
-
-  private void unlink(SplitBlock block) {
-    if (block.largest() == 0) {
-      return;
-    }
-    SplitBlock previous = block.previous();
-    SplitBlock next = block.next();
-    if (previous == null) {
-      splitBlocks[block.largest()] = next;
-    } else {
-      previous.link(previous.previous(), next);
-    }
-    if (next != null) {
-      next.link(previous, next.next());
-    }
-    block.link(null, null);
+    pieces.give(allocation);
   }
 
   /**
@@ -518,28 +390,19 @@ public final class DatanodeSpace {
           this + " has lent " + lent + " bytes, but " + expectedLent + " can be found");
     }
     long total = restingBytes();
-    long counted = 0;
-    long countedBlocks = 0;
     cutOffs.audit(audit);
-    for (RegionSpace region : regionArray) {
-      total += region.region().length();
-      counted += region.countFreeBytes(blockSize, Extent.MIN_LENGTH);
-      countedBlocks += region.freeBlocks();
-      region.auditFree(blockSize, audit);
-      audit.requireWhole(region);
+    for (RegionSpace region : regions.values()) {
+      total += resting.contains(region) ? 0 : region.region().length();
     }
-    if (counted != free || countedBlocks != freeBlocks || free + used + waiting != total) {
+    long counted = pieces.verify(audit);
+    if (counted != free || free + used + waiting != total) {
       throw new AssertionError(
           "datanode "
               + id
               + ": counted "
               + counted
-              + " free bytes in "
-              + countedBlocks
-              + " free blocks; the accounts say free "
+              + " free bytes; the accounts say free "
               + free
-              + ", free blocks "
-              + freeBlocks
               + ", used "
               + used
               + ", waiting "

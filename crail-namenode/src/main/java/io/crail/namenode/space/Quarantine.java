@@ -66,7 +66,7 @@ public final class Quarantine {
       return host;
     }
 
-    private boolean isFor(BlockStore.Purpose purpose) {
+    private boolean isFor(Allocator.Purpose purpose) {
       return storageClass == purpose.storageClass()
           && strict == purpose.strict()
           && host == purpose.host();
@@ -155,8 +155,7 @@ public final class Quarantine {
     if (rest.writer instanceof Grant) {
       datanode.lentNoMore(rest.extent);
     }
-    if (!datanode.checksGeneration()
-        && datanode.cutOffs().keep(rest.extent, rest.writer, nowNanos)) {
+    if (datanode.cutsOff() && datanode.cutOffs().keep(rest.extent, rest.writer, nowNanos)) {
       return false;
     }
     datanode.giveAwaited(rest.extent);
@@ -197,7 +196,7 @@ public final class Quarantine {
   synchronized Allocation take(
       long grant,
       long token,
-      BlockStore.Purpose purpose,
+      Allocator.Purpose purpose,
       long bytes,
       long nowNanos,
       long offlineNanos) {

@@ -5,7 +5,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 
 /**
  * Takes removed subtrees apart, a bounded piece at a time, so that removing a million nodes holds
@@ -18,18 +17,10 @@ final class Dismantler {
   // Held for one batch at a time, and fair, so that who needs space gets a turn soon.
   private final ReentrantLock working = new ReentrantLock(true);
   private final ArrayDeque<Container> doomed = new ArrayDeque<>();
-  private final Consumer<Node> forget;
-  private final Consumer<Node> destroy;
+  private final Tree tree;
 
-  /**
-   * Creates a dismantler without work.
-   *
-   * @param forget takes a node out of the tables, under its container's monitor
-   * @param destroy frees what a node with bytes has
-   */
-  Dismantler(Consumer<Node> forget, Consumer<Node> destroy) {
-    this.forget = forget;
-    this.destroy = destroy;
+  Dismantler(Tree tree) {
+    this.tree = tree;
   }
 
   /** Takes charge of a container that was marked as removed. */
@@ -78,7 +69,7 @@ final class Dismantler {
     synchronized (container) {
       while (batch.size() < BATCH && container.childCount() > 0) {
         Node child = container.removeLast();
-        forget.accept(child);
+        tree.forget(child);
         batch.add(child);
       }
       empty = container.childCount() == 0;
@@ -90,7 +81,7 @@ final class Dismantler {
     }
     for (Node child : batch) {
       if (!(child instanceof Container)) {
-        destroy.accept(child);
+        tree.destroy(child);
       } else if (markRemoved((Container) child)) {
         add((Container) child);
       }

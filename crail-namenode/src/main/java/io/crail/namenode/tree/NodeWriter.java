@@ -4,21 +4,18 @@ package io.crail.namenode.tree;
 import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.namenode.lease.ClientLeases;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.AllocationList;
-import io.crail.namenode.space.BlockStore;
+import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.MovingBytes;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.SmallBytes;
-import io.crail.namenode.space.SmallValues;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.AcquireLease;
-import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetSize;
@@ -26,9 +23,6 @@ import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
 
 /**
@@ -37,250 +31,17 @@ import java.util.function.Consumer;
  * Thread-safe.
  */
 public final class NodeWriter {
-  private final BlockStore store;
+  private final Allocator allocator;
+  private final NodeStorage storage;
   private final LeaseTable<Node> leases;
-  private final SmallValues smallValues;
   private final Clock clock;
 
-  /** For taking all space that is needed: beside others, or alone. */
-  private final ReadWriteLock allOrNothing = new ReentrantReadWriteLock();
-
   public NodeWriter(
-      BlockStore store, LeaseTable<Node> leases, SmallValues smallValues, Clock clock) {
-    this.store = store;
+      Allocator allocator, NodeStorage storage, LeaseTable<Node> leases, Clock clock) {
+    this.allocator = allocator;
+    this.storage = storage;
     this.leases = leases;
-    this.smallValues = smallValues;
     this.clock = clock;
-  }
-
-  /** Checks what a node is to be created with. */
-  void prepare(Create.Request request) throws CrailException {
-    int length = request.value().length();
-    if (length > 0 && request.type() != NodeType.KEYVALUE) {
-      throw ErrorCode.INVALID_ARGUMENT.exception(
-          request.path() + ": a value is for a key-value, not for a " + request.type());
-    }
-    if (request.needed() && (request.token() == 0 || request.type().isContainer())) {
-      throw ErrorCode.INVALID_ARGUMENT.exception(
-          request.path() + ": space is needed by somebody with a write lease");
-    }
-    Create.Ahead ahead = request.ahead();
-    if (ahead.bytes() < 0
-        || (ahead.grant() != 0
-            && (request.type() != NodeType.KEYVALUE
-                || request.wanted() <= 0
-                || length > 0
-                || (request.token() == 0 && !ahead.written())))) {
-      throw ErrorCode.INVALID_ARGUMENT.exception(
-          request.path()
-              + ": space given ahead for "
-              + request.wanted()
-              + " bytes of a "
-              + request.type()
-              + ", and "
-              + ahead.bytes()
-              + " to come");
-    }
-  }
-
-  /**
-   * Gives a new node what it is created with: the small value; or the space where its bytes lie
-   * already; or the write lease, and the space that its writer needs or is writing to. Before
-   * anybody finds the node, in its parent's monitor, so that the order in which nodes come under a
-   * name is that in which this is decided.
-   *
-   * @param old the node in whose place it comes, which is destroyed then, or null
-   * @throws CrailException with {@link ErrorCode#NO_SPACE} and others; then nothing was taken, but
-   *     space that was given ahead may be there no longer
-   */
-  public void equip(Node node, Create.Request request, Node old, long clientId)
-      throws CrailException {
-    int length = request.value().length();
-    if (length > 0 && takeSmall(length, old)) {
-      node.space(new SmallBytes(request.value().bytes()));
-      return;
-    }
-    Allocation granted = request.ahead().grant() == 0 ? null : takeGranted(node, request);
-    if (granted != null && request.ahead().written()) {
-      granted.commit(request.wanted());
-      node.space(granted);
-      return;
-    }
-    if (granted != null) {
-      equipForWriter(node, request, granted, clientId);
-      return;
-    }
-    if (request.token() == 0) {
-      if (length > 0) {
-        throw smallValues.refusal(request.path(), length);
-      }
-      return;
-    }
-    if (request.type().isContainer()) {
-      return;
-    }
-    NodeSpace space = request.needed() ? allocateAll(node, request, leases.of(clientId)) : null;
-    try {
-      synchronized (node) {
-        node.lease(leases.grant(node, clientId, request.token()));
-        node.space(space);
-        beginPut(node, request);
-      }
-    } catch (CrailException e) {
-      giveBackExtents(space);
-      throw e;
-    }
-  }
-
-  private static BlockStore.Purpose purpose(Node node, ClientLeases<Node> client) {
-    return new BlockStore.Purpose(node.storageClass(), node.isStrict(), node.host(), client);
-  }
-
-  /** Takes the extent that was given for the bytes of a new node; null when that is gone. */
-  private Allocation takeGranted(Node node, Create.Request request) {
-    Create.Ahead ahead = request.ahead();
-    return store.takeGranted(ahead.grant(), ahead.token(), purpose(node, null), request.wanted());
-  }
-
-  /** Gives a new node the extent that its bytes are on their way to, and the write lease. */
-  private void equipForWriter(Node node, Create.Request request, Allocation extent, long clientId)
-      throws CrailException {
-    try {
-      synchronized (node) {
-        WriteLease<Node> lease = leases.grant(node, clientId, request.token());
-        // Other than space that a create brings, this may be written to before anybody asks.
-        lease.spaceInUse();
-        node.lease(lease);
-        node.space(extent);
-        beginPut(node, request);
-      }
-    } catch (CrailException e) {
-      // Whoever has it may write to it until then, as before.
-      store.releaseGranted(extent, new Quarantine.Writer(node.id(), request.token(), clientId));
-      throw e;
-    }
-  }
-
-  /** Who needs space for all bytes of a value puts it as a whole. */
-  private static void beginPut(Node node, Create.Request request) {
-    if (request.needed() && request.wanted() > 0 && request.type() == NodeType.KEYVALUE) {
-      node.beginPut();
-    }
-  }
-
-  /**
-   * Takes an extent for the next value that is put as a node was.
-   *
-   * @param id names it, and no node
-   * @param token whose it is
-   * @param clientId who may write to it
-   * @return null when there is none to spare
-   */
-  public Extent grant(Node node, long id, long token, long clientId, int bytes) {
-    if (bytes > store.blockSize()) {
-      return null;
-    }
-    int length = Extent.lengthFor(bytes, store.blockSize());
-    Allocation extent =
-        store.grant(
-            new Quarantine.Grant(
-                id, token, clientId, node.storageClass(), node.isStrict(), node.host()),
-            leases.of(clientId),
-            length);
-    return extent == null ? null : extent.extent();
-  }
-
-  /** True when there is memory for a small value, without taking any from removed ones. */
-  boolean hasMemory(int smallLength) {
-    return smallValues.needsNoMore(smallLength);
-  }
-
-  /**
-   * As {@link #equip}, with a small value; false, and nothing is done, when it has to go elsewhere.
-   */
-  boolean equipSmall(Node node, SmallBytes value, Node old) {
-    if (!takeSmall(value.small().length, old)) {
-      return false;
-    }
-    node.space(value);
-    return true;
-  }
-
-  /** Takes memory for a value in the place of a node, whose writer may give its own back. */
-  private boolean takeSmall(int length, Node old) {
-    if (old == null) {
-      return smallValues.take(length, null);
-    }
-    synchronized (old) {
-      return smallValues.take(length, small(old.space()));
-    }
-  }
-
-  /**
-   * All space for the bytes that are wanted, as far as one answer has extents for it. Of those who
-   * take as much at once each may get a part of what one of them needs, or nothing because of it.
-   * So whoever got too little tries again alone, and finds what the others have let go.
-   */
-  private NodeSpace allocateAll(Node node, Create.Request request, ClientLeases<Node> client)
-      throws CrailException {
-    long wanted = request.wanted();
-    NodeSpace space = allocateAll(node, wanted, client, allOrNothing.readLock());
-    if (space == null && wanted > 0) {
-      space = allocateAll(node, wanted, client, allOrNothing.writeLock());
-      if (space == null) {
-        throw noSpace(request.path(), node);
-      }
-    }
-    return space;
-  }
-
-  /** The space, or null where there is less. */
-  private NodeSpace allocateAll(Node node, long wanted, ClientLeases<Node> client, Lock lock) {
-    lock.lock();
-    try {
-      NodeSpace space = allocateMost(node, wanted, client);
-      if (space != null && space.end() < wanted && space.count() < Extend.MAX_EXTENTS) {
-        giveBackExtents(space);
-        return null;
-      }
-      return space;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private NodeSpace allocateMost(Node node, long wanted, ClientLeases<Node> client) {
-    NodeSpace space = null;
-    long end = 0;
-    while (end < wanted && (space == null || space.count() < Extend.MAX_EXTENTS)) {
-      // As if each were the first: no larger than what is known to come.
-      Allocation next = allocate(node, null, client, end, wanted - end);
-      if (next == null) {
-        return space;
-      }
-      space = space == null ? next : space.with(next);
-      end = next.fileEnd();
-    }
-    return space;
-  }
-
-  /** Gives back extents that nobody was told of, or that nobody writes to any more. */
-  private void giveBackExtents(NodeSpace space) {
-    for (int i = space == null ? -1 : space.count() - 1; i >= 0; i--) {
-      store.giveBack(space.at(i));
-    }
-  }
-
-  private static byte[] small(NodeSpace space) {
-    return space == null ? null : space.small();
-  }
-
-  /** Gives the memory of a small value back; of anything else nothing. */
-  private void giveBackSmall(NodeSpace space) {
-    byte[] small = small(space);
-    if (small != null) {
-      smallValues.giveBack(small.length);
-    }
   }
 
   /** Gives the write lease to whoever asks first when nobody has it. */
@@ -300,7 +61,7 @@ public final class NodeWriter {
         throw ErrorCode.WRITE_LEASE_HELD.exception(node.toString());
       }
       NodeSpace space = node.space();
-      byte[] small = small(space);
+      byte[] small = NodeStorage.small(space);
       if (small != null) {
         return new AcquireLease.Response(node.info(), List.of(), SmallValue.of(small));
       }
@@ -331,40 +92,27 @@ public final class NodeWriter {
   /**
    * Answers with the extents from a position on, allocating those that the writer wants.
    *
-   * @param most most extents of the answer; no more are allocated either
-   * @param asked whether the writer asks; false for what it gets with the create
+   * @throws CrailException with {@link ErrorCode#NO_SPACE} when there is none at all
    */
-  public List<Extent> extend(Node node, Extend.Request request, int most, boolean asked)
-      throws CrailException {
+  public List<Extent> extend(Node node, Extend.Request request) throws CrailException {
     requireBytes(node);
     if (request.wanted() < 0 || request.size() < -1) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": " + request.wanted() + " bytes wanted, size " + request.size());
     }
-    List<Extent> extents = tryExtend(node, request, most, asked);
+    List<Extent> extents = tryExtend(node, request);
     if (extents.isEmpty()) {
-      throw noSpace(node, node);
+      throw storage.noSpace(node, node);
     }
     return extents;
   }
 
-  private CrailException noSpace(Object what, Node node) {
-    return ErrorCode.NO_SPACE.exception(
-        what
-            + (node.isStrict() ? ": strictly from storage class " : ": from storage class ")
-            + node.storageClass()
-            + store.prospect(node.storageClass(), node.isStrict()));
-  }
-
   /** As {@link #extend}; empty when there is no space at all. */
-  private List<Extent> tryExtend(Node node, Extend.Request request, int most, boolean asked)
-      throws CrailException {
+  private List<Extent> tryExtend(Node node, Extend.Request request) throws CrailException {
     synchronized (node) {
       requirePresent(node);
       requireLease(node, request.token());
-      if (asked) {
-        node.lease().spaceInUse();
-      }
+      node.lease().spaceInUse();
       NodeSpace space = node.space();
       long end = space == null ? 0 : space.end();
       if (request.position() < 0 || request.position() > end) {
@@ -376,8 +124,8 @@ public final class NodeWriter {
       space = node.space();
       int first = space == null ? 0 : space.indexOf(request.position());
       long target = saturatedSum(request.position(), Math.max(request.wanted(), 1));
-      while (end < target && (space == null ? 0 : space.count()) - first < most) {
-        Allocation next = allocate(node, space, node.lease().client(), end, target - end);
+      while (end < target && (space == null ? 0 : space.count()) - first < Extend.MAX_EXTENTS) {
+        Allocation next = storage.allocate(node, space, node.lease().client(), end, target - end);
         if (next == null) {
           break;
         }
@@ -387,7 +135,7 @@ public final class NodeWriter {
       }
       return space == null
           ? List.of()
-          : extents(space, first, Math.min(space.count(), first + most));
+          : extents(space, first, Math.min(space.count(), first + Extend.MAX_EXTENTS));
     }
   }
 
@@ -406,7 +154,7 @@ public final class NodeWriter {
     }
     List<Extent> extents = tryReplace(node, request);
     if (extents.isEmpty()) {
-      throw noSpace(node, node);
+      throw storage.noSpace(node, node);
     }
     return extents;
   }
@@ -445,14 +193,14 @@ public final class NodeWriter {
     }
     WriteLease<Node> lease = node.lease();
     lease.spaceInUse();
-    BlockStore.Purpose purpose = purpose(node, lease.client());
+    Allocator.Purpose purpose = NodeStorage.purpose(node, lease.client());
     if (reason != ReplaceExtent.PINNED) {
       DatanodeSpace unreachable = present.region().datanode();
-      store.outOfReach(unreachable, lease.client());
+      allocator.outOfReach(unreachable, lease.client());
       // Who is only slow is better than who is not there.
       purpose = purpose.except(unreachable, reason == ReplaceExtent.UNREACHABLE);
     }
-    NodeSpace others = allocateInPlace(purpose, present);
+    NodeSpace others = storage.allocateInPlace(purpose, present);
     if (others == null) {
       return false;
     }
@@ -461,26 +209,8 @@ public final class NodeWriter {
     } else {
       node.space(AllocationList.replacing(space, index, others));
     }
-    store.release(present, lease.endNanos(), writer(lease), false);
+    allocator.release(present, lease.endNanos(), NodeStorage.writer(lease), false);
     return true;
-  }
-
-  /** Other space for all bytes of an extent; null when there is too little. */
-  private NodeSpace allocateInPlace(BlockStore.Purpose purpose, Allocation extent) {
-    NodeSpace space = null;
-    long end = extent.fileOffset();
-    while (end < extent.fileEnd()) {
-      int length = Integer.highestOneBit((int) (extent.fileEnd() - end));
-      boolean fits = space == null || space.count() < Extend.MAX_EXTENTS;
-      Allocation next = fits ? store.allocate(purpose, end, length) : null;
-      if (next == null) {
-        giveBackExtents(space);
-        return null;
-      }
-      space = space == null ? next : space.with(next);
-      end = next.fileEnd();
-    }
-    return space;
   }
 
   /** Makes bytes visible and, if asked, ends the write lease. */
@@ -520,7 +250,7 @@ public final class NodeWriter {
         node.lease(null);
         node.markEnded(request.token());
         node.abandonPut();
-        cutOff(node, store::giveBack);
+        cutOff(node, allocator::giveBack);
       } else if (request.close() == SetSize.EXPIRE) {
         leases.endLater(lease);
       }
@@ -541,18 +271,18 @@ public final class NodeWriter {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": a small value of " + value.length() + " bytes instead of " + node.size());
     }
-    if (lease.isValueRefused() || !smallValues.take(value.length(), small(old))) {
+    if (lease.isValueRefused() || !storage.values().take(value.length(), NodeStorage.small(old))) {
       lease.refuseValue();
-      throw smallValues.refusal(node, value.length());
+      throw storage.values().refusal(node, value.length());
     }
     node.space(new SmallBytes(value.bytes()));
     node.endPut();
     node.touch(clock.currentTimeMillis());
-    giveBackSmall(old);
+    storage.giveBackSmall(old);
     if (old != null && lease.mayBeWriting()) {
-      release(old, lease, false);
+      storage.release(old, lease, false);
     } else {
-      giveBackExtents(old);
+      storage.giveBack(old);
     }
   }
 
@@ -576,7 +306,7 @@ public final class NodeWriter {
         }
       }
     }
-    store.letGo(request.id(), request.token());
+    allocator.letGo(request.id(), request.token());
   }
 
   /**
@@ -604,15 +334,15 @@ public final class NodeWriter {
       }
       node.abandonPut();
       long now = clock.nanoTime();
-      Quarantine.Writer writer = writer(lease);
-      cutOff(node, extent -> store.release(extent, now, writer, false));
+      Quarantine.Writer writer = NodeStorage.writer(lease);
+      cutOff(node, extent -> allocator.release(extent, now, writer, false));
       NodeSpace space = node.space();
       if (space != null && space.small() == null && node.size() < space.end()) {
         // The old writer's late writes may still hit this extent, whenever they come: the next
         // writer goes on in space of another generation, and these bytes lie where nobody looks.
         Allocation last = space.at(space.count() - 1);
         node.space(AllocationList.withLast(space, last.sealedAt(node.size())));
-        store.cutOff(last, writer.client());
+        allocator.cutOff(last, writer.client());
       }
       node.lease(null);
     }
@@ -625,9 +355,9 @@ public final class NodeWriter {
       NodeSpace space = node.space();
       if (space != null) {
         // The node keeps it: who found the node before sees what was there, not an empty one.
-        release(space, lease, lease != null && lease.isHeld());
+        storage.release(space, lease, lease != null && lease.isHeld());
       }
-      giveBackSmall(space);
+      storage.giveBackSmall(space);
       if (lease != null) {
         leases.end(lease);
         node.lease(null);
@@ -654,22 +384,10 @@ public final class NodeWriter {
         NodeSpace extents = moving.extents();
         extents.commit(size);
         node.space(extents);
-        giveBackSmall(moving);
+        storage.giveBackSmall(moving);
       }
       node.commit(size, clock.currentTimeMillis());
     }
-  }
-
-  private Allocation allocate(
-      Node node, NodeSpace space, ClientLeases<Node> client, long end, long needed) {
-    int block = store.blockSize();
-    int grown =
-        space == null || space.count() == 0
-            ? Extent.MIN_LENGTH
-            : (int) Math.min(block, 2L * space.at(space.count() - 1).allocatedLength());
-    int fitting = needed >= block ? block : Math.max(Extent.lengthFor((int) needed, block), grown);
-    int length = Math.min(fitting, block);
-    return store.allocate(purpose(node, client), end, length);
   }
 
   /** Takes the extents from a node that lie wholly after the committed size, the last one first. */
@@ -692,23 +410,6 @@ public final class NodeWriter {
     for (int i = space.count() - 1; i >= kept; i--) {
       release.accept(space.at(i));
     }
-  }
-
-  /**
-   * Takes extents that were written, or may be, under a lease; null for none.
-   *
-   * @param maySay whether its holder can still say that it writes no more
-   */
-  private void release(NodeSpace space, WriteLease<Node> lease, boolean maySay) {
-    Quarantine.Writer writer = lease == null ? null : writer(lease);
-    long leaseEndNanos = lease == null ? 0 : lease.endNanos();
-    for (int i = space.count() - 1; i >= 0; i--) {
-      store.release(space.at(i), leaseEndNanos, writer, maySay);
-    }
-  }
-
-  private static Quarantine.Writer writer(WriteLease<Node> lease) {
-    return new Quarantine.Writer(lease.subject().id(), lease.token(), lease.client().clientId());
   }
 
   private void requireLease(Node node, long token) throws CrailException {

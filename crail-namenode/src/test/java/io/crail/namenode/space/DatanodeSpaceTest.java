@@ -32,7 +32,7 @@ class DatanodeSpaceTest {
   /** Takes all blocks that are left; gives the index of each one's region. */
   private List<Integer> takeAll(List<Allocation> taken) {
     List<Integer> regions = new ArrayList<>();
-    for (DatanodeSpace.Place place = datanode.take(TestStore.BLOCK, false);
+    for (FreePieces.Place place = datanode.take(TestStore.BLOCK, false);
         place != null;
         place = datanode.take(TestStore.BLOCK, false)) {
       taken.add(

@@ -31,7 +31,7 @@ class QuarantineTest {
   }
 
   private void rest(long readyAtNanos, Quarantine.Writer writer) {
-    DatanodeSpace.Place place = datanode.take(Extent.MIN_LENGTH, false);
+    FreePieces.Place place = datanode.take(Extent.MIN_LENGTH, false);
     Allocation extent =
         new Allocation(place.region(), place.regionOffset(), 0, place.generation(), place.length());
     datanode.await(extent);

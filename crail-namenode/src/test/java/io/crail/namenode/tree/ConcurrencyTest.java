@@ -12,11 +12,10 @@ import io.crail.namenode.ManualClock;
 import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.ListNodes;
 import io.crail.protocol.node.Lookup;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.SetSize;
@@ -299,7 +298,7 @@ class ConcurrencyTest {
     for (String file : files) {
       remove(store.wire, file, false);
     }
-    store.passAlive(20_000, store.namenode.store().list(-1, 1).get(0));
+    store.passAlive(20_000, store.namenode.datanodes().list(-1, 1).get(0));
     store.namenode.verify();
     assertEquals(256L << 20, store.usage(0).freeBytes());
   }
@@ -337,7 +336,7 @@ class ConcurrencyTest {
     int datanode = store.datanode(files * 4096L);
     Worker refill =
         (wire, random) -> {
-          store.namenode.store().keepAlive(datanode);
+          store.namenode.datanodes().keepAlive(datanode);
           create(wire, NodeType.DIRECTORY, "/d");
           for (int i = 0; i < files; i++) {
             long id = create(wire, NodeType.DATAFILE, "/d/" + i).id();
@@ -435,7 +434,7 @@ class ConcurrencyTest {
             () -> {
               try {
                 begin.await();
-                tried(() -> wire.call(NameNodeOperations.CREATE, put(path, 5L * TestStore.BLOCK)));
+                tried(() -> wire.call(NameNodeOperations.PUT, put(path, 5L * TestStore.BLOCK)));
               } catch (Throwable e) {
                 failure.compareAndSet(null, e);
               }
@@ -445,20 +444,8 @@ class ConcurrencyTest {
   }
 
   /** The put of a value for which all space is to be there. */
-  private static Create.Request put(String path, long wanted) {
-    return new Create.Request(
-        NodeType.KEYVALUE,
-        true,
-        false,
-        false,
-        true,
-        0644,
-        Create.PARENT_CLASS,
-        9,
-        wanted,
-        Utf8.of(path),
-        Utf8.EMPTY,
-        SmallValue.NONE);
+  private static Put.Request put(String path, long wanted) {
+    return TestStore.put(path, 9, wanted, Put.Ahead.NONE);
   }
 
   @Test
@@ -517,7 +504,7 @@ class ConcurrencyTest {
     for (String name : store.list(store.lookup("/").node().id(), 100)) {
       store.remove("/" + name, true);
     }
-    store.passAlive(20_000, store.namenode.store().list(-1, 1).get(0));
+    store.passAlive(20_000, store.namenode.datanodes().list(-1, 1).get(0));
     store.namenode.verify();
     assertEquals(256L << 20, store.usage(0).freeBytes());
     assertEquals(1, store.namenode.tree().ids().size());

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
-import io.crail.common.Utf8;
 import io.crail.namenode.TestStore;
 import io.crail.namenode.space.SmallBytes;
-import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.node.Create;
+import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.part.NodeType;
 
 /**
@@ -22,8 +20,7 @@ final class MemoryFootprint {
     long before = usedAfterCollection();
     for (int i = 0; i < files; i++) {
       String path = "/directory/part-" + (100_000_000_000_000L + i);
-      store.namenode.create(
-          TestStore.creation(NodeType.DATAFILE, path, 0), TestStore.CLIENT, UserNames.OWN);
+      store.create(NodeType.DATAFILE, path, 0);
     }
     double bytes = usedAfterCollection() - before;
     if (store.namenode.tree().ids().size() != files + 2) {
@@ -38,21 +35,8 @@ final class MemoryFootprint {
     store.create(NodeType.TABLE, "/table", 0);
     long before = usedAfterCollection();
     for (int i = 0; i < count; i++) {
-      Create.Request request =
-          new Create.Request(
-              NodeType.KEYVALUE,
-              true,
-              false,
-              false,
-              false,
-              0644,
-              Create.PARENT_CLASS,
-              0,
-              0,
-              Utf8.of("/table/key-" + (100_000_000L + i)),
-              Utf8.EMPTY,
-              SmallValue.of(new byte[length]));
-      store.namenode.create(request, TestStore.CLIENT, UserNames.OWN);
+      String path = "/table/key-" + (100_000_000L + i);
+      store.call(NameNodeOperations.PUT, TestStore.put(path, 0, new byte[length]));
     }
     double bytes = usedAfterCollection() - before;
     if (store.namenode.smallValues().used() != count * SmallBytes.footprint(length)) {

@@ -15,7 +15,7 @@ import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.space.Allocation;
-import io.crail.namenode.space.BlockStore;
+import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.MovingBytes;
 import io.crail.namenode.space.NodeSpace;
@@ -30,11 +30,14 @@ import io.crail.protocol.node.Create;
 import io.crail.protocol.node.FindExtents;
 import io.crail.protocol.node.Locations;
 import io.crail.protocol.node.Lookup;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -82,62 +85,34 @@ class SmallValueTest {
     return bytes;
   }
 
-  private static Create.Request creation(NodeType type, String path, long token, byte[] value) {
-    return new Create.Request(
-        type,
-        true,
-        false,
-        false,
-        false,
-        0644,
-        Create.PARENT_CLASS,
-        token,
-        0,
-        Utf8.of(path),
-        Utf8.EMPTY,
-        SmallValue.of(value));
-  }
-
   /** The create of a value that its writer goes on to write. */
   private static Create.Request announcement(String path, long wanted) {
-    return announcement(NodeType.KEYVALUE, path, false, TOKEN, wanted, SmallValue.NONE);
-  }
-
-  private static Create.Request announcement(
-      NodeType type, String path, boolean needed, long token, long wanted, SmallValue value) {
     return new Create.Request(
-        type,
+        NodeType.KEYVALUE,
         true,
         false,
         false,
-        needed,
         0644,
         Create.PARENT_CLASS,
-        token,
+        TOKEN,
         wanted,
         Utf8.of(path),
-        Utf8.EMPTY,
-        value);
+        Utf8.EMPTY);
   }
 
   /** As a client puts a value: kept here, or with a lease and space for all bytes. */
-  private Create.Response offer(String path, byte[] value) throws CrailException {
-    return store.call(
-        NameNodeOperations.CREATE,
-        announcement(NodeType.KEYVALUE, path, true, TOKEN, value.length, SmallValue.of(value)));
+  private Put.Response offer(String path, byte[] value) throws CrailException {
+    return store.call(NameNodeOperations.PUT, TestStore.put(path, TOKEN, value));
   }
 
   /** As a client puts a value that is too long to be kept. */
-  private Create.Response offer(String path, long length) throws CrailException {
-    return store.call(
-        NameNodeOperations.CREATE,
-        announcement(NodeType.KEYVALUE, path, true, TOKEN, length, SmallValue.NONE));
+  private Put.Response offer(String path, long length) throws CrailException {
+    return store.call(NameNodeOperations.PUT, TestStore.put(path, TOKEN, length, Put.Ahead.NONE));
   }
 
+  /** Puts a value that is kept, or refused. */
   private NodeInfo put(String path, byte[] value) throws CrailException {
-    return store
-        .call(NameNodeOperations.CREATE, creation(NodeType.KEYVALUE, path, 0, value))
-        .node();
+    return store.call(NameNodeOperations.PUT, TestStore.put(path, 0, value)).node();
   }
 
   private NodeInfo end(long id, byte[] value) throws CrailException {
@@ -222,14 +197,14 @@ class SmallValueTest {
     Refusals.refused(ErrorCode.LIMIT_EXCEEDED, "/t/k", () -> put("/t/k", bytes(MOST + 1, 1)));
     Refusals.refused(ErrorCode.PARENT_NOT_FOUND, () -> put("/x/k", bytes(1, 1)));
     Refusals.refused(ErrorCode.WRONG_TYPE, () -> put("/d/k", bytes(1, 1)));
-    for (Create.Request request :
+    for (Put.Request request :
         List.of(
-            creation(NodeType.DATAFILE, "/d/f", 0, bytes(1, 1)),
-            creation(NodeType.TABLE, "/t/t", 0, bytes(1, 1)),
-            announcement(NodeType.TABLE, "/t/t", true, TOKEN, 5, SmallValue.NONE),
-            announcement(NodeType.KEYVALUE, "/t/k", true, 0, 5, SmallValue.NONE))) {
+            TestStore.put("/t/k", TOKEN, -1, Put.Ahead.NONE),
+            TestStore.put("/t/k", TOKEN, 2, SmallValue.of(bytes(1, 1)), Put.Ahead.NONE),
+            TestStore.put("/t/k", TOKEN, 0, SmallValue.of(bytes(1, 1)), Put.Ahead.NONE),
+            TestStore.put("/t/k", 0, 5, Put.Ahead.NONE))) {
       Refusals.refused(
-          ErrorCode.INVALID_ARGUMENT, () -> store.call(NameNodeOperations.CREATE, request));
+          ErrorCode.INVALID_ARGUMENT, () -> store.call(NameNodeOperations.PUT, request));
     }
     assertSmall(bytes(3, 3), "/t/k");
     assertEquals(used, usage().smallValueBytes());
@@ -263,9 +238,10 @@ class SmallValueTest {
   void theMemoryOfAnOldValueCountsAsFreeOnce() throws Exception {
     long capacity = SmallBytes.footprint(64);
     SmallValues values = new SmallValues(MOST, capacity);
-    BlockStore blocks = store.namenode.store();
+    Allocator blocks = store.namenode.allocator();
     LeaseTable<Node> leases = store.namenode.leases();
-    NodeWriter writer = new NodeWriter(blocks, leases, values, store.clock);
+    NodeStorage storage = new NodeStorage(blocks, values);
+    NodeWriter writer = new NodeWriter(blocks, storage, leases, store.clock);
     AtomicReference<Runnable> afterLook = new AtomicReference<>(() -> {});
     Node old =
         new Node(7, NodeType.KEYVALUE, 0, HostNames.ANY, 0) {
@@ -278,7 +254,7 @@ class SmallValueTest {
         };
     assertTrue(values.take(64, null));
     Allocation extent =
-        blocks.allocate(new BlockStore.Purpose(0, false, HostNames.ANY, null, null, true), 0, 8192);
+        blocks.allocate(new Allocator.Purpose(0, false, HostNames.ANY, null, null, true), 0, 8192);
     synchronized (old) {
       old.space(new MovingBytes(bytes(64, 1), extent));
       old.lease(leases.grant(old, TestStore.CLIENT, TOKEN));
@@ -302,25 +278,34 @@ class SmallValueTest {
             Thread.onSpinWait();
           }
         });
-    Create.Request request =
-        announcement(NodeType.KEYVALUE, "/t/k", true, TOKEN, 64, SmallValue.of(bytes(64, 2)));
-    writer.equip(new Node(8, NodeType.KEYVALUE, 0, HostNames.ANY, 0), request, old, 5);
+    Outfitter outfitter = new Outfitter(storage, leases);
+    NewNode put = newNode(TestStore.put("/t/k", TOKEN, bytes(64, 2)));
+    Node node = new Node(8, NodeType.KEYVALUE, 0, HostNames.ANY, 0);
+    outfitter.equip(node, put, outfitter.valueOf(put), old, 5);
     taken.get(60, TimeUnit.SECONDS);
     writer.destroy(old);
     assertTrue(values.used() <= capacity, values.used() + " of " + capacity);
   }
 
+  private static NewNode newNode(Put.Request request) throws CrailException {
+    ByteBuffer buffer = ByteBuffer.allocate(500).order(ByteOrder.LITTLE_ENDIAN);
+    Put.Request.CODEC.encode(request, buffer, 0);
+    NewNode put = new NewNode();
+    put.readPut(buffer, 0);
+    return put;
+  }
+
   @Test
   void aPutIsKeptOrHasALeaseAndSpace() throws Exception {
     start(String.valueOf(SmallBytes.footprint(64)));
-    Create.Response kept = offer("/t/k", bytes(64, 1));
+    Put.Response kept = offer("/t/k", bytes(64, 1));
     assertEquals(64, kept.node().size());
     assertEquals(List.of(), kept.extents());
     assertEquals(0, store.namenode.leases().size());
     assertEquals(0, usage().classes().get(0).usedBytes());
     // In one step, whatever is the reason: no memory, or a value that is too long.
     for (int length : new int[] {65, MOST + 1}) {
-      Create.Response created = offer("/t/k", bytes(length, 2));
+      Put.Response created = offer("/t/k", bytes(length, 2));
       assertEquals(0, created.node().size());
       assertEquals(1, created.extents().size());
       assertEquals(0, usage().smallValueBytes());
@@ -353,7 +338,7 @@ class SmallValueTest {
   @Test
   void aPutHasSpaceForAllItsBytesFromTheBeginning() throws Exception {
     long length = (5 << 20) + 5000;
-    Create.Response created = offer("/t/k", length);
+    Put.Response created = offer("/t/k", length);
     assertEquals(1, created.extents().size());
     assertEquals((5 << 20) + 8192, usage().classes().get(0).usedBytes());
     store.write("/f", 2 << 20);
@@ -368,8 +353,7 @@ class SmallValueTest {
       store.write("/full", 7L << 20);
       store.create(NodeType.TABLE, "/u", 0);
       Wire wire = Wire.connect(store.server, 5);
-      Create.Request tooMuch =
-          announcement(NodeType.KEYVALUE, "/u/large", true, 5, 2L << 20, SmallValue.NONE);
+      Put.Request tooMuch = TestStore.put("/u/large", 5, 2L << 20, Put.Ahead.NONE);
       AtomicBoolean over = new AtomicBoolean();
       CountDownLatch tries = new CountDownLatch(1);
       CompletableFuture<Void> other =
@@ -378,8 +362,7 @@ class SmallValueTest {
                 while (!over.get()) {
                   CrailException refused =
                       assertThrows(
-                          CrailException.class,
-                          () -> wire.call(NameNodeOperations.CREATE, tooMuch));
+                          CrailException.class, () -> wire.call(NameNodeOperations.PUT, tooMuch));
                   assertEquals(ErrorCode.NO_SPACE, refused.code());
                   tries.countDown();
                 }

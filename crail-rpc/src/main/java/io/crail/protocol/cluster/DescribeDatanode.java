@@ -6,6 +6,7 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TextLimits;
+import io.crail.protocol.part.TierTraits;
 import java.util.List;
 
 /** Describes a datanode and its regions, for those who access them. */
@@ -40,11 +41,10 @@ public final class DescribeDatanode {
    * @param port port that its tier serves on
    * @param storageClass storage class that it serves
    * @param online whether it was heard of lately
-   * @param checksGeneration whether its tier checks the generation with each request
    * @param totalRegions regions at this namenode
    * @param tier name of its tier
    * @param host name or address that clients reach it by
-   * @param path directory of its region files, or empty
+   * @param traits what its tier can do
    * @param regions regions from firstRegion on, as many as fit
    */
   public record Response(
@@ -53,11 +53,10 @@ public final class DescribeDatanode {
       int port,
       int storageClass,
       boolean online,
-      boolean checksGeneration,
       int totalRegions,
       Utf8 tier,
       Utf8 host,
-      Utf8 path,
+      TierTraits traits,
       List<Region> regions) {
     /** The layout. */
     public static final Layout LAYOUT =
@@ -67,13 +66,10 @@ public final class DescribeDatanode {
             .i32("port", "port that its tier serves on")
             .i32("storageClass", "storage class that it serves")
             .u8("online", "whether it was heard of lately; 0 or 1")
-            .u8(
-                "checksGeneration",
-                "whether its tier checks the generation with each request; 0 or 1")
             .i32("totalRegions", "regions at this namenode")
             .u16("tierLength", "bytes of tier")
             .u16("hostLength", "bytes of host")
-            .u16("pathLength", "bytes of path")
+            .u16("traitsLength", "bytes of traits")
             .u16("regionsCount", "number of regions")
             .bytes("tier", "tierLength", 1, TextLimits.TIER, "name of its tier")
             .bytes(
@@ -82,12 +78,7 @@ public final class DescribeDatanode {
                 1,
                 TextLimits.HOST,
                 "name or address that clients reach it by")
-            .bytes(
-                "path",
-                "pathLength",
-                0,
-                TextLimits.REGION_PATH,
-                "directory of its region files, or empty")
+            .part("traits", "traitsLength", TierTraits.CODEC, "what its tier can do")
             .list("regions", "regionsCount", Region.CODEC, MAX_REGIONS);
 
     /** The codec. */

@@ -5,6 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.TextLimits;
+import io.crail.protocol.part.TierTraits;
 
 /** Makes a datanode known; the same incarnation keeps its id. */
 public final class RegisterDatanode {
@@ -17,20 +18,18 @@ public final class RegisterDatanode {
    * @param uuidLow identity of the datanode process, lower half
    * @param storageClass storage class that it serves
    * @param port port that its tier serves on
-   * @param checksGeneration whether its tier checks the generation with each request
    * @param tier name of its tier
    * @param host name or address that clients reach it by
-   * @param path directory of its region files on its host, empty when they can not be mapped
+   * @param traits what its tier can do
    */
   public record Request(
       long uuidHigh,
       long uuidLow,
       int storageClass,
       int port,
-      boolean checksGeneration,
       Utf8 tier,
       Utf8 host,
-      Utf8 path) {
+      TierTraits traits) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("RegisterDatanode.Request")
@@ -38,12 +37,9 @@ public final class RegisterDatanode {
             .i64("uuidLow", "identity of the datanode process, lower half")
             .i32("storageClass", "storage class that it serves")
             .i32("port", "port that its tier serves on")
-            .u8(
-                "checksGeneration",
-                "whether its tier checks the generation with each request; 0 or 1")
             .u16("tierLength", "bytes of tier")
             .u16("hostLength", "bytes of host")
-            .u16("pathLength", "bytes of path")
+            .u16("traitsLength", "bytes of traits")
             .bytes("tier", "tierLength", 1, TextLimits.TIER, "name of its tier")
             .bytes(
                 "host",
@@ -51,12 +47,7 @@ public final class RegisterDatanode {
                 1,
                 TextLimits.HOST,
                 "name or address that clients reach it by")
-            .bytes(
-                "path",
-                "pathLength",
-                0,
-                TextLimits.REGION_PATH,
-                "directory of its region files on its host, empty when they can not be mapped");
+            .part("traits", "traitsLength", TierTraits.CODEC, "what its tier can do");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);

@@ -40,7 +40,8 @@ public abstract class Codec<T> {
   /**
    * Derives the codec of a record from its layout: each component is the field or the tail of its
    * name. Fields are {@code boolean}, {@code int}, {@code long} or records with a codec of their
-   * own; tails are {@link io.crail.common.Utf8}, {@link SmallValue}, or lists of what has a codec.
+   * own; tails are {@link io.crail.common.Utf8}, {@link SmallValue}, records, or lists of what has
+   * a codec.
    */
   public static <T extends Record> Codec<T> of(Class<T> type, Layout layout) {
     return new RecordCodec<>(type, layout);

@@ -67,7 +67,7 @@ public final class Layout {
   /**
    * Elements that each have a length of their own.
    *
-   * @param countField the field that holds their number
+   * @param countField the field that holds their number; null when there is exactly one
    */
   public record Page(Field countField, Codec<?> element) {}
 
@@ -152,6 +152,26 @@ public final class Layout {
     String meaning = tail + ", each a " + element.layout().name;
     Page page = new Page(field(countField), element);
     return add(new Tail(tail, field(lengthField), 1, 0, maxLength, meaning, null, page));
+  }
+
+  /**
+   * Adds a tail that is one part with tails of its own.
+   *
+   * @param lengthField holds its bytes
+   */
+  public Layout part(String tail, String lengthField, Codec<?> part, String meaning) {
+    Layout own = part.layout();
+    String text = meaning + "; see " + own.name;
+    return add(
+        new Tail(
+            tail,
+            field(lengthField),
+            1,
+            own.fixedLength,
+            own.maxLength(),
+            text,
+            null,
+            new Page(null, part)));
   }
 
   private Layout add(String field, int width, String meaning) {

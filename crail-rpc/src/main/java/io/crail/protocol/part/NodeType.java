@@ -3,6 +3,9 @@ package io.crail.protocol.part;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import java.nio.ByteBuffer;
 
 /** The types of nodes, with permanent numbers, and which may lie in which. */
 public enum NodeType {
@@ -16,6 +19,20 @@ public enum NodeType {
   TABLE(4, true),
   /** Bytes under a key of a table. */
   KEYVALUE(5, false);
+
+  /** The codec of the number. */
+  public static final Codec<NodeType> CODEC =
+      new Codec<>(NodeType.class, Layout.of("NodeType").u8("number", "the type's number")) {
+        @Override
+        public void encode(NodeType message, ByteBuffer out, int offset) {
+          out.put(offset, (byte) message.number);
+        }
+
+        @Override
+        public NodeType read(ByteBuffer in, int offset) throws CrailException {
+          return NodeType.of(in.get(offset) & 0xff);
+        }
+      };
 
   private static final NodeType[] BY_NUMBER = {
     DATAFILE, DIRECTORY, MULTIFILE, null, TABLE, KEYVALUE

@@ -6,7 +6,6 @@ import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.codec.Layout;
-import io.crail.protocol.node.Create;
 import io.crail.protocol.part.Generation;
 import io.crail.rpc.Frame;
 import io.crail.storage.tcp.DataNodeOperations;
@@ -143,7 +142,9 @@ public final class Attack {
       long generation = generation(frame);
       return generation <= highestGeneration || generation > Generation.MAX;
     }
-    return operation == null || !operation.mutating() || !isOthersPath(operation, frame);
+    return operation == null
+        || operation == NameNodeOperations.LOOKUP
+        || !isOthersPath(operation, frame);
   }
 
   private static int field(byte[] frame, Layout layout, String name) {
@@ -160,6 +161,6 @@ public final class Attack {
   }
 
   private static boolean isCreation(Operation<?, ?> operation) {
-    return operation.request() == Create.Request.CODEC;
+    return operation == NameNodeOperations.CREATE || operation == NameNodeOperations.PUT;
   }
 }

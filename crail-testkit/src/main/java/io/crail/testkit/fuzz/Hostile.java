@@ -119,6 +119,9 @@ public final class Hostile {
 
   /** Mostly short, sometimes of the greatest length. Made of filled parts or of letters. */
   private byte[] part(Layout.Tail tail) {
+    if (tail.page() != null && tail.page().countField() == null) {
+      return make(tail.page().element().layout());
+    }
     int most = tail.maxCount();
     int usual = Math.min(most, Math.max(tail.minCount(), USUAL_TAIL));
     int count =

@@ -120,11 +120,10 @@ public final class RecordingProxy implements AutoCloseable {
             datanode.address().getPort(),
             described.storageClass(),
             described.online(),
-            described.checksGeneration(),
             described.totalRegions(),
             described.tier(),
             described.host(),
-            described.path(),
+            described.traits(),
             described.regions()),
         frame,
         Frame.HEADER_LENGTH);

@@ -7,8 +7,9 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.cluster.Hello;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
-import io.crail.storage.Registration;
+import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageServer;
+import io.crail.storage.daemon.Registration;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -82,14 +83,7 @@ public final class SimulatedDatanode implements AutoCloseable {
     registration =
         new Registration(
             namenodes,
-            new Registration.Description(
-                uuid,
-                storageClass,
-                tier.name(),
-                server.address(),
-                server.checksGeneration(),
-                "",
-                server.regions()),
+            DatanodeDescription.of(uuid, tier.name(), server.address(), storageClass, server),
             server,
             configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
             () -> {});

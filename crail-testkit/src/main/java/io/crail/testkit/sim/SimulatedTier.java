@@ -5,25 +5,25 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.storage.DatanodeDescription;
-import io.crail.storage.HazardTable;
-import io.crail.storage.RegionMemory;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
 import io.crail.storage.Transfer;
+import io.crail.storage.region.HazardTable;
+import io.crail.storage.region.RegionMemory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.Random;
 import java.util.UUID;
@@ -316,8 +316,8 @@ public final class SimulatedTier implements StorageTier {
     }
 
     @Override
-    public boolean checksGeneration() {
-      return !oneSided;
+    public TierTraits traits() {
+      return TierTraits.ofMemory(oneSided ? FenceKind.CUT_OFF : FenceKind.GENERATION, true, "");
     }
 
     @Override
@@ -342,11 +342,6 @@ public final class SimulatedTier implements StorageTier {
 
     int connection(long client) {
       return connections.getOrDefault(client, 0);
-    }
-
-    @Override
-    public Optional<Path> directory() {
-      return Optional.empty();
     }
 
     @Override
@@ -387,11 +382,6 @@ public final class SimulatedTier implements StorageTier {
     private void submit(Work work) {
       loop.operationBegun();
       loop.submit(work);
-    }
-
-    @Override
-    public boolean takesAnyMemory() {
-      return true;
     }
 
     @Override

@@ -50,7 +50,7 @@ final class ClusterSimulation implements AutoCloseable {
   private final List<SimulatedNamenode> namenodes = new ArrayList<>();
   private final List<SimulatedDatanode> datanodes = new ArrayList<>();
   private final List<SimulatedUser> users = new ArrayList<>();
-  private final Queue<SimulatedUser.Waiting> waiting = new ArrayDeque<>();
+  private final Queue<SimulatedUser.WaitingAction> waiting = new ArrayDeque<>();
   private final World world;
   private final Nemesis nemesis;
   private final boolean faults;
@@ -177,7 +177,7 @@ final class ClusterSimulation implements AutoCloseable {
   }
 
   /** Queues a task that waits for an answer, until no other such task waits. */
-  void wait(SimulatedUser.Waiting task) {
+  void wait(SimulatedUser.WaitingAction task) {
     waiting.add(task);
   }
 
@@ -237,7 +237,7 @@ final class ClusterSimulation implements AutoCloseable {
     while (now() - end < 0) {
       check();
       network.bury();
-      SimulatedUser.Waiting next = nextWaiting();
+      SimulatedUser.WaitingAction next = nextWaiting();
       if (next == null) {
         network.runFor(SLICE);
       } else {
@@ -247,8 +247,8 @@ final class ClusterSimulation implements AutoCloseable {
     check();
   }
 
-  private SimulatedUser.Waiting nextWaiting() {
-    for (SimulatedUser.Waiting each : waiting) {
+  private SimulatedUser.WaitingAction nextWaiting() {
+    for (SimulatedUser.WaitingAction each : waiting) {
       if (!network.isPaused(each.user().host())) {
         waiting.remove(each);
         return each;

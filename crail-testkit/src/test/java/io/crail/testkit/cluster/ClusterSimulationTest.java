@@ -4,15 +4,21 @@ package io.crail.testkit.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Whole clusters in one thread, each from a seed. {@code -Dcrail.seed} runs one seed, {@code
- * -Dcrail.simulation.seeds} sets the number of seeds.
+ * Whole clusters, each in one thread and from a seed; as many run at once as there are processors.
+ * {@code -Dcrail.seed} runs one seed, {@code -Dcrail.simulation.seeds} sets the number of seeds.
  */
 @Timeout(7200)
 @Tag("once")
@@ -43,7 +49,9 @@ class ClusterSimulationTest {
                 + simulation.history(),
             e);
       }
-      simulation.world().counts().forEach((what, count) -> counts.merge(what, count, Integer::sum));
+      synchronized (counts) {
+        simulation.world().counts().forEach((what, n) -> counts.merge(what, n, Integer::sum));
+      }
       return simulation.network().trace();
     }
   }
@@ -54,12 +62,35 @@ class ClusterSimulationTest {
     long first = one != null ? one : Long.getLong("crail.simulation.first", System.nanoTime());
     int count = one != null ? 1 : seeds();
     long begin = System.nanoTime();
-    for (int i = 0; i < count; i++) {
-      run(first + i);
+    int processors = Runtime.getRuntime().availableProcessors();
+    ExecutorService workers = Executors.newFixedThreadPool(processors);
+    try {
+      AtomicInteger next = new AtomicInteger();
+      List<Future<?>> running = new ArrayList<>();
+      for (int i = 0; i < processors; i++) {
+        running.add(workers.submit(() -> runAll(first, next, count)));
+      }
+      for (Future<?> each : running) {
+        each.get();
+      }
+    } finally {
+      workers.shutdownNow();
     }
     System.out.printf(
         "%d seeds from %d on in %d ms: %s%n",
         count, first, (System.nanoTime() - begin) / 1_000_000, counts);
+  }
+
+  /** Runs seeds until none is left, or one has failed: each is a world of its own. */
+  private Void runAll(long first, AtomicInteger next, int count) throws Exception {
+    try {
+      for (int i = next.getAndIncrement(); i < count; i = next.getAndIncrement()) {
+        run(first + i);
+      }
+      return null;
+    } finally {
+      next.set(count);
+    }
   }
 
   @Test

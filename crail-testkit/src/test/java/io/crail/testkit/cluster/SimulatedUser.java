@@ -60,7 +60,7 @@ final class SimulatedUser {
           ErrorCode.WRONG_TYPE);
 
   /** A task that waits for an answer, so that no other such task can run meanwhile. */
-  record Waiting(SimulatedUser user, Action action) {
+  record WaitingAction(SimulatedUser user, Action action) {
     void run() {
       if (!user.dead) {
         user.runWaiting(action);
@@ -199,7 +199,7 @@ final class SimulatedUser {
   }
 
   private void waiting(Action action) {
-    simulation.wait(new Waiting(this, action));
+    simulation.wait(new WaitingAction(this, action));
   }
 
   private interface Start<T> {

@@ -21,11 +21,12 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.netty.NettyTransport;
-import io.crail.storage.Datanode;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
@@ -33,6 +34,7 @@ import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
 import io.crail.storage.Transfer;
+import io.crail.storage.daemon.Datanode;
 import io.crail.storage.tcp.TcpStorageKeys;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -153,8 +155,9 @@ class DatanodeTest {
       assertEquals("127.0.0.1", known.host().toString());
       assertEquals("tcp", known.tier().toString());
       assertEquals(5, known.storageClass());
-      assertTrue(known.checksGeneration());
-      assertEquals(datanode.server().directory().orElseThrow().toString(), known.path().toString());
+      assertTrue(known.traits().checksGeneration());
+      assertTrue(known.traits().isMappable());
+      assertEquals(datanode.server().traits(), known.traits());
       assertEquals(
           List.of(i, i + 2), known.regions().stream().map(Region::index).sorted().toList());
       assertEquals(2 << 20, known.regions().get(0).length());
@@ -267,13 +270,8 @@ class DatanodeTest {
         }
 
         @Override
-        public boolean checksGeneration() {
-          return server.checksGeneration();
-        }
-
-        @Override
-        public Optional<Path> directory() {
-          return server.directory();
+        public TierTraits traits() {
+          return server.traits();
         }
 
         @Override
@@ -384,8 +382,7 @@ class DatanodeTest {
                     "tcp",
                     InetSocketAddress.createUnresolved(known.host().toString(), known.port()),
                     0,
-                    true,
-                    "",
+                    TierTraits.ofMemory(FenceKind.GENERATION, true, ""),
                     Map.of()))) {
       Transfer transfer = new Transfer();
       transfer.prepare(

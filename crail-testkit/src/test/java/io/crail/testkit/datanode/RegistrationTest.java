@@ -15,7 +15,9 @@ import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
@@ -23,14 +25,16 @@ import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport.ServerEndpoint;
+import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
-import io.crail.storage.Registration;
+import io.crail.storage.daemon.Registration;
 import io.crail.testkit.sim.SimulatedNetwork;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +48,9 @@ import org.junit.jupiter.api.Test;
 
 /** How a datanode stays registered, in virtual time, with namenodes that follow a script. */
 class RegistrationTest {
+  private static final TierTraits TRAITS =
+      new TierTraits(512, FenceKind.REST, true, Utf8.EMPTY, Utf8.of("nqn.2014-08.org:a 1"));
+
   private static final Duration KEEP_ALIVE = Duration.ofSeconds(2);
 
   private final long seed = Long.getLong("crail.seed", System.nanoTime());
@@ -82,20 +89,19 @@ class RegistrationTest {
             new NameNodeClient.Identity(Hello.ROLE_DATANODE, 1, "host", "crail"),
             RpcPeer.Options.defaults(),
             Duration.ofSeconds(1).toNanos());
-    List<Region> regions = new ArrayList<>();
+    Map<Integer, Region> regions = new HashMap<>();
     for (int i = 0; i < regionCount; i++) {
-      regions.add(new Region(i, 1 << 20, 0, 0));
+      regions.put(i, new Region(i, 1 << 20, 0, 0));
     }
     registration =
         new Registration(
             client,
-            new Registration.Description(
+            new DatanodeDescription(
                 uuid,
-                3,
                 "tcp",
                 InetSocketAddress.createUnresolved("10.1.2.3", 50020),
-                true,
-                "/data",
+                3,
+                TRAITS,
                 regions),
             new ScriptedFencer(),
             KEEP_ALIVE.toNanos(),
@@ -149,6 +155,7 @@ class RegistrationTest {
     assertEquals("10.1.2.3", namenodes.get(1).registered.host().toString());
     assertEquals(50020, namenodes.get(1).registered.port());
     assertEquals(3, namenodes.get(1).registered.storageClass());
+    assertEquals(TRAITS, namenodes.get(1).registered.traits());
   }
 
   @Test

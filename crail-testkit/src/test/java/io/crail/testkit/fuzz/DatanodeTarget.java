@@ -9,7 +9,7 @@ import io.crail.protocol.part.Generation;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.storage.StorageServer;
-import io.crail.storage.tcp.DataHello;
+import io.crail.storage.network.DataHello;
 import io.crail.storage.tcp.DataNodeOperations;
 import io.crail.storage.tcp.ReadData;
 import io.crail.storage.tcp.TcpStorageKeys;
@@ -206,12 +206,7 @@ final class DatanodeTarget implements Target {
           DataNodeOperations.HELLO.number(),
           encode(
               DataHello.Request.LAYOUT.fixedLength(),
-              out ->
-                  DataHello.Request.CODEC.encode(
-                      new DataHello.Request(
-                          DataHello.MAGIC, Frame.VERSION, Frame.VERSION, expectedUuid),
-                      out,
-                      0)));
+              out -> DataHello.Request.CODEC.encode(DataHello.request(expectedUuid, 1), out, 0)));
       expected.add(new Expected(id, right ? ErrorCode.OK : ErrorCode.DATA_LOST, null));
       greeted |= right;
     }

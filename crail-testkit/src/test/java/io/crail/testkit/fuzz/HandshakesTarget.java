@@ -4,8 +4,7 @@ package io.crail.testkit.fuzz;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.darpc.DarpcDoor;
-import io.crail.storage.rdma.RdmaHello;
-import io.crail.storage.rdma.RdmaHelloDoor;
+import io.crail.storage.network.DataHello;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -37,19 +36,19 @@ final class HandshakesTarget implements Target {
   }
 
   private static void checkStorage(ByteBuffer data, byte[] bytes) {
-    ErrorCode verdict = RdmaHelloDoor.check(data.duplicate(), OWN);
+    ErrorCode verdict = DataHello.check(data.duplicate(), OWN);
     // Any number may be the id of a client.
-    int length = RdmaHello.Request.LAYOUT.fixedLength();
+    int length = DataHello.Request.LAYOUT.fixedLength();
     long client =
         bytes.length < length
             ? CLIENT
             : ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getLong(length - Long.BYTES);
-    boolean right = startsWith(bytes, RdmaHelloDoor.request(OWN, client).array());
+    boolean right = startsWith(bytes, DataHello.requestBytes(OWN, client).array());
     Require.equal(right, verdict == ErrorCode.OK, "a request is taken with " + verdict);
-    ErrorCode answer = RdmaHelloDoor.answer(data.duplicate());
+    ErrorCode answer = DataHello.answer(data.duplicate());
     if (answer == ErrorCode.OK) {
       Require.that(
-          startsWith(bytes, RdmaHelloDoor.response(ErrorCode.OK).array()), "an answer is taken");
+          startsWith(bytes, DataHello.responseBytes(ErrorCode.OK).array()), "an answer is taken");
     }
   }
 
@@ -79,9 +78,9 @@ final class HandshakesTarget implements Target {
     List<byte[]> seeds = new ArrayList<>();
     for (ByteBuffer data :
         List.of(
-            RdmaHelloDoor.request(OWN, CLIENT),
-            RdmaHelloDoor.response(ErrorCode.OK),
-            RdmaHelloDoor.response(ErrorCode.DATA_LOST),
+            DataHello.requestBytes(OWN, CLIENT),
+            DataHello.responseBytes(ErrorCode.OK),
+            DataHello.responseBytes(ErrorCode.DATA_LOST),
             DarpcDoor.greeting(4096, 64),
             DarpcDoor.refusal("too many connections"))) {
       byte[] seed = new byte[1 + data.remaining()];

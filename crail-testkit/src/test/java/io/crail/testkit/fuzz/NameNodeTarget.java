@@ -15,8 +15,11 @@ import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
@@ -107,7 +110,13 @@ final class NameNodeTarget implements Target {
       datanode.call(
           NameNodeOperations.REGISTER_DATANODE,
           new RegisterDatanode.Request(
-              7, 8, 0, 9000, true, Utf8.of("tcp"), Utf8.of("a"), Utf8.EMPTY));
+              7,
+              8,
+              0,
+              9000,
+              Utf8.of("tcp"),
+              Utf8.of("a"),
+              TierTraits.ofMemory(FenceKind.GENERATION, true, "")));
       datanode.call(
           NameNodeOperations.REGISTER_REGION, new RegisterRegion.Request(0, 0, REGION, 0, 0, 0));
     }
@@ -293,6 +302,8 @@ final class NameNodeTarget implements Target {
         play.hostile.remember(answer);
         if (answer instanceof Create.Response node) {
           play.created.add(node.node().id());
+        } else if (answer instanceof Put.Response value) {
+          play.created.add(value.node().id());
         }
       } else {
         Require.that(

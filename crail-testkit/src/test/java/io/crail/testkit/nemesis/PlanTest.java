@@ -36,14 +36,14 @@ class PlanTest {
     for (long seed = 0; seed < 50; seed++) {
       List<Step> plan = draw(seed);
       for (Step step : plan) {
-        assertTrue(step.millis() >= 100 && step.millis() <= 5000, step.toString());
-        assertTrue(step.atMillis() > 0 && step.endMillis() < 120_000, step.toString());
+        assertTrue(step.millis() >= 100 && step.millis() <= 5000, step::toString);
+        assertTrue(step.atMillis() > 0 && step.endMillis() < 120_000, step::toString);
         victims.add(step.fault() + " " + step.role() + " " + step.index());
         for (Step other : plan) {
           boolean together =
               other.atMillis() < step.endMillis() && step.atMillis() < other.endMillis();
           boolean same = other.role() == step.role() && other.index() == step.index();
-          assertTrue(other == step || !together || !same, step + " with " + other);
+          assertTrue(other == step || !together || !same, () -> step + " with " + other);
         }
       }
     }

@@ -4,7 +4,9 @@ package io.crail.testkit.rdma;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.DatanodeDescription;
@@ -161,8 +163,7 @@ final class RdmaChild implements AutoCloseable {
         RdmaStorageTier.NAME,
         InetSocketAddress.createUnresolved(words[1], Integer.parseInt(words[2])),
         0,
-        false,
-        "",
+        TierTraits.ofMemory(FenceKind.CUT_OFF, false, ""),
         regions);
   }
 

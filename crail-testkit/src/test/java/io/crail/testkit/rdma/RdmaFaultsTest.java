@@ -10,20 +10,22 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.rpc.rdma.RdmaListener;
 import io.crail.storage.DatanodeDescription;
-import io.crail.storage.HugePages;
-import io.crail.storage.MappedEndpoint;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageServer;
 import io.crail.storage.Transfer;
+import io.crail.storage.mapped.MappedEndpoint;
 import io.crail.storage.rdma.RdmaStorageKeys;
 import io.crail.storage.rdma.RdmaStorageTier;
+import io.crail.storage.region.HugePages;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -124,14 +126,13 @@ class RdmaFaultsTest {
   }
 
   private static DatanodeDescription describe(StorageServer server, UUID uuid) {
-    Map<Integer, Region> regions = new HashMap<>();
-    server.regions().forEach(region -> regions.put(region.index(), region));
-    return describe(server.address(), uuid, regions);
+    return DatanodeDescription.of(uuid, "rdma", server.address(), 0, server);
   }
 
   private static DatanodeDescription describe(
       InetSocketAddress address, UUID uuid, Map<Integer, Region> regions) {
-    return new DatanodeDescription(uuid, "rdma", address, 0, false, "", regions);
+    TierTraits traits = TierTraits.ofMemory(FenceKind.CUT_OFF, false, "");
+    return new DatanodeDescription(uuid, "rdma", address, 0, traits, regions);
   }
 
   private StorageEndpoint connect(DatanodeDescription datanode) throws Exception {
@@ -424,13 +425,7 @@ class RdmaFaultsTest {
     StorageEndpoint local =
         MappedEndpoint.open(
                 new DatanodeDescription(
-                    uuid,
-                    "rdma",
-                    server.address(),
-                    0,
-                    false,
-                    server.directory().orElseThrow().toString(),
-                    description.regions()),
+                    uuid, "rdma", server.address(), 0, server.traits(), description.regions()),
                 1,
                 loop.clock(),
                 NO_DETOUR)

@@ -23,6 +23,9 @@ public final class RdmaHost {
   /** The address of servers. */
   public static final String SERVER = System.getProperty("crail.test.rdma.server", "10.9.0.2");
 
+  /** The address of clients, where there are two hosts. */
+  public static final String CLIENT = "10.9.0.1";
+
   static final String SERVER_DEVICE = System.getProperty(OWN_DEVICE, "rxe1");
   static final String CLIENT_DEVICE = System.getProperty(OWN_DEVICE, "rxe0");
 
@@ -34,6 +37,11 @@ public final class RdmaHost {
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
   private RdmaHost() {}
+
+  /** False where one device stands for both hosts. */
+  public static boolean hasTwoHosts() {
+    return System.getProperty(OWN_DEVICE) == null;
+  }
 
   /** What both devices hold for all processes and the kernel, by kind. */
   public static Map<String, Integer> resources() throws IOException {

@@ -20,13 +20,13 @@ import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.netty.NettyTransport;
-import io.crail.storage.Datanode;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
 import io.crail.storage.Transfer;
+import io.crail.storage.daemon.Datanode;
 import io.crail.storage.rdma.RdmaStorageKeys;
 import io.crail.storage.rdma.RdmaStorageTier;
 import java.io.IOException;
@@ -37,9 +37,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -182,16 +180,13 @@ class RdmaKeysTest {
     Configuration configuration = settings().set(RdmaStorageKeys.COPY_LIMIT, 0).build();
     try (StorageServer server = new RdmaStorageTier().createServer(configuration, List.of())) {
       server.start(uuid);
-      Map<Integer, Region> regions = new HashMap<>();
-      server.regions().forEach(region -> regions.put(region.index(), region));
       try (NettyTransport transport = new NettyTransport(configuration);
           ClientLoop loop = transport.newClientLoop("test");
           StorageClient client =
               new RdmaStorageTier()
                   .createClient(new StorageClient.Context(configuration, transport, loop, 1));
           StorageEndpoint endpoint =
-              client.connect(
-                  new DatanodeDescription(uuid, "rdma", server.address(), 0, false, "", regions))) {
+              client.connect(DatanodeDescription.of(uuid, "rdma", server.address(), 0, server))) {
         ByteBuffer kept = ByteBuffer.allocateDirect(MIB);
         write(loop, endpoint, kept);
         int before = RdmaHost.resources().get("mr");

@@ -5,36 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.TierTraits;
 import io.crail.storage.DatanodeDescription;
-import io.crail.storage.MappedEndpoint;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import java.nio.ByteBuffer;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** The access to mapped regions of a datanode on the same host. */
-class MappedTierTest extends TcpTierContract {
-  private static final long CLIENT = 1;
-  private static final Function<String, StorageEndpoint> NO_DETOUR =
-      reason -> {
-        throw new AssertionError(reason);
-      };
-
-  @Override
-  protected StorageEndpoint connect(StorageClient by, DatanodeDescription datanode)
-      throws Exception {
-    return MappedEndpoint.open(datanode, CLIENT, loop.clock(), NO_DETOUR).orElseThrow();
-  }
-
-  @Override
-  protected int bytesOfTransfer() {
-    return 0;
+/** What the mapped access has to do with those who come over the network. */
+class MappedTierTest extends TierContract {
+  MappedTierTest() {
+    super(new MappedBench());
   }
 
   @Test
   void nobodyLooksAtGenerationsWhereTheTierDoesNot() throws Exception {
-    DatanodeDescription checked = describe(server());
+    DatanodeDescription checked = describe(server);
     StorageEndpoint mapped =
         endpoint(
             new DatanodeDescription(
@@ -42,8 +29,8 @@ class MappedTierTest extends TcpTierContract {
                 checked.tier(),
                 checked.address(),
                 checked.storageClass(),
-                false,
-                checked.directory(),
+                TierTraits.ofMemory(
+                    FenceKind.CUT_OFF, true, checked.traits().directory().toString()),
                 checked.regions()));
     // As others write it over the network: without a trace beside the bytes.
     Extent extent = extent(0, BLOCK, BLOCK);
@@ -58,7 +45,7 @@ class MappedTierTest extends TcpTierContract {
     write(mapped, others, young, 0);
     assertEquals(-1, others.mismatch(read(mapped, BLOCK, extent, 0)));
     // But a fence counts.
-    long fence = server().fence(0).generation();
+    long fence = server.fence(0).generation();
     fail(begin(mapped, true, bytes, 0, BLOCK, young, 0, PATIENCE_NANOS), ErrorCode.STALE_EXTENT);
     fail(begin(mapped, false, bytes, 0, BLOCK, young, 0, PATIENCE_NANOS), ErrorCode.STALE_EXTENT);
     write(mapped, bytes, new Extent(0, fence + 1, BLOCK, BLOCK, 1, 0), 0);
@@ -67,8 +54,8 @@ class MappedTierTest extends TcpTierContract {
   @Test
   void theNetworkSeesTheSameBytesAndGenerations() throws Exception {
     StorageEndpoint mapped = endpoint();
-    try (StorageClient client = newClient(loop);
-        StorageEndpoint remote = client.connect(describe(server()))) {
+    try (StorageClient client = bench.newClient(loop);
+        StorageEndpoint remote = client.connect(describe(server))) {
       Extent old = extent(1, 4 * BLOCK, BLOCK);
       ByteBuffer bytes = randomBuffer(BLOCK);
       write(mapped, bytes, old, 0);

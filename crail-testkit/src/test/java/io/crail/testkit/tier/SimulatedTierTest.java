@@ -6,67 +6,31 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
-import io.crail.rpc.ClientLoop;
-import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
-import io.crail.storage.StorageServer;
 import io.crail.storage.Transfer;
-import io.crail.testkit.contract.TierContract;
-import io.crail.testkit.sim.SimulatedNetwork;
-import io.crail.testkit.sim.SimulatedTier;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** The simulated tier in virtual time. */
+/** What the simulated tier does besides: time passes, and answers get lost. */
 class SimulatedTierTest extends TierContract {
-  private SimulatedNetwork network;
-  private SimulatedTier tier;
+  private final SimulatedBench simulation;
 
-  @Override
-  protected int bytesOfTransfer() {
-    return -1;
-  }
-
-  @Override
-  protected StorageServer newServer() {
-    network = new SimulatedNetwork(random.nextLong());
-    tier = new SimulatedTier(network.random(), network, REGIONS, REGION);
-    tier.latency(Duration.ofNanos(10_000), Duration.ofMillis(2));
-    return newServerAt(InetSocketAddress.createUnresolved("datanode", 50020));
-  }
-
-  @Override
-  protected StorageServer newServerAt(InetSocketAddress address) {
-    return tier.newServer(address);
-  }
-
-  @Override
-  protected ClientLoop newLoop() {
-    return network.transport("client").newClientLoop("client");
-  }
-
-  @Override
-  protected StorageClient newClient(ClientLoop clientLoop) {
-    return tier.newClient(clientLoop, 1);
-  }
-
-  @Override
-  protected boolean isThreaded() {
-    return false;
+  SimulatedTierTest() {
+    super(new SimulatedBench());
+    simulation = (SimulatedBench) bench;
   }
 
   @Test
   void aSilentDatanodeIsGivenUpAtTheDeadline() throws Exception {
     StorageEndpoint endpoint = endpoint();
-    tier.crash(server().address());
-    long start = network.clock().nanoTime();
+    simulation.tier().crash(server.address());
+    long start = simulation.network().clock().nanoTime();
     long timeout = Duration.ofSeconds(30).toNanos();
     fail(
         begin(endpoint, true, randomBuffer(10), 0, 10, extent(0, 0, 4096), 0, timeout),
         ErrorCode.TIMED_OUT);
-    long took = network.clock().nanoTime() - start;
+    long took = simulation.network().clock().nanoTime() - start;
     assertTrue(took >= timeout && took < timeout + 1_000_000_000, () -> "took " + took);
   }
 
@@ -76,13 +40,13 @@ class SimulatedTierTest extends TierContract {
     Extent extent = extent(0, 0, BLOCK);
     ByteBuffer before = randomBuffer(BLOCK);
     write(endpoint, before, extent, 0);
-    tier.loseAnswers(1, Duration.ofSeconds(5));
+    simulation.tier().loseAnswers(1, Duration.ofSeconds(5));
     ByteBuffer after = randomBuffer(BLOCK);
     fail(
         begin(endpoint, true, after, 0, BLOCK, extent, 0, Duration.ofMillis(100).toNanos()),
         ErrorCode.TIMED_OUT);
-    tier.loseAnswers(0, Duration.ZERO);
-    network.runFor(Duration.ofSeconds(6));
+    simulation.tier().loseAnswers(0, Duration.ZERO);
+    simulation.network().runFor(Duration.ofSeconds(6));
     assertEquals(-1, after.mismatch(read(endpoint, BLOCK, extent, 0)));
   }
 
@@ -92,7 +56,7 @@ class SimulatedTierTest extends TierContract {
     for (int round = 0; round < 50; round++) {
       Extent old = extent(0, 0, BLOCK);
       write(endpoint, randomBuffer(BLOCK), old, 0);
-      tier.loseAnswers(1, Duration.ofSeconds(5));
+      simulation.tier().loseAnswers(1, Duration.ofSeconds(5));
       Transfer late =
           begin(
               endpoint,
@@ -104,12 +68,12 @@ class SimulatedTierTest extends TierContract {
               0,
               Duration.ofMillis(50).toNanos());
       fail(late, ErrorCode.TIMED_OUT);
-      tier.loseAnswers(0, Duration.ZERO);
-      network.runFor(Duration.ofMillis(random.nextInt(3000)));
+      simulation.tier().loseAnswers(0, Duration.ZERO);
+      simulation.network().runFor(Duration.ofMillis(random.nextInt(3000)));
       Extent young = laterExtent(old);
       ByteBuffer bytes = randomBuffer(BLOCK);
       write(endpoint, bytes, young, 0);
-      network.runFor(Duration.ofSeconds(6));
+      simulation.network().runFor(Duration.ofSeconds(6));
       assertEquals(-1, bytes.mismatch(read(endpoint, BLOCK, young, 0)));
     }
   }

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.range;
+
+import io.crail.CrailBuffer;
+import io.crail.CrailBufferCache;
+import io.crail.Upcoming;
+import io.crail.common.error.LimitExceededException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+
+/**
+ * Memory of the store through which short ranges reach the heap, so that they can be in flight at
+ * the same time. It is cut from a few buffers in turn. Used by one thread, which gives it back in
+ * the end.
+ */
+final class RangeMemory {
+  /** Longest range; a longer one is read by itself. */
+  static final int MAX_LENGTH = 512 << 10;
+
+  /** Most buffers at a time. */
+  static final int MAX_BUFFERS = 4;
+
+  private final CrailBufferCache cache;
+  private final List<CrailBuffer> lent = new ArrayList<>();
+
+  /** Reads that have not ended in time, and may still fill what they were given. */
+  private final List<Upcoming<?>> late = new ArrayList<>();
+
+  /** Index of the buffer that is being cut; below it all are cut up. */
+  private int current;
+
+  RangeMemory(CrailBufferCache cache) {
+    this.cache = cache;
+  }
+
+  /**
+   * Memory for a range.
+   *
+   * @return null when the range is too long, or there is none now
+   */
+  CrailBuffer take(int length) throws Exception {
+    if (length > MAX_LENGTH) {
+      return null;
+    }
+    while (current < lent.size()) {
+      CrailBuffer buffer = lent.get(current);
+      if (buffer.remaining() >= length) {
+        return cut(buffer, length);
+      }
+      current++;
+    }
+    if (lent.size() == MAX_BUFFERS) {
+      return null;
+    }
+    try {
+      lent.add(cache.allocateBuffer());
+    } catch (LimitExceededException e) {
+      // Fewer do as well, or none: a range is read by itself then.
+      return null;
+    }
+    CrailBuffer buffer = lent.get(current);
+    return buffer.remaining() >= length ? cut(buffer, length) : null;
+  }
+
+  private static CrailBuffer cut(CrailBuffer buffer, int length) {
+    int begin = buffer.position();
+    buffer.limit(begin + length);
+    CrailBuffer part = buffer.slice();
+    buffer.limit(buffer.capacity()).position(begin + length);
+    return part;
+  }
+
+  /** A read has not ended in time. */
+  void late(Future<?> read) {
+    // A stream issues nothing else.
+    late.add((Upcoming<?>) read);
+  }
+
+  /** Begins anew, for all reads have ended; while one is late, there is nothing to begin with. */
+  void reuse() {
+    if (endedAll()) {
+      lent.forEach(CrailBuffer::clear);
+      current = 0;
+    }
+  }
+
+  /** Gives all back; when reads are late, at the end of the last of them, by whoever ends it. */
+  void giveBack() throws Exception {
+    if (endedAll()) {
+      free();
+      return;
+    }
+    CompletableFuture<?>[] ends =
+        late.stream()
+            .map(read -> read.toCompletableFuture(Runnable::run))
+            .toArray(CompletableFuture[]::new);
+    CompletableFuture.allOf(ends).whenComplete((nothing, failure) -> freeLate());
+  }
+
+  private void freeLate() {
+    try {
+      free();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void free() throws Exception {
+    while (!lent.isEmpty()) {
+      cache.freeBuffer(lent.remove(lent.size() - 1));
+    }
+  }
+
+  private boolean endedAll() {
+    late.removeIf(Future::isDone);
+    return late.isEmpty();
+  }
+}

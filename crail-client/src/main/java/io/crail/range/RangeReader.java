@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.range;
+
+import io.crail.CrailBufferCache;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Reads ranges of files, many at the same time and with bounded memory. A range goes into memory of
+ * the caller: into a direct buffer straight from the datanode, into one of the heap through memory
+ * of the store, at most four of its buffers ({@code crail.buffersize}) at a time. While those are
+ * full {@link #begin} waits for what was begun before. Near ranges of one file on the heap that are
+ * begun one after the other are read as one. A range of more than 512 KiB on the heap is read by
+ * itself, when it is waited for.
+ *
+ * <pre>{@code
+ * try (PositionedReader file = new PositionedReader(store.lookup("/a").get().asFile());
+ *     RangeReader reader = new RangeReader(store, 4096)) {
+ *   List<RangeRead> ranges = new ArrayList<>();
+ *   for (long position : positions) {
+ *     ranges.add(reader.begin(file, position, ByteBuffer.allocate(1000)));
+ *   }
+ *   for (RangeRead range : ranges) {
+ *     use(range.get());
+ *   }
+ * }
+ * }</pre>
+ *
+ * <p>Used by one thread at a time, and so are its files.
+ */
+public final class RangeReader implements AutoCloseable {
+  private final CrailBufferCache cache;
+  private final int maxGapBytes;
+
+  /** In flight, in the order in which they were issued. */
+  private final Deque<RangeTransfer> issued = new ArrayDeque<>();
+
+  /**
+   * Not issued, since no memory was there for them: each is read by itself, without other reads.
+   */
+  private final Deque<RangeTransfer> apart = new ArrayDeque<>();
+
+  private RangeMemory memory;
+
+  /** Of the heap, and not issued before it is known which ranges are near; null for none. */
+  private RangeTransfer joining;
+
+  /**
+   * Makes ready to read, and takes no memory yet.
+   *
+   * @param cache lends memory for ranges on the heap; the store of the files
+   * @param maxGapBytes most bytes between two ranges of a file that are read along with them rather
+   *     than left out; 0 joins only ranges that touch
+   */
+  public RangeReader(CrailBufferCache cache, int maxGapBytes) {
+    this.cache = cache;
+    this.maxGapBytes = maxGapBytes;
+    this.memory = new RangeMemory(cache);
+  }
+
+  /**
+   * Begins to read a range. Its errors are told by {@link RangeRead#get}.
+   *
+   * @param file of the thread that reads; is open until the range has ended
+   * @param position of the first byte in the file
+   * @param target takes as many bytes as it has between position and limit, both of which stay; it
+   *     belongs to the read until that ends
+   * @throws IllegalArgumentException for a target that is read-only
+   */
+  public RangeRead begin(PositionedReader file, long position, ByteBuffer target) {
+    if (target.isReadOnly()) {
+      throw new IllegalArgumentException("a range cannot be read into read-only " + target);
+    }
+    RangeRead range = new RangeRead(this, file, position, target);
+    if (range.length() == 0) {
+      range.arrived(null, 0, 0);
+    } else if (target.isDirect()) {
+      issue(new RangeTransfer(range));
+    } else if (joining == null || !joining.join(range, maxGapBytes)) {
+      issueJoined();
+      joining = new RangeTransfer(range);
+    }
+    return range;
+  }
+
+  private void issue(RangeTransfer transfer) {
+    issued.add(transfer);
+    transfer.issue();
+  }
+
+  /** Issues what was joined, if there is memory for it. */
+  private void issueJoined() {
+    RangeTransfer transfer = joining;
+    joining = null;
+    if (transfer == null) {
+      return;
+    }
+    if (transfer.needsMemory() && hasPlace(transfer)) {
+      issue(transfer);
+    } else {
+      apart.add(transfer);
+    }
+  }
+
+  private boolean hasPlace(RangeTransfer transfer) {
+    if (transfer.place(memory)) {
+      return true;
+    }
+    endIssued();
+    memory.reuse();
+    return transfer.place(memory);
+  }
+
+  /** Ends a range, and with it what was begun before and what was joined with it. */
+  void end(RangeRead range) throws Exception {
+    if (range.hasEnded()) {
+      return;
+    }
+    issueJoined();
+    while (!range.hasEnded() && !issued.isEmpty()) {
+      issued.remove().end(memory);
+    }
+    if (!range.hasEnded()) {
+      giveBack();
+      while (!range.hasEnded()) {
+        apart.remove().end(memory);
+      }
+    }
+  }
+
+  private void endIssued() {
+    while (!issued.isEmpty()) {
+      issued.remove().end(memory);
+    }
+  }
+
+  /** So that what is read by itself finds the buffers of the store free. */
+  private void giveBack() throws Exception {
+    endIssued();
+    memory.giveBack();
+    memory = new RangeMemory(cache);
+  }
+
+  /**
+   * Ends all ranges that were begun and gives the memory back. Memory into which a read may still
+   * put bytes after its deadline goes back when that read has ended.
+   *
+   * @throws Exception when the store does not take its memory back; errors of ranges are told by
+   *     {@link RangeRead#get} only
+   */
+  @Override
+  public void close() throws Exception {
+    issueJoined();
+    giveBack();
+    while (!apart.isEmpty()) {
+      apart.remove().end(memory);
+    }
+  }
+}

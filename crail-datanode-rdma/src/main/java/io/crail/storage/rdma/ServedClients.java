@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.rdma;
+
+import io.crail.common.RateLimitedLog;
+import io.crail.rpc.rdma.QueuePair;
+import io.crail.verbs.Layouts;
+import io.crail.verbs.Verbs;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The clients that are connected to a datanode, asked now and then whether they live. Used by the
+ * listener's thread.
+ */
+final class ServedClients {
+  /** Turns of asking whether a client lives after which it counts as gone. */
+  private static final int PATIENT_TURNS = 3;
+
+  private static final Logger LOG = LoggerFactory.getLogger(ServedClients.class);
+
+  private final List<Client> clients = new ArrayList<>();
+  private final RateLimitedLog log;
+  private final KeepAliveRequest keepAlive = new KeepAliveRequest();
+
+  /**
+   * Creates a list without clients.
+   *
+   * @param log where it is told which of them do not answer any more
+   */
+  ServedClients(RateLimitedLog log) {
+    this.log = log;
+  }
+
+  /** How many are connected. */
+  int size() {
+    return clients.size();
+  }
+
+  /**
+   * Adds a client.
+   *
+   * @param clientId who it is, also to namenodes
+   */
+  QueuePair.Handler add(QueuePair pair, long clientId) {
+    Client client = new Client(pair, clientId);
+    clients.add(client);
+    return client;
+  }
+
+  /** Asks all whether they live. */
+  void ask() {
+    for (int i = clients.size() - 1; i >= 0; i--) {
+      clients.get(i).ask();
+    }
+  }
+
+  /** Ends all connections. */
+  void endAll(String cause) {
+    for (Client client : List.copyOf(clients)) {
+      client.pair.close(cause);
+    }
+  }
+
+  /**
+   * Ends the connections of some clients, those included that their clients do not know to be there
+   * yet: from then on this device refuses what they have posted, whenever it leaves theirs.
+   *
+   * @return why that is not possible; null when it is done
+   */
+  String cutOff(Set<Long> ids) {
+    String failure = null;
+    for (Client client : List.copyOf(clients)) {
+      if (ids.contains(client.id)) {
+        LOG.info(
+            "client {} at {} is cut off, for it has lost a lease without a word",
+            Long.toHexString(client.id),
+            client.pair.peer());
+        if (!client.pair.close("its client is cut off")) {
+          failure = "the connection of " + client.pair.peer() + " cannot be ended";
+        }
+      }
+    }
+    return failure;
+  }
+
+  /** One that is connected. */
+  private final class Client implements QueuePair.Handler {
+    private final QueuePair pair;
+    private final long id;
+    private boolean asked;
+    private int turnsUnanswered;
+
+    Client(QueuePair pair, long id) {
+      this.pair = pair;
+      this.id = id;
+    }
+
+    /** Writes nothing to the client; its device acknowledges that as long as it is there. */
+    void ask() {
+      if (asked) {
+        // Some devices repeat for ever what is not acknowledged.
+        if (++turnsUnanswered == PATIENT_TURNS) {
+          gone("nothing acknowledged");
+          pair.close("it does not answer");
+        }
+        return;
+      }
+      asked = true;
+      turnsUnanswered = 0;
+      int result = pair.post(keepAlive.address(pair.wrId(0)));
+      if (result < 0) {
+        pair.close("the device takes no request: " + Verbs.errorText(result));
+      }
+    }
+
+    private void gone(String text) {
+      log.warn("client " + pair.peer() + " does not answer any more: " + text);
+    }
+
+    @Override
+    public void completed(int request, int opcode, int bytes) {
+      asked = false;
+    }
+
+    @Override
+    public void failed(int request, int status, String text) {
+      gone(text);
+    }
+
+    @Override
+    public void closed(String cause) {
+      clients.remove(this);
+      LOG.debug("the connection of {} has ended: {}", pair.peer(), cause);
+    }
+  }
+
+  /** The request of a write of no bytes, the same for all connections but for its id. */
+  private static final class KeepAliveRequest {
+    private ByteBuffer request;
+    private long address;
+
+    long address(long id) {
+      if (request == null) {
+        request = ByteBuffer.allocateDirect(Layouts.SEND_WR_SIZE).order(ByteOrder.nativeOrder());
+        request.putInt(Layouts.SEND_WR_OPCODE, Layouts.OPCODE_RDMA_WRITE);
+        request.putInt(Layouts.SEND_WR_FLAGS, Layouts.SEND_SIGNALED);
+        address = Verbs.addressOf(request);
+      }
+      request.putLong(Layouts.WR_ID, id);
+      return address;
+    }
+  }
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.tcp;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.Frame;
+import io.crail.storage.host.HostedRegions;
+import java.nio.ByteBuffer;
+
+/**
+ * The read of a connection that is served: a small one is copied into the answers, a large one
+ * leaves straight from its region, and when its last byte has left a second answer says whether
+ * they all belonged to the generation. Used only by the thread of the connection's event loop.
+ */
+final class LeavingRead {
+  private static final int HEAD = ReadData.Response.LAYOUT.fixedLength();
+
+  private final AnswerOutput output;
+  private final Runnable whenSent;
+  private final Payload payload = new Payload();
+  private final PieceOfRegion piece = new PieceOfRegion();
+  private int length;
+  private long generation;
+  private long correlationId;
+  private boolean sending;
+  private ErrorCode sent;
+
+  /**
+   * Creates one that is idle.
+   *
+   * @param whenSent called in the middle of a write to the channel, when {@link #isSending} ends
+   */
+  LeavingRead(AnswerOutput output, Runnable whenSent) {
+    this.output = output;
+    this.whenSent = whenSent;
+  }
+
+  /**
+   * Serves a read.
+   *
+   * @param bytes hold the checked body of its request at {@code body}
+   * @throws CrailException with PROTOCOL for a length that no client asks for
+   */
+  void serve(HostedRegions regions, ByteBuffer bytes, int body, long id) throws CrailException {
+    length = bytes.getInt(body + ReadData.Request.LENGTH);
+    if (length < 1 || length > DataNodeOperations.MAX_DATA_LENGTH) {
+      throw ErrorCode.PROTOCOL.exception("a read of " + length + " bytes");
+    }
+    correlationId = id;
+    long offset = bytes.getLong(body + ReadData.Request.REGION_OFFSET);
+    int index = bytes.getInt(body + ReadData.Request.REGION);
+    generation = bytes.getLong(body + ReadData.Request.GENERATION);
+    ErrorCode code = piece.locate(regions, index, offset, length);
+    if (code == ErrorCode.OK) {
+      code = piece.generations().verify(piece.offset(), length, generation);
+    }
+    if (code == ErrorCode.OK && length > DatanodeConnection.LARGEST_COPIED_READ) {
+      sendOut();
+    } else if (code == ErrorCode.OK) {
+      code = copyOut();
+    }
+    if (code != ErrorCode.OK) {
+      output.fail(
+          code,
+          length + " bytes at " + offset + " of region " + index + ", generation " + generation,
+          correlationId);
+    }
+  }
+
+  private ErrorCode copyOut() {
+    int body = output.begin(HEAD + length);
+    ErrorCode code =
+        piece.region().read(piece.offset(), output.bytes(), body + HEAD, length, generation);
+    // Else nothing was committed, and an error takes the place of the data.
+    if (code == ErrorCode.OK) {
+      ReadData.Response.encodeFields(output.bytes(), body, length, false);
+      output.end(ErrorCode.OK, HEAD + length, correlationId);
+    }
+    return code;
+  }
+
+  private void sendOut() {
+    int body = output.begin(HEAD);
+    ReadData.Response.encodeFields(output.bytes(), body, length, true);
+    output.endHead(Frame.HEADER_LENGTH + HEAD, length, correlationId);
+    sending = true;
+    payload.toSend(piece.view(), piece.offset(), length);
+    output.send(payload);
+  }
+
+  /** The data of a large read have left, or the connection is being closed. */
+  private void dataSent() {
+    if (sending && output.isActive()) {
+      sending = false;
+      sent = piece.generations().verifyAfter(piece.offset(), length, generation);
+      whenSent.run();
+    }
+  }
+
+  /** True while data leave; nothing else is answered meanwhile. */
+  boolean isSending() {
+    return sending;
+  }
+
+  /**
+   * Says, once after the data of a large read, whether they were good; false when there is none.
+   */
+  boolean sayVerdict() {
+    if (sent == null) {
+      return false;
+    }
+    output.begin(0);
+    output.end(sent, 0, correlationId);
+    sent = null;
+    return true;
+  }
+
+  /** Lets go of the region's memory. */
+  void letGo() {
+    piece.letGo();
+    payload.letGo();
+  }
+
+  /** The data of a large read; tells when the channel is done with them. */
+  private final class Payload extends Window {
+    @Override
+    public boolean release() {
+      boolean freed = super.release();
+      if (isIdle()) {
+        dataSent();
+      }
+      return freed;
+    }
+  }
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.admin;
+
+import io.crail.common.Addresses;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.MissingNamenode;
+import io.crail.dist.command.CommandCluster;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.ExitCode;
+import io.crail.protocol.Answers;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.Ping;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** The namenodes as an administrator's command talks to them. */
+final class AdminClient implements AutoCloseable {
+  private final List<InetSocketAddress> addresses;
+  private final Transport transport;
+  private final ClientLoop loop;
+  private final NameNodeClient client;
+
+  private final CommandCluster embedded;
+
+  private AdminClient(CommandCluster embedded, Configuration configuration) {
+    this.embedded = embedded;
+    addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    transport = TransportProvider.open(configuration);
+    loop = transport.newClientLoop("admin");
+    NameNodeClient.Identity identity =
+        new NameNodeClient.Identity(
+            Hello.ROLE_CLIENT,
+            ThreadLocalRandom.current().nextLong(),
+            localHost(),
+            configuration.get(ClusterKeys.CLUSTER_NAME));
+    client =
+        new NameNodeClient(
+            loop,
+            addresses,
+            identity,
+            transport.peerOptions(),
+            configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
+  }
+
+  /** Makes ready to talk to the namenodes of a command's configuration; connects when it has to. */
+  static AdminClient of(CommandContext context) throws IOException {
+    CommandCluster embedded = new CommandCluster(context);
+    try {
+      return new AdminClient(embedded, embedded.openConfigured());
+    } catch (IOException | RuntimeException e) {
+      embedded.close();
+      throw e;
+    }
+  }
+
+  /** How many namenodes there are. */
+  int count() {
+    return addresses.size();
+  }
+
+  /** Names namenode {@code index} for a user. */
+  String name(int index) {
+    return "namenode " + index + " at " + Addresses.text(addresses.get(index));
+  }
+
+  /** Asks namenode {@code index} and waits for the answer. */
+  <Q, R> R ask(int index, Operation<Q, R> operation, Q request)
+      throws IOException, InterruptedException {
+    return client.callAt(index, operation, request).join();
+  }
+
+  /** What a report does with one namenode. */
+  interface Step {
+    /** Asks namenode {@code index} and shows or keeps what it tells. */
+    void run(int index) throws IOException, InterruptedException;
+  }
+
+  /**
+   * Makes a report of every namenode's part, and names those that are down on {@code err}. All are
+   * asked for a sign of life at once, so those that are down cost one deadline together.
+   *
+   * @return 0, or {@link ExitCode#PARTIAL} when a part is missing
+   * @throws CrailException when all are down, or one refuses
+   */
+  int report(PrintStream err, Step step) throws IOException, InterruptedException {
+    Ping.Request ping = new Ping.Request(ThreadLocalRandom.current().nextLong());
+    Answers<Ping.Response> alive = Answers.of(client, NameNodeOperations.PING, ping);
+    List<MissingNamenode> missing = new ArrayList<>(alive.missing());
+    for (int index = 0; index < count(); index++) {
+      if (alive.at(index) == null) {
+        continue;
+      }
+      try {
+        step.run(index);
+      } catch (CrailException e) {
+        missing.add(Answers.missing(client, index, e));
+      }
+    }
+    missing.forEach(each -> err.println("crail: without the part of " + each));
+    return missing.isEmpty() ? 0 : ExitCode.PARTIAL;
+  }
+
+  private static String localHost() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "";
+    }
+  }
+
+  @Override
+  public void close() {
+    client.close();
+    loop.close();
+    transport.close();
+    embedded.close();
+  }
+}

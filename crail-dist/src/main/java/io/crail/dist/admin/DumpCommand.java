@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.admin;
+
+import io.crail.common.Printable;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.OptionsCommand;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.Dump;
+import org.apache.commons.cli.CommandLine;
+
+/** Prints what the namenodes hold. */
+public final class DumpCommand extends OptionsCommand {
+  /** Declares its options. */
+  public DumpCommand() {
+    super("dump", "prints tree and space of every namenode", "", "");
+  }
+
+  @Override
+  protected int run(CommandContext context, CommandLine line) throws Exception {
+    try (AdminClient cluster = AdminClient.of(context)) {
+      return cluster.report(
+          context.err(),
+          index -> {
+            context.out().println("# " + cluster.name(index));
+            long cursor = 0;
+            do {
+              Dump.Response page =
+                  cluster.ask(index, NameNodeOperations.DUMP, new Dump.Request(cursor));
+              context.out().print(Printable.lines(page.text().toString()));
+              cursor = page.next();
+            } while (cursor != -1);
+          });
+    }
+  }
+}

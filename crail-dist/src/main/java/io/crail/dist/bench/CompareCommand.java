@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.bench;
+
+import io.crail.common.config.Configuration;
+import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.ExitCode;
+import io.crail.dist.command.UsageException;
+import io.crail.lab.compare.Compare;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Measures Crail beside other programs. {@code bin/crail} says where to find what it starts. */
+public final class CompareCommand implements Command {
+  private static final String LAUNCHER = "crail.launcher";
+  private static final String HDFS = "crail.compare.hdfs";
+
+  @Override
+  public String name() {
+    return "compare";
+  }
+
+  @Override
+  public String sentence() {
+    return "measures Crail beside Redis, HDFS and the limits of this machine";
+  }
+
+  @Override
+  public boolean usesCluster() {
+    return false;
+  }
+
+  @Override
+  public String help() {
+    return Compare.help();
+  }
+
+  @Override
+  public int run(CommandContext context, List<String> arguments) throws Exception {
+    if (context.options().file() != null) {
+      throw new UsageException("it starts clusters of its own, and reads no --conf");
+    }
+    // Before anything is started: a key or a value that is none.
+    Configuration.Builder configuration = Configuration.builder();
+    context
+        .options()
+        .settings()
+        .forEach((key, value) -> configuration.set(key, value, "the command line"));
+    configuration.build();
+    String hdfs = System.getProperty(HDFS, "");
+    List<String> settings =
+        context.options().settings().entrySet().stream()
+            .map(setting -> setting.getKey() + "=" + setting.getValue())
+            .toList();
+    try {
+      return Compare.run(
+              arguments.toArray(new String[0]),
+              System.getProperty(LAUNCHER),
+              settings,
+              hdfs.isEmpty() ? null : Path.of(hdfs),
+              context.out(),
+              context.err())
+          ? 0
+          : ExitCode.FAILURE;
+    } catch (io.crail.bench.record.OptionException e) {
+      throw new UsageException(e.getMessage());
+    }
+  }
+}

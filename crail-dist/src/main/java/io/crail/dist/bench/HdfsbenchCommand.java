@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.bench;
+
+import io.crail.bench.hadoop.HadoopBench;
+import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandCluster;
+import io.crail.dist.command.CommandContext;
+import java.util.List;
+
+/** Measures a cluster, or any other file system of Hadoop's, through Hadoop's interface. */
+public final class HdfsbenchCommand implements Command {
+  @Override
+  public String name() {
+    return "hdfsbench";
+  }
+
+  @Override
+  public String sentence() {
+    return "measures a cluster, HDFS or another file system through Hadoop's interface";
+  }
+
+  @Override
+  public String help() {
+    return HadoopBench.help() + "\n--set also takes keys of Hadoop.\n";
+  }
+
+  @Override
+  public int run(CommandContext context, List<String> arguments) throws Exception {
+    CommandContext crail = context.withCrailSettings();
+    try (CommandCluster cluster = new CommandCluster(crail)) {
+      return HadoopBench.run(
+          arguments.toArray(new String[0]),
+          context.hadoopSettings(),
+          crail::configuration,
+          cluster.benchContext());
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.command;
+
+/** What a command tells the shell that started it; 0 is success. */
+public final class ExitCode {
+  /** A command that failed. */
+  public static final int FAILURE = 1;
+
+  /** A command line or configuration that cannot be used. */
+  public static final int USAGE = 2;
+
+  /** A report that lacks the part of a namenode that is down. */
+  public static final int PARTIAL = 3;
+
+  private ExitCode() {}
+}

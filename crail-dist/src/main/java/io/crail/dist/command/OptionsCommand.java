@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.command;
+
+import java.util.List;
+import org.apache.commons.cli.CommandLine;
+import org.apache.commons.cli.DefaultParser;
+import org.apache.commons.cli.Option;
+import org.apache.commons.cli.Options;
+import org.apache.commons.cli.ParseException;
+
+/** A command whose arguments are options, which it declares. */
+public abstract class OptionsCommand implements Command {
+  private final String name;
+  private final String sentence;
+  private final String operands;
+  private final String details;
+  private final Options options;
+
+  /**
+   * Declares a command.
+   *
+   * @param operands what may follow the options, for the help; empty for none
+   * @param details more for the help, may be empty
+   */
+  protected OptionsCommand(
+      String name, String sentence, String operands, String details, Option... options) {
+    this.name = name;
+    this.sentence = sentence;
+    this.operands = operands;
+    this.details = details;
+    this.options = new Options();
+    for (Option option : options) {
+      this.options.addOption(option);
+    }
+  }
+
+  /** An option with a value. */
+  protected static Option valued(String letter, String word, String value, String meaning) {
+    return Option.builder(letter).longOpt(word).hasArg().argName(value).desc(meaning).get();
+  }
+
+  /** An option without a value. */
+  protected static Option flag(String letter, String word, String meaning) {
+    return Option.builder(letter).longOpt(word).desc(meaning).get();
+  }
+
+  @Override
+  public final String name() {
+    return name;
+  }
+
+  @Override
+  public final String sentence() {
+    return sentence;
+  }
+
+  @Override
+  public final String help() {
+    StringBuilder text = new StringBuilder("Usage: crail ").append(name);
+    if (!options.getOptions().isEmpty()) {
+      text.append(" [options]");
+    }
+    if (!operands.isEmpty()) {
+      text.append(' ').append(operands);
+    }
+    text.append("\n\n").append(Character.toUpperCase(sentence.charAt(0)));
+    text.append(sentence.substring(1)).append(".\n").append(details);
+    if (!options.getOptions().isEmpty()) {
+      text.append("\nOptions:\n");
+      for (Option option : options.getOptions()) {
+        String spelling =
+            "-"
+                + option.getOpt()
+                + ", --"
+                + option.getLongOpt()
+                + (option.hasArg() ? " <" + option.getArgName() + ">" : "");
+        text.append(String.format("  %-28s %s%n", spelling, option.getDescription()));
+      }
+    }
+    return text.toString();
+  }
+
+  @Override
+  public final int run(CommandContext context, List<String> arguments) throws Exception {
+    CommandLine line;
+    try {
+      line =
+          DefaultParser.builder()
+              .setAllowPartialMatching(false)
+              .get()
+              .parse(options, arguments.toArray(new String[0]));
+    } catch (ParseException e) {
+      throw new UsageException(e.getMessage());
+    }
+    if (operands.isEmpty() && !line.getArgList().isEmpty()) {
+      throw new UsageException("unexpected argument '" + line.getArgList().get(0) + "'");
+    }
+    return run(context, line);
+  }
+
+  /** Runs the command with what was parsed. */
+  protected abstract int run(CommandContext context, CommandLine line) throws Exception;
+
+  /**
+   * The value of an option as a port.
+   *
+   * @throws UsageException that names option and value
+   */
+  protected static int port(CommandLine line, String letter) throws UsageException {
+    return number(line, letter, 0, 65535);
+  }
+
+  /**
+   * The value of an option as a whole number.
+   *
+   * @throws UsageException that names option, value and what is allowed
+   */
+  protected static int number(CommandLine line, String letter, int least, int most)
+      throws UsageException {
+    String text = line.getOptionValue(letter);
+    try {
+      int number = Integer.parseInt(text);
+      if (number >= least && number <= most) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // Falls through to the one message below.
+    }
+    throw new UsageException(
+        "option -"
+            + letter
+            + " has the bad value '"
+            + text
+            + "': must be between "
+            + least
+            + " and "
+            + most);
+  }
+
+  /**
+   * The value of an option that must be there.
+   *
+   * @throws UsageException that names the option
+   */
+  protected static String required(CommandLine line, String letter) throws UsageException {
+    String value = line.getOptionValue(letter);
+    if (value == null) {
+      throw new UsageException("option -" + letter + " is missing");
+    }
+    return value;
+  }
+}

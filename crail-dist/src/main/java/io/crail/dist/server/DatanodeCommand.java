@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.server;
+
+import io.crail.common.Addresses;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.dist.command.ByteText;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.OptionsCommand;
+import io.crail.dist.command.ShutdownGate;
+import io.crail.namenode.conf.NameNodeKeys;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.part.Region;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import io.crail.storage.StorageKeys;
+import io.crail.storage.StorageTier;
+import io.crail.storage.daemon.Datanode;
+import java.util.List;
+import org.apache.commons.cli.CommandLine;
+
+/** Runs a datanode until the process is told to end, or the namenodes have removed it. */
+public final class DatanodeCommand extends OptionsCommand {
+  private static final long PATIENCE_NANOS = 5_000_000_000L;
+
+  /** Declares its options. */
+  public DatanodeCommand() {
+    super(
+        "datanode",
+        "runs a datanode, which lends memory or flash to the cluster",
+        "[-- <arguments of the tier>]",
+        """
+        Arguments of the tiers tcp and rdma:
+          -s <bytes>       how much it lends, such as 16g
+          -d <directory>   where it keeps that, /dev/shm by default; another one for flash (tcp) or
+                           huge pages (rdma)
+          -p <port>        port to serve on; 0 takes a free one
+          -i <interface>   network interface, host name or address to serve on
+        It registers with the namenodes by itself, again after they were restarted. It ends when
+        it has been removed ('crail removeDatanode'), or by SIGTERM or SIGINT; its data are gone
+        then.
+        """,
+        valued("t", "tier", "tier", "storage tier, by default the first of crail.storage.types"),
+        valued(
+            "c",
+            "class",
+            "class",
+            "storage class, below crail.storage.classes; by default the tier's place in that list"));
+  }
+
+  @Override
+  public boolean usesCluster() {
+    return false;
+  }
+
+  @Override
+  protected int run(CommandContext context, CommandLine line) throws Exception {
+    Configuration configuration = context.configuration();
+    String tierName = line.getOptionValue("t", configuration.get(StorageKeys.TYPES).get(0));
+    int classes = configuration.get(NameNodeKeys.STORAGE_CLASSES);
+    int storageClass = line.hasOption("c") ? number(line, "c", 0, classes - 1) : -1;
+    List<String> tierArguments = line.getArgList();
+    try (ShutdownGate gate = ShutdownGate.open();
+        Transport transport = TransportProvider.open(configuration);
+        Datanode datanode =
+            Datanode.start(
+                configuration,
+                StorageTier.find(tierName),
+                storageClass,
+                tierArguments,
+                transport)) {
+      gate.onAsked(datanode::close);
+      return serve(context, configuration, datanode, gate);
+    }
+  }
+
+  private static int serve(
+      CommandContext context, Configuration configuration, Datanode datanode, ShutdownGate gate)
+      throws CrailException, InterruptedException {
+    while (!datanode.awaitRegistered(PATIENCE_NANOS)) {
+      if (gate.isAsked()) {
+        return 0;
+      }
+      context
+          .err()
+          .println(
+              "datanode waits for the namenodes at "
+                  + configuration.get(ClusterKeys.NAMENODE_ADDRESS).stream()
+                      .map(Addresses::text)
+                      .toList());
+    }
+    long bytes = datanode.server().regions().stream().mapToLong(Region::length).sum();
+    context
+        .out()
+        .println(
+            "datanode "
+                + datanode.uuid()
+                + " serves "
+                + ByteText.of(bytes)
+                + " on "
+                + Addresses.numeric(datanode.server().address())
+                + ", registered");
+    context.out().flush();
+    if (datanode.awaitStopped()) {
+      context.out().println("datanode " + datanode.uuid() + " was removed and ends");
+    }
+    return 0;
+  }
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.shell;
+
+import io.crail.common.config.Configuration;
+import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandCluster;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.UsageException;
+import java.util.List;
+
+/** Hadoop's shell on files, with the cluster as its file system. */
+public final class FsCommand implements Command {
+  @Override
+  public String name() {
+    return "fs";
+  }
+
+  @Override
+  public String sentence() {
+    return "lists, copies, shows and removes files, as 'hadoop fs' does";
+  }
+
+  @Override
+  public boolean commonOptionsComeFirst() {
+    return true;
+  }
+
+  @Override
+  public String help() {
+    return """
+    Usage: crail fs [options] -<action> [arguments]
+
+    Lists, copies, shows and removes files, as 'hadoop fs' does. Paths are of this cluster, those
+    without a '/' in front below /user/<name>; a file of this host is file:///path.
+
+      crail fs -ls [-R] <path>          crail fs -put [-f] <local file> <path>
+      crail fs -mkdir -p <path>         crail fs -get <path> <local file>
+      crail fs -cat <path>              crail fs -appendToFile <local file> <path>
+      crail fs -mv <from> <to>          crail fs -du -s -h <path>
+      crail fs -rm -r <path>            crail fs -test -e <path>
+
+    Names are shown with their control characters as escapes, such as \\n; those of -find -print0 are
+    for programs and stay as they are. Where a namenode is down a listing of / shows what the others
+    have, says what is missing, and fails.
+
+    'crail fs -help' lists all actions, 'crail fs -help <action>' explains one. Exit codes are those
+    of 'hadoop fs'. Options of every command stand in front of the action; --set also takes keys of
+    Hadoop.
+    """;
+  }
+
+  @Override
+  public int run(CommandContext context, List<String> arguments) throws Exception {
+    if (arguments.isEmpty()) {
+      throw new UsageException("what to do is missing, such as -ls /");
+    }
+    try (CommandCluster cluster = new CommandCluster(context.withCrailSettings())) {
+      Configuration crail = cluster.openConfigured();
+      return HadoopShell.run(crail, context.hadoopSettings(), arguments, context.err());
+    }
+  }
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.shell;
+
+import io.crail.common.Addresses;
+import io.crail.common.Printable;
+import io.crail.dist.command.ExitCode;
+import io.crail.hadoop.CrailFileSystem;
+import io.crail.protocol.ClusterKeys;
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FsShell;
+import org.apache.hadoop.fs.shell.Command;
+import org.apache.hadoop.fs.shell.CommandFactory;
+import org.apache.hadoop.fs.shell.FsCommand;
+import org.apache.hadoop.util.ToolRunner;
+
+/** The shell; its classes are the only ones of the commands that need Hadoop. */
+final class HadoopShell extends FsShell {
+  private static final String IMPLEMENTATION_KEY = "fs.crail.impl";
+
+  private HadoopShell(Configuration configuration) {
+    super(configuration);
+  }
+
+  /**
+   * Runs a command line of the shell.
+   *
+   * @param crail the cluster
+   * @param more keys of Hadoop, and the user if it is not to be Hadoop's
+   * @param err where it is told what was missing from listings
+   * @return the exit code, that of a failure also when something was missing
+   */
+  static int run(
+      io.crail.common.config.Configuration crail,
+      Map<String, String> more,
+      List<String> arguments,
+      PrintStream err)
+      throws Exception {
+    ShellConfiguration hadoop = new ShellConfiguration();
+    hadoop.setClass(IMPLEMENTATION_KEY, ShellFileSystem.class, FileSystem.class);
+    hadoop.set(CommonConfigurationKeysPublic.FS_DEFAULT_NAME_KEY, root(crail).toString());
+    // All of it: the file may be another one than programs find.
+    hadoop.set(CrailFileSystem.SITE_FILE_KEY, "");
+    Map<String, String> texts = crail.texts();
+    // That of the file is the root's owner, and not who sits here.
+    texts.remove(ClusterKeys.USER.name());
+    texts.forEach(hadoop::set);
+    more.forEach(hadoop::set);
+    try {
+      int code = ToolRunner.run(new HadoopShell(hadoop), arguments.toArray(new String[0]));
+      List<String> incomplete = hadoop.incomplete();
+      incomplete.forEach(each -> err.println("crail fs: " + Printable.line(each)));
+      return code == 0 && !incomplete.isEmpty() ? ExitCode.FAILURE : code;
+    } finally {
+      FileSystem.closeAll();
+    }
+  }
+
+  /** The root of the file system; it names the namenodes where an URI can. */
+  private static URI root(io.crail.common.config.Configuration crail) {
+    List<InetSocketAddress> namenodes = crail.get(ClusterKeys.NAMENODE_ADDRESS);
+    String authority = namenodes.stream().map(Addresses::text).collect(Collectors.joining(","));
+    boolean unnameable = namenodes.size() > 1 && authority.contains("[");
+    return URI.create("crail://" + (unnameable ? "" : authority) + "/");
+  }
+
+  /** Those of Hadoop, which its shell keeps from those who extend it. */
+  @Override
+  protected void registerCommands(CommandFactory factory) {
+    factory.registerCommands(FsCommand.class);
+  }
+
+  @Override
+  protected void init() {
+    if (commandFactory == null) {
+      super.init();
+      commandFactory = new PrintableCommands(getConf(), commandFactory);
+    }
+  }
+
+  /** The commands of another factory, which print names so that they can do no harm. */
+  private static final class PrintableCommands extends CommandFactory {
+    private final CommandFactory commands;
+
+    PrintableCommands(Configuration configuration, CommandFactory commands) {
+      super(configuration);
+      this.commands = commands;
+    }
+
+    @Override
+    public Command getInstance(String name) {
+      return getInstance(name, getConf());
+    }
+
+    @Override
+    public Command getInstance(String name, Configuration configuration) {
+      Command command = commands.getInstance(name, configuration);
+      if (command != null) {
+        command.out = new PrintableStream(System.out);
+        command.err = new PrintableStream(System.err);
+      }
+      return command;
+    }
+
+    @Override
+    public String[] getNames() {
+      return commands.getNames();
+    }
+  }
+
+  @Override
+  protected String getUsagePrefix() {
+    return "Usage: crail fs [options]";
+  }
+}

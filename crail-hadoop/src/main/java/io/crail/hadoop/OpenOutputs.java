@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import java.io.Closeable;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The streams that write to the files of a store. They are closed before the store, as HDFS does
+ * it. Thread-safe.
+ */
+final class OpenOutputs {
+  private static final Logger LOG = LoggerFactory.getLogger(OpenOutputs.class);
+
+  private final Set<CrailHadoopOutputStream> open = ConcurrentHashMap.newKeySet();
+
+  void add(CrailHadoopOutputStream output) {
+    open.add(output);
+  }
+
+  void remove(CrailHadoopOutputStream output) {
+    open.remove(output);
+  }
+
+  /**
+   * Completes the files that are being written, and then does what is to come after that; all of
+   * it, also after a failure.
+   *
+   * @throws IOException the first failure, with the others in it
+   */
+  void closeBefore(List<Closeable> later) throws IOException {
+    List<Closeable> ends = new ArrayList<>();
+    open.forEach(output -> ends.add(() -> complete(output)));
+    ends.addAll(later);
+    closeAll(ends);
+  }
+
+  /** A file that is gone has nothing to complete, and keeps nothing open. */
+  private static void complete(CrailHadoopOutputStream output) throws IOException {
+    try {
+      output.close();
+    } catch (FileNotFoundException e) {
+      LOG.warn("a file was removed while it was written: {}", e.getMessage());
+    }
+  }
+
+  private static void closeAll(List<Closeable> ends) throws IOException {
+    Exception failure = null;
+    for (Closeable end : ends) {
+      try {
+        end.close();
+      } catch (IOException | RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure instanceof RuntimeException) {
+      throw (RuntimeException) failure;
+    }
+    if (failure != null) {
+      throw (IOException) failure;
+    }
+  }
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.hadoop;
+
+import io.crail.CrailAttributeChanges;
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailSpace;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.error.IncompleteException;
+import io.crail.conf.CrailConfiguration;
+import java.io.Closeable;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.function.Supplier;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.util.functional.RemoteIterators;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The store by absolute paths of Hadoop, with Hadoop's errors, and with the directories that a new
+ * node needs. What HDFS makes of it for a program is not known here. Thread-safe.
+ */
+final class PathStore implements Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(PathStore.class);
+
+  /** All bits that a node has; others of {@code FsPermission} tell of ACLs and encryption. */
+  private static final int PERMISSIONS = 07777;
+
+  /** Write and search for the owner of a directory. */
+  private static final int OWNER_MAY_USE = 0300;
+
+  /** How often a create tries again when others change the same paths meanwhile. */
+  private static final int ATTEMPTS = 8;
+
+  private final Path root;
+  private final CrailStore store;
+
+  private PathStore(Path root, CrailStore store) {
+    this.root = root;
+    this.store = store;
+  }
+
+  /**
+   * Opens a store.
+   *
+   * @param root what errors that belong to no other path are about
+   */
+  static PathStore open(Path root, CrailConfiguration configuration) throws IOException {
+    return new PathStore(
+        root, HadoopErrors.translate(root, () -> CrailStore.newInstance(configuration)));
+  }
+
+  /** The path as the store knows it. */
+  private static String name(Path path) {
+    return path.toUri().getPath();
+  }
+
+  /** The bits of a permission that a node keeps. */
+  static int bits(FsPermission permission) {
+    return permission.toShort() & PERMISSIONS;
+  }
+
+  /** The node of a path, or null. */
+  CrailNode lookup(Path path) throws IOException {
+    return HadoopErrors.translate(path, () -> store.lookup(name(path)).get());
+  }
+
+  /** The node of a path, which must be there. */
+  CrailNode require(Path path) throws IOException {
+    CrailNode node = lookup(path);
+    if (node == null) {
+      throw new FileNotFoundException("no such file or directory: " + path);
+    }
+    return node;
+  }
+
+  /** A node as what has bytes; a directory is not found. */
+  static CrailFile asFile(Path path, CrailNode node) throws IOException {
+    switch (node.getType()) {
+      case DATAFILE:
+        return HadoopErrors.translate(path, node::asFile);
+      case KEYVALUE:
+        return HadoopErrors.translate(path, node::asKeyValue);
+      default:
+        throw new FileNotFoundException(path + " is a directory");
+    }
+  }
+
+  /** The children of a directory, page after page; of a file itself. */
+  RemoteIterator<CrailNode> list(Path path) throws IOException {
+    CrailNode node = require(path);
+    if (!node.getType().isContainer()) {
+      return RemoteIterators.remoteIteratorFromSingleton(node);
+    }
+    Iterator<CrailNode> children =
+        HadoopErrors.translate(path, () -> node.asContainer().listStatus());
+    return new RemoteIterator<>() {
+      @Override
+      public boolean hasNext() throws IOException {
+        return HadoopErrors.translate(path, children::hasNext);
+      }
+
+      @Override
+      public CrailNode next() throws IOException {
+        return HadoopErrors.translate(path, children::next);
+      }
+    };
+  }
+
+  /**
+   * Makes a file.
+   *
+   * @param overwrite whether it may take the place of another one
+   * @param above gives the permissions of directories that are missing above it; null when none may
+   *     be
+   */
+  CrailFile createFile(
+      Path path, FsPermission permission, boolean overwrite, Supplier<FsPermission> above)
+      throws IOException {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return asFile(path, make(path, CrailNodeType.DATAFILE, permission, overwrite));
+      } catch (FileNotFoundException e) {
+        if (above == null || attempt == ATTEMPTS) {
+          throw e;
+        }
+        makeDirectories(path.getParent(), above.get());
+      }
+    }
+  }
+
+  /** Makes a directory, and those above it that are missing, which their owner may always use. */
+  void makeDirectories(Path path, FsPermission permission) throws IOException {
+    FsPermission above = new FsPermission((short) (permission.toShort() | OWNER_MAY_USE));
+    Deque<Path> missing = new ArrayDeque<>();
+    missing.push(path);
+    // Each level may be missing once; more often only where others remove what is made here.
+    int attempts = path.depth() + ATTEMPTS;
+    while (!missing.isEmpty()) {
+      try {
+        makeDirectory(missing.peek(), missing.size() == 1 ? permission : above);
+        missing.pop();
+      } catch (FileNotFoundException e) {
+        if (--attempts == 0) {
+          throw e;
+        }
+        missing.push(missing.peek().getParent());
+      }
+    }
+  }
+
+  /** Makes a directory, or finds that it is there. */
+  private void makeDirectory(Path path, FsPermission permission) throws IOException {
+    if (path.isRoot()) {
+      return;
+    }
+    try {
+      make(path, CrailNodeType.DIRECTORY, permission, false);
+    } catch (FileAlreadyExistsException e) {
+      CrailNode present = lookup(path);
+      if (present == null || !present.getType().isContainer()) {
+        throw e;
+      }
+    }
+  }
+
+  private CrailNode make(Path path, CrailNodeType type, FsPermission permission, boolean replace)
+      throws IOException {
+    return HadoopErrors.translate(
+        path,
+        () ->
+            store
+                .create(
+                    name(path),
+                    type,
+                    CrailStorageClass.PARENT,
+                    CrailLocationClass.PARENT,
+                    true,
+                    replace,
+                    bits(permission))
+                .get());
+  }
+
+  /** Gives a node exactly this path, with {@code replace} in the place of what is there. */
+  void rename(Path from, Path to, boolean replace) throws IOException {
+    HadoopErrors.translate(from, () -> store.rename(name(from), name(to), replace).get());
+  }
+
+  /** Gives a node exactly this path; false when the tree is not so that it can have it. */
+  boolean renames(Path from, Path to) throws IOException {
+    try {
+      rename(from, to, false);
+      return true;
+    } catch (FileNotFoundException
+        | FileAlreadyExistsException
+        | ParentNotDirectoryException
+        | PathIntoItselfException e) {
+      LOG.debug("no rename of {} to {}", from, to, e);
+      return false;
+    }
+  }
+
+  /** Removes a node; false when there is none. */
+  boolean remove(Path path, boolean recursive) throws IOException {
+    try {
+      HadoopErrors.translate(path, () -> store.delete(name(path), recursive).get());
+      return true;
+    } catch (FileNotFoundException | ParentNotDirectoryException e) {
+      return false;
+    }
+  }
+
+  void setAttributes(Path path, CrailAttributeChanges changes) throws IOException {
+    HadoopErrors.translate(path, () -> store.setAttributes(name(path), changes).get());
+  }
+
+  /** The space of all storage classes; fails where the part of a namenode is missing. */
+  CrailSpace space() throws IOException {
+    CrailSpace space = HadoopErrors.translate(root, store::getSpace);
+    if (!space.missing().isEmpty()) {
+      throw HadoopErrors.translated(root, new IncompleteException("space", space.missing()));
+    }
+    return space;
+  }
+
+  @Override
+  public void close() throws IOException {
+    HadoopErrors.translate(
+        root,
+        () -> {
+          store.close();
+          return null;
+        });
+  }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.tree.Node;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Put;
+import io.crail.protocol.part.Extent;
+import io.crail.rpc.ResponseWriter;
+import java.nio.ByteBuffer;
+
+/** Writes what is told of a new node, without an object for that. Stateless. */
+final class NewNodeAnswers {
+  private NewNodeAnswers() {}
+
+  /** Answers a create: the node, and the first extent that its writer has got. */
+  static void created(Node node, long correlationId, ResponseWriter responses) {
+    // Before the size: who sees no bytes of a value that has come sees that it is being put.
+    int flags = node.flags();
+    NodeSpace space = node.space();
+    boolean hasExtent = isToBeWritten(space);
+    int at = Create.Response.LAYOUT.fixedLength();
+    int length = at + (hasExtent ? Extent.WIRE_LENGTH : 0);
+    int body = responses.begin(length);
+    ByteBuffer out = responses.buffer();
+    node.encode(size(space), flags, out, body + Create.Response.NODE);
+    out.putShort(body + Create.Response.EXTENTS_COUNT, (short) (hasExtent ? 1 : 0));
+    if (hasExtent) {
+      space.encode(0, 1, Long.MAX_VALUE, out, body + at);
+    }
+    responses.end(correlationId, length);
+  }
+
+  /**
+   * Answers a put: the node, and the first extent that its writer has got.
+   *
+   * @param given space for the next one; null for none
+   */
+  static void put(Node node, Put.Given given, long correlationId, ResponseWriter responses) {
+    int flags = node.flags();
+    NodeSpace space = node.space();
+    boolean hasExtent = isToBeWritten(space);
+    int at = Put.Response.LAYOUT.fixedLength();
+    int givenAt = at + (hasExtent ? Extent.WIRE_LENGTH : 0);
+    int length = givenAt + (given == null ? 0 : Put.Given.LAYOUT.fixedLength());
+    int body = responses.begin(length);
+    ByteBuffer out = responses.buffer();
+    node.encode(size(space), flags, out, body + Put.Response.NODE);
+    out.putShort(body + Put.Response.EXTENTS_COUNT, (short) (hasExtent ? 1 : 0));
+    out.putShort(body + Put.Response.GIVEN_COUNT, (short) (given == null ? 0 : 1));
+    if (hasExtent) {
+      space.encode(0, 1, Long.MAX_VALUE, out, body + at);
+    }
+    if (given != null) {
+      Put.Given.CODEC.encode(given, out, body + givenAt);
+    }
+    responses.end(correlationId, length);
+  }
+
+  private static boolean isToBeWritten(NodeSpace space) {
+    return space != null && space.size() == 0 && space.count() > 0;
+  }
+
+  private static long size(NodeSpace space) {
+    return space == null ? 0 : space.size();
+  }
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
+import io.crail.namenode.conf.BlockSelection;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.lease.ClientLeases;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Random;
+import java.util.random.RandomGenerator;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives space of the datanodes to nodes, by storage class, and takes it back. What somebody may
+ * still access rests first: an extent in the {@link Quarantine}, a whole region in {@link
+ * RestingRegions}. Thread-safe: it takes one datanode's monitor at a time.
+ */
+public final class Allocator {
+  private static final int LOG_BURST = 64;
+  private static final int RECLAIM_BATCH = 4096;
+
+  /** The datanodes of a class that may get data, in the order of their registration. */
+  private record Members(DatanodeSpace[] datanodes) implements BlockSelection.Candidates {
+    @Override
+    public int count() {
+      return datanodes.length;
+    }
+
+    @Override
+    public long freeBytes(int index) {
+      return datanodes[index].freeBytes();
+    }
+  }
+
+  /**
+   * What space is for.
+   *
+   * @param storageClass the node's class, asked first
+   * @param strict whether no other class may be asked
+   * @param host the host to prefer within a class, or {@link HostNames#ANY}
+   * @param client who writes; datanodes that it could not reach are asked last. Null for nobody
+   * @param except a datanode that is not asked; null for none
+   * @param lastResort whether those that could not be reached are asked at all
+   */
+  public record Purpose(
+      int storageClass,
+      boolean strict,
+      int host,
+      ClientLeases<?> client,
+      DatanodeSpace except,
+      boolean lastResort) {
+    /** For a writer, of any datanode. */
+    public Purpose(int storageClass, boolean strict, int host, ClientLeases<?> client) {
+      this(storageClass, strict, host, client, null, true);
+    }
+
+    /** The same, but not of this datanode. */
+    public Purpose except(DatanodeSpace datanode, boolean asLastResort) {
+      return new Purpose(storageClass, strict, host, client, datanode, asLastResort);
+    }
+  }
+
+  private final NameNodeOptions options;
+  private final Clock clock;
+  private final RateLimitedLog log;
+  private final Quarantine quarantine = new Quarantine();
+  private final RestingRegions resting;
+  private final int[][] classOrders;
+  private final BlockSelection[] selections;
+  private volatile Members[] classes;
+
+  public Allocator(NameNodeOptions options, Clock clock, RandomGenerator random) {
+    this.options = options;
+    this.clock = clock;
+    this.log = new RateLimitedLog(LoggerFactory.getLogger(Allocator.class), clock, LOG_BURST);
+    this.resting = new RestingRegions(clock);
+    this.classOrders = new int[options.storageClasses()][];
+    this.selections = new BlockSelection[options.storageClasses()];
+    this.classes = new Members[options.storageClasses()];
+    for (int i = 0; i < classOrders.length; i++) {
+      classOrders[i] = options.classOrder(i);
+      selections[i] = options.blockSelection().create(new Random(random.nextLong()));
+      classes[i] = new Members(new DatanodeSpace[0]);
+    }
+  }
+
+  Quarantine quarantine() {
+    return quarantine;
+  }
+
+  RestingRegions resting() {
+    return resting;
+  }
+
+  /** Gives out space of these datanodes from now on, of those that are active. */
+  void use(Collection<DatanodeSpace> datanodes) {
+    Members[] fresh = new Members[classes.length];
+    for (int i = 0; i < fresh.length; i++) {
+      int storageClass = i;
+      fresh[i] =
+          new Members(
+              datanodes.stream()
+                  .filter(datanode -> datanode.state() == DatanodeSpace.State.ACTIVE)
+                  .filter(datanode -> datanode.storageClass() == storageClass)
+                  .toArray(DatanodeSpace[]::new));
+    }
+    classes = fresh;
+  }
+
+  /** The largest extent. */
+  public int blockSize() {
+    return options.blockSize();
+  }
+
+  /**
+   * Takes an extent for a node. Whom a client could not reach is asked when no other datanode has
+   * any space, of no class.
+   *
+   * @param fileOffset the extent's position in the node
+   * @param length bytes, a power of two up to the block size; where no class has such an extent, a
+   *     smaller one is given
+   * @return null when nothing at all is free
+   */
+  public Allocation allocate(Purpose purpose, long fileOffset, int length) {
+    long now = clock.nanoTime();
+    FreePieces.Place place = take(purpose, length, true, now);
+    if (place == null && purpose.lastResort) {
+      place = take(purpose, length, false, now);
+    }
+    return place == null
+        ? null
+        : new Allocation(
+            place.region(), place.regionOffset(), fileOffset, place.generation(), place.length());
+  }
+
+  private FreePieces.Place take(Purpose purpose, int length, boolean careful, long now) {
+    int[] order = classOrders[purpose.storageClass];
+    int tried = purpose.strict ? 1 : order.length;
+    for (int i = 0; i < tried; i++) {
+      Members members = classes[order[i]];
+      if (members.datanodes.length == 0) {
+        continue;
+      }
+      int first = selections[order[i]].first(members);
+      FreePieces.Place place = take(purpose, members, first, length, false, careful, now);
+      if (place == null) {
+        place = take(purpose, members, first, length, true, careful, now);
+      }
+      if (place != null) {
+        return place;
+      }
+    }
+    return null;
+  }
+
+  private FreePieces.Place take(
+      Purpose purpose,
+      Members members,
+      int first,
+      int length,
+      boolean orLess,
+      boolean careful,
+      long now) {
+    FreePieces.Place place = null;
+    if (purpose.host != HostNames.ANY) {
+      place = take(purpose, members, first, true, length, orLess, careful, now);
+    }
+    return place != null
+        ? place
+        : take(purpose, members, first, false, length, orLess, careful, now);
+  }
+
+  private FreePieces.Place take(
+      Purpose purpose,
+      Members members,
+      int first,
+      boolean onHost,
+      int length,
+      boolean orLess,
+      boolean careful,
+      long now) {
+    DatanodeSpace[] datanodes = members.datanodes;
+    for (int i = 0; i < datanodes.length; i++) {
+      DatanodeSpace datanode = datanodes[(first + i) % datanodes.length];
+      if ((!onHost || datanode.host() == purpose.host)
+          && datanode != purpose.except
+          && datanode.isOnline(now, options.offlineNanos())
+          && !(careful && isOutOfReach(datanode, purpose.client, now))) {
+        FreePieces.Place place = datanode.take(length, orLess);
+        if (place != null) {
+          return place;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** True when a client could not reach it lately: this one, or any since it was heard of. */
+  private static boolean isOutOfReach(DatanodeSpace datanode, ClientLeases<?> client, long now) {
+    return datanode.isSuspected() || (client != null && client.avoids(datanode.id(), now));
+  }
+
+  /**
+   * Takes note that a client could not reach a datanode. Others are asked before it: for that
+   * client as long as a datanode may be silent, for everybody until it is heard of again. So who
+   * lies, or is cut off, takes it from nobody else for longer than a sign of life takes.
+   */
+  public void outOfReach(DatanodeSpace datanode, ClientLeases<?> client) {
+    long now = clock.nanoTime();
+    client.avoid(datanode.id(), now, now + options.offlineNanos());
+    if (datanode.suspect()) {
+      log.info(datanode + " could not be reached by a client");
+    }
+  }
+
+  /**
+   * Takes back an extent of a node.
+   *
+   * @param leaseEndNanos when that lease ends or ended; ignored without one
+   * @param writer the holder of that lease; null without one
+   * @param maySay whether it can still say that no write is on its way
+   */
+  public void release(
+      Allocation extent, long leaseEndNanos, Quarantine.Writer writer, boolean maySay) {
+    boolean leased = writer != null;
+    DatanodeSpace datanode = extent.region().datanode();
+    boolean lost = datanode.state() == DatanodeSpace.State.DEAD;
+    if (lost || (datanode.checksGeneration() && !leased && !extent.isSealed())) {
+      datanode.give(extent);
+      return;
+    }
+    long now = clock.nanoTime();
+    // Nobody remembers when the lease ended that a sealed extent was written under, but it has.
+    long ready = datanode.checksGeneration() ? now : now + options.leaseNanos();
+    // Where readers may hold a location, or somebody wrote before the seal, it knows too little.
+    boolean endsEarly = datanode.checksGeneration() && !extent.isSealed();
+    if (leased && leaseEndNanos - ready > 0) {
+      ready = leaseEndNanos;
+    }
+    datanode.await(extent);
+    boolean heard = endsEarly || !datanode.checksGeneration();
+    quarantine.add(
+        extent, ready + options.freeMarginNanos(), heard ? writer : null, maySay, endsEarly);
+  }
+
+  /**
+   * Notes that the writer of an extent that goes on being a node's has lost its lease without a
+   * word: where its datanode can cut it off, it is.
+   */
+  public void cutOff(Allocation extent, long client) {
+    DatanodeSpace datanode = extent.region().datanode();
+    if (datanode.cutsOff()) {
+      datanode.cutOffs().order(client, clock.nanoTime());
+    }
+  }
+
+  /**
+   * Takes back an extent of which no reader was ever told, and to which no write is on its way: on
+   * every tier the next one may have it at once.
+   */
+  public void giveBack(Allocation extent) {
+    extent.region().datanode().give(extent);
+  }
+
+  /**
+   * Takes an extent for a node that is still to come, of the node's class and on its host, where
+   * there is plenty. It rests, so it is free again after the end of a lease if no node takes it,
+   * and its writer is known not to write there.
+   *
+   * @param client who is to write; null when it is not known
+   * @param length bytes, a power of two up to the block size
+   * @return null when none is as long, little is free, or much is lent already
+   */
+  public Allocation grant(Quarantine.Grant grant, ClientLeases<?> client, int length) {
+    long now = clock.nanoTime();
+    Members members = classes[grant.storageClass()];
+    DatanodeSpace[] datanodes = members.datanodes;
+    boolean some = false;
+    for (int i = 0; i < datanodes.length && !some; i++) {
+      some = isFor(datanodes[i], grant, client, now) && datanodes[i].mayLend(length);
+    }
+    // A refusal takes no turn from those who need space.
+    int first = some ? selections[grant.storageClass()].first(members) : 0;
+    for (int i = 0; i < datanodes.length && some; i++) {
+      DatanodeSpace datanode = datanodes[(first + i) % datanodes.length];
+      FreePieces.Place place =
+          isFor(datanode, grant, client, now) ? datanode.takeToLend(length) : null;
+      if (place != null) {
+        Allocation extent =
+            new Allocation(
+                place.region(), place.regionOffset(), 0, place.generation(), place.length());
+        long endNanos = now + options.leaseNanos();
+        quarantine.add(extent, endNanos + options.freeMarginNanos(), grant, true, true);
+        return extent;
+      }
+    }
+    return null;
+  }
+
+  private boolean isFor(
+      DatanodeSpace datanode, Quarantine.Grant grant, ClientLeases<?> client, long now) {
+    return (grant.host() == HostNames.ANY || grant.host() == datanode.host())
+        && datanode.isOnline(now, options.offlineNanos())
+        && !isOutOfReach(datanode, client, now);
+  }
+
+  /** Takes back an extent of {@link #takeGranted} that no node has: it rests as long as ever. */
+  public void releaseGranted(Allocation extent, Quarantine.Writer writer) {
+    release(extent, clock.nanoTime() + options.leaseNanos(), writer, false);
+  }
+
+  /**
+   * Gives an extent to the node that it was taken for ahead.
+   *
+   * @param purpose that of the node's space
+   * @param bytes how many were written to it, or are on their way
+   * @return null when it is not there any more, or was taken for something else
+   */
+  public Allocation takeGranted(long grant, long token, Purpose purpose, long bytes) {
+    Allocation extent =
+        quarantine.take(grant, token, purpose, bytes, clock.nanoTime(), options.offlineNanos());
+    if (extent != null) {
+      extent.region().datanode().useLent(extent);
+    }
+    return extent;
+  }
+
+  /** Takes note that the writer of a node that is gone has no write under way, nor begins one. */
+  public void letGo(long node, long token) {
+    quarantine.letGo(node, token);
+  }
+
+  /** Writers of nodes that are gone who can let something go; for tests. */
+  public int awaitedWriters() {
+    return quarantine.writers();
+  }
+
+  /** Gives extents and regions back that have waited long enough; how many. */
+  public int reclaim() {
+    long now = clock.nanoTime();
+    return resting.wake(now) + quarantine.reclaim(now, RECLAIM_BATCH);
+  }
+
+  /**
+   * Says what space comes by itself to a node that finds none; may be empty.
+   *
+   * @param storageClass the node's class
+   * @param strict whether it takes no other
+   */
+  public String prospect(int storageClass, boolean strict) {
+    return resting.prospect(datanode -> mayHave(storageClass, strict, datanode));
+  }
+
+  private boolean mayHave(int storageClass, boolean strict, DatanodeSpace datanode) {
+    int present = datanode.storageClass();
+    return datanode.state() == DatanodeSpace.State.ACTIVE
+        && (present == storageClass
+            || (!strict
+                && Arrays.stream(classOrders[storageClass]).anyMatch(other -> other == present)));
+  }
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.protocol.cluster.DescribeDatanode;
+import io.crail.protocol.cluster.KeepAlive;
+import io.crail.protocol.cluster.RegisterDatanode;
+import io.crail.protocol.cluster.RegisterRegion;
+import io.crail.protocol.cluster.RemoveDatanode;
+import io.crail.protocol.part.ClassUsage;
+import io.crail.protocol.part.Region;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The datanodes that lend space to this namenode: who they are, what they lend, whether they live.
+ * Tells the {@link Allocator} of whom it may give out space. Thread-safe.
+ */
+public final class DatanodeRegistry {
+  /** The most datanodes at a time. */
+  static final int MAX_DATANODES = 1 << 16;
+
+  private static final Logger LOG = LoggerFactory.getLogger(DatanodeRegistry.class);
+  // Lines about datanodes at once: a cluster that starts has them all at the same time.
+  private static final int LOG_BURST = 64;
+  // Regions of an answer, so that it stays within a frame with the longest strings.
+  private static final int MAX_REGIONS_LENGTH = 60_000;
+
+  private final NameNodeOptions options;
+  private final Clock clock;
+  private final HostNames hosts;
+  private final Allocator allocator;
+  private final RateLimitedLog log;
+  private final Map<Integer, DatanodeSpace> byId = new TreeMap<>();
+  private final Map<UUID, DatanodeSpace> byUuid = new HashMap<>();
+  private final Map<Integer, Boolean> reportedOffline = new HashMap<>();
+  // Datanodes whose address another process wants.
+  private final Set<Integer> contested = new HashSet<>();
+  private int nextId;
+
+  public DatanodeRegistry(
+      NameNodeOptions options,
+      Clock clock,
+      RandomGenerator random,
+      HostNames hosts,
+      Allocator allocator) {
+    this.options = options;
+    this.clock = clock;
+    this.hosts = hosts;
+    this.allocator = allocator;
+    this.log = new RateLimitedLog(LOG, clock, LOG_BURST);
+    // Anywhere, so that an id from before a restart names nobody rather than somebody else.
+    this.nextId = (random.nextInt() >>> 2) / options.count() * options.count() + options.index();
+  }
+
+  /** Registers a datanode, or confirms it. */
+  public synchronized int register(RegisterDatanode.Request request) throws CrailException {
+    if (request.storageClass() < 0 || request.storageClass() >= options.storageClasses()) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "storage class " + request.storageClass() + ", there are " + options.storageClasses());
+    }
+    if (request.port() < 1 || request.port() > 65535) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("port " + request.port());
+    }
+    long now = clock.nanoTime();
+    UUID uuid = new UUID(request.uuidHigh(), request.uuidLow());
+    DatanodeSpace known = byUuid.get(uuid);
+    if (known != null) {
+      if (!known.description().equals(request)) {
+        throw ErrorCode.INVALID_ARGUMENT.exception(known + " registers with other values");
+      }
+      known.seen(now);
+      return known.id();
+    }
+    if (byId.size() >= MAX_DATANODES) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception(MAX_DATANODES + " datanodes");
+    }
+    DatanodeSpace predecessor = find(request.host(), request.port());
+    if (predecessor != null) {
+      requireGone(predecessor, request, now);
+      bury(predecessor, "was replaced by another process");
+    }
+    DatanodeSpace datanode =
+        new DatanodeSpace(newId(), hosts.add(request.host()), request, options.blockSize(), now);
+    byId.put(datanode.id(), datanode);
+    byUuid.put(uuid, datanode);
+    allocator.use(byId.values());
+    log.info(datanode + " registered");
+    return datanode.id();
+  }
+
+  /** Takes a region into account, or confirms it; the number of its blocks. */
+  public synchronized long register(RegisterRegion.Request request) throws CrailException {
+    DatanodeSpace datanode = require(request.datanode());
+    if (Integer.remainderUnsigned(request.index(), options.count()) != options.index()) {
+      throw ErrorCode.WRONG_NAMENODE.exception(
+          "region " + request.index() + " of datanode " + datanode.id());
+    }
+    if (datanode.state() == DatanodeSpace.State.DEAD && !datanode.isStopped()) {
+      throw unknown(datanode.id());
+    }
+    Region region = new Region(request.index(), request.length(), request.address(), request.key());
+    long now = clock.nanoTime();
+    datanode.seen(now);
+    if (!datanode.isStopped() && datanode.wasLentElsewhere(region.index(), request.generation())) {
+      // Whoever had it meanwhile has written over what this namenode knows to be there.
+      bury(datanode, "has lent its space to another namenode meanwhile");
+      allocator.use(byId.values());
+      throw unknown(datanode.id());
+    }
+    RegionSpace space = datanode.register(region, request.generation());
+    if (space != null && request.generation() == 0) {
+      datanode.wake(space);
+    } else if (space != null) {
+      rest(space);
+    }
+    return region.length() / options.blockSize();
+  }
+
+  /**
+   * Keeps back a region of which somebody else has given space. From now on the datanode refuses
+   * what begins in the name of an earlier generation; where it cannot, all leases on such space
+   * have to end first.
+   */
+  private void rest(RegionSpace region) {
+    DatanodeSpace datanode = region.datanode();
+    long leaseNanos = datanode.checksGeneration() ? 0 : options.leaseNanos();
+    long restNanos = leaseNanos + options.freeMarginNanos();
+    allocator.resting().add(region, restNanos);
+    if (datanode.restingBytes() == region.region().length()) {
+      LOG.info("{} was in use; its space rests for {} ms", datanode, restNanos / 1_000_000);
+    }
+  }
+
+  /**
+   * Notes that a datanode has cut off clients: what waited for that can be given away.
+   *
+   * @param number which list of them; any other one than that of its last answer means nothing
+   */
+  public synchronized void haveCutOff(int id, long number) {
+    DatanodeSpace datanode = byId.get(id);
+    if (datanode != null) {
+      allocator.quarantine().areSafe(datanode.cutOffs().done(number));
+    }
+  }
+
+  /** Notes a sign of life, and answers whom the datanode is to cut off. */
+  public synchronized KeepAlive.Response keepAlive(int id) throws CrailException {
+    DatanodeSpace datanode = byId.get(id);
+    if (datanode == null
+        || (datanode.state() == DatanodeSpace.State.DEAD && !datanode.isStopped())) {
+      throw unknown(id);
+    }
+    datanode.seen(clock.nanoTime());
+    if (reportedOffline.remove(id) != null) {
+      log.info(datanode + " is back");
+    }
+    CutOffs.Page page = datanode.cutOffs().page();
+    boolean drained = datanode.state() == DatanodeSpace.State.DRAINING && datanode.isEmpty();
+    if (drained && !datanode.isStopped()) {
+      // Known a little longer, so that it is told again should this answer get lost.
+      datanode.markStopped();
+      log.info(datanode + " may end");
+    }
+    return new KeepAlive.Response(
+        datanode.isStopped(),
+        datanode.freeBlocks(),
+        datanode.totalBlocks(),
+        page.number(),
+        page.clients());
+  }
+
+  /** Gives a datanode no new data from now on. */
+  public synchronized RemoveDatanode.Response remove(RemoveDatanode.Request request)
+      throws CrailException {
+    DatanodeSpace datanode = find(request.host(), request.port());
+    if (datanode == null) {
+      throw ErrorCode.UNKNOWN_DATANODE.exception(request.host() + ":" + request.port());
+    }
+    if (datanode.state() == DatanodeSpace.State.ACTIVE) {
+      datanode.drain();
+      allocator.use(byId.values());
+      log.info(datanode + " is being removed");
+    }
+    DatanodeSpace.Accounts accounts = datanode.accounts(false);
+    return new RemoveDatanode.Response(datanode.id(), accounts.used() + accounts.waiting());
+  }
+
+  /** Describes a datanode, also one that is gone while nodes have extents on it. */
+  public synchronized DescribeDatanode.Response describe(DescribeDatanode.Request request)
+      throws CrailException {
+    DatanodeSpace datanode = require(request.datanode());
+    RegisterDatanode.Request description = datanode.description();
+    List<Region> regions = datanode.regions();
+    int most =
+        Math.min(DescribeDatanode.MAX_REGIONS, MAX_REGIONS_LENGTH / Region.LAYOUT.fixedLength());
+    int from = Math.min(Math.max(request.firstRegion(), 0), regions.size());
+    int to = Math.min(regions.size(), from + most);
+    return new DescribeDatanode.Response(
+        description.uuidHigh(),
+        description.uuidLow(),
+        description.port(),
+        description.storageClass(),
+        datanode.isOnline(clock.nanoTime(), options.offlineNanos()),
+        regions.size(),
+        description.tier(),
+        description.host(),
+        description.traits(),
+        regions.subList(from, to));
+  }
+
+  /** The ids above {@code after} of datanodes that are registered, ascending. */
+  public synchronized List<Integer> list(int after, int most) {
+    return byId.values().stream()
+        .filter(datanode -> datanode.id() > after && isMember(datanode))
+        .limit(most)
+        .map(DatanodeSpace::id)
+        .toList();
+  }
+
+  /** The datanodes that are registered, ascending by id. */
+  public synchronized List<DatanodeSpace> datanodes() {
+    return byId.values().stream().filter(DatanodeRegistry::isMember).toList();
+  }
+
+  /** True when a datanode was heard of lately. */
+  public boolean isOnline(DatanodeSpace datanode) {
+    return datanode.isOnline(clock.nanoTime(), options.offlineNanos());
+  }
+
+  /**
+   * The accounts of each class that has datanodes, ascending. What is free at a datanode that is
+   * offline or being removed is left out of free and capacity, for nobody can have it.
+   */
+  public synchronized List<ClassUsage> usage() {
+    long[][] sums = new long[options.storageClasses()][];
+    for (DatanodeSpace datanode : byId.values()) {
+      boolean online = isOnline(datanode);
+      DatanodeSpace.Accounts accounts = datanode.accounts(online);
+      if (datanode.isStopped() || (!isMember(datanode) && accounts.capacity() == 0)) {
+        continue;
+      }
+      long[] sum = sums[datanode.storageClass()];
+      if (sum == null) {
+        sum = new long[5];
+        sums[datanode.storageClass()] = sum;
+      }
+      sum[0] += accounts.capacity();
+      sum[1] += accounts.free();
+      sum[2] += accounts.used();
+      sum[3] += accounts.waiting();
+      if (datanode.state() == DatanodeSpace.State.ACTIVE && online) {
+        sum[4] = Math.max(sum[4], accounts.largest());
+      }
+    }
+    List<ClassUsage> usage = new ArrayList<>();
+    for (int i = 0; i < sums.length; i++) {
+      long[] sum = sums[i];
+      if (sum != null) {
+        usage.add(new ClassUsage(i, sum[0], sum[1], sum[2], sum[3], sum[4]));
+      }
+    }
+    return usage;
+  }
+
+  /** Reports datanodes that have fallen silent, and forgets those that nothing speaks of. */
+  public synchronized void tick() {
+    long now = clock.nanoTime();
+    List<DatanodeSpace> forgotten = new ArrayList<>();
+    for (DatanodeSpace datanode : byId.values()) {
+      boolean online = datanode.isOnline(now, options.offlineNanos());
+      if (datanode.state() == DatanodeSpace.State.DEAD) {
+        if (datanode.isEmpty()) {
+          forgotten.add(datanode);
+        }
+      } else if (!online && datanode.isStopped()) {
+        forgotten.add(datanode);
+      } else if (!online && datanode.state() == DatanodeSpace.State.DRAINING) {
+        // It is told to end, should it come back, for nobody waits for its data any more.
+        datanode.markStopped();
+        die(datanode);
+        log.warn(datanode + " fell silent while it was being removed; what it held is lost");
+      } else if (!datanode.isOnline(now, options.forgottenNanos()) && datanode.dieIfEmpty()) {
+        // Another one registered, if it comes back; else every restart would leave a ghost.
+        allocator.quarantine().areSafe(datanode.cutOffs().die());
+        forgotten.add(datanode);
+        log.info(datanode + " is forgotten");
+      } else if (!online && reportedOffline.put(datanode.id(), true) == null) {
+        log.warn(datanode + " is offline");
+      }
+      reportOverdue(datanode, now);
+    }
+    if (!forgotten.isEmpty()) {
+      forget(forgotten);
+    }
+  }
+
+  private void reportOverdue(DatanodeSpace datanode, long now) {
+    CutOffs.Overdue overdue = datanode.cutOffs().overdue(now - options.presentNanos());
+    if (overdue != null) {
+      log.warn(
+          datanode
+              + " has not cut off client "
+              + Long.toHexString(overdue.client())
+              + " for "
+              + (now - overdue.sinceNanos()) / 1_000_000
+              + " ms; "
+              + overdue.bytes()
+              + " bytes wait for that of "
+              + overdue.clients()
+              + " clients");
+    }
+  }
+
+  private void forget(List<DatanodeSpace> forgotten) {
+    for (DatanodeSpace datanode : forgotten) {
+      byId.remove(datanode.id());
+      byUuid.remove(uuid(datanode), datanode);
+      reportedOffline.remove(datanode.id());
+      contested.remove(datanode.id());
+    }
+    allocator.use(byId.values());
+  }
+
+  /**
+   * Counts all space again and compares it with the accounts; for tests, while nothing changes.
+   *
+   * @param used bytes that nodes have, by datanode
+   * @param audit knows the extents of nodes
+   */
+  public synchronized void verify(Map<DatanodeSpace, Long> used, SpaceAudit audit) {
+    allocator.quarantine().audit(audit);
+    for (DatanodeSpace datanode : byId.values()) {
+      datanode.verify(allocator.quarantine().lentOf(datanode), audit);
+      DatanodeSpace.Accounts accounts = datanode.accounts(isOnline(datanode));
+      long expectedUsed = used.getOrDefault(datanode, 0L);
+      long expectedWaiting = allocator.quarantine().bytesOf(datanode) + datanode.restingBytes();
+      if (accounts.used() != expectedUsed
+          || accounts.waiting() != expectedWaiting
+          || accounts.free() + accounts.used() + accounts.waiting() != accounts.capacity()) {
+        throw new AssertionError(
+            datanode
+                + ": nodes have "
+                + expectedUsed
+                + " bytes, "
+                + expectedWaiting
+                + " wait, but "
+                + accounts);
+      }
+    }
+    used.keySet()
+        .forEach(
+            datanode -> {
+              if (byId.get(datanode.id()) != datanode) {
+                throw new AssertionError(datanode + " is forgotten but has extents");
+              }
+            });
+  }
+
+  private static boolean isMember(DatanodeSpace datanode) {
+    return datanode.state() != DatanodeSpace.State.DEAD && !datanode.isStopped();
+  }
+
+  private static UUID uuid(DatanodeSpace datanode) {
+    return new UUID(datanode.description().uuidHigh(), datanode.description().uuidLow());
+  }
+
+  private static CrailException unknown(int id) {
+    return ErrorCode.UNKNOWN_DATANODE.exception("datanode " + id);
+  }
+
+  private DatanodeSpace require(int id) throws CrailException {
+    DatanodeSpace datanode = byId.get(id);
+    if (datanode == null) {
+      throw unknown(id);
+    }
+    return datanode;
+  }
+
+  private DatanodeSpace find(Utf8 host, int port) {
+    for (DatanodeSpace datanode : byId.values()) {
+      RegisterDatanode.Request description = datanode.description();
+      if (datanode.state() != DatanodeSpace.State.DEAD
+          && description.port() == port
+          && description.host().equals(host)) {
+        return datanode;
+      }
+    }
+    return null;
+  }
+
+  /** Two that live behind one address would bury each other for ever, with all that they hold. */
+  private void requireGone(DatanodeSpace predecessor, RegisterDatanode.Request request, long now)
+      throws CrailException {
+    if (predecessor.isStopped() || !predecessor.isOnline(now, options.presentNanos())) {
+      return;
+    }
+    if (contested.add(predecessor.id())) {
+      log.warn(predecessor + " is alive, but another process registers with its address");
+    }
+    throw ErrorCode.ADDRESS_TAKEN.exception(
+        request.host() + ":" + request.port() + " is the address of " + predecessor);
+  }
+
+  /** Declares what it holds lost; nobody has to be cut off from that. */
+  private void die(DatanodeSpace datanode) {
+    datanode.die();
+    allocator.quarantine().areSafe(datanode.cutOffs().die());
+  }
+
+  private void bury(DatanodeSpace datanode, String why) {
+    die(datanode);
+    contested.remove(datanode.id());
+    byUuid.remove(uuid(datanode), datanode);
+    reportedOffline.remove(datanode.id());
+    log.warn(datanode + " " + why + "; what it held is lost");
+  }
+
+  private int newId() {
+    do {
+      nextId += options.count();
+      if (nextId < 0) {
+        nextId = options.index();
+      }
+    } while (byId.containsKey(nextId));
+    return nextId;
+  }
+}

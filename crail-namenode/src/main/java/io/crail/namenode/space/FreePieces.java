@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+import io.crail.protocol.part.Extent;
+
+/**
+ * What is free of a datanode's regions: whole blocks, and pieces of blocks that are split. Guarded
+ * by the monitor of its {@link DatanodeSpace}.
+ */
+final class FreePieces {
+  /** A piece of space and the generation of those who get it. */
+  record Place(RegionSpace region, long regionOffset, int length, long generation) {}
+
+  private final int blockSize;
+  private final int maxOrder;
+  // By the order plus one of the largest free piece.
+  private final SplitBlock[] splitBlocks;
+  private RegionSpace[] regions = {};
+  // The regions before this one have no free block.
+  private int firstFreeRegion;
+  private long blocks;
+
+  FreePieces(int blockSize) {
+    this.blockSize = blockSize;
+    this.maxOrder = order(blockSize);
+    this.splitBlocks = new SplitBlock[maxOrder + 1];
+  }
+
+  /** The order of an extent of {@code length} bytes: 0 for the smallest. */
+  private static int order(int length) {
+    return Integer.numberOfTrailingZeros(length / Extent.MIN_LENGTH);
+  }
+
+  /** Free blocks, those aside that are split. */
+  long blocks() {
+    return blocks;
+  }
+
+  /** Adds a region, all of which is free; {@code all} has it and those before. */
+  void add(RegionSpace[] all, RegionSpace region) {
+    regions = all;
+    for (int i = 0; i < regions.length; i++) {
+      regions[i].position(i);
+    }
+    firstFreeRegion = 0;
+    blocks += region.blocks();
+  }
+
+  /** Takes a piece of so many bytes, a power of two and not more than the largest one has. */
+  Place take(int length) {
+    return length == blockSize ? takeBlock() : takePiece(order(length));
+  }
+
+  /** Bytes of the largest piece; 0 for none. */
+  int largest() {
+    if (blocks > 0) {
+      return blockSize;
+    }
+    for (int i = splitBlocks.length - 1; i > 0; i--) {
+      if (splitBlocks[i] != null) {
+        return Extent.MIN_LENGTH << (i - 1);
+      }
+    }
+    return 0;
+  }
+
+  private Place takeBlock() {
+    RegionSpace region = regionWithFreeBlock();
+    blocks--;
+    return new Place(
+        region, (long) region.takeBlock() * blockSize, blockSize, region.nextGeneration());
+  }
+
+  private Place takePiece(int order) {
+    SplitBlock block = null;
+    for (int i = order + 1; i < splitBlocks.length && block == null; i++) {
+      block = splitBlocks[i];
+    }
+    if (block == null) {
+      RegionSpace region = regionWithFreeBlock();
+      blocks--;
+      block = new SplitBlock(region, region.takeBlock(), maxOrder);
+      region.split(block.block(), block);
+    } else {
+      unlink(block);
+    }
+    int unit = block.take(order);
+    link(block);
+    return new Place(
+        block.region(),
+        (long) block.block() * blockSize + (long) unit * Extent.MIN_LENGTH,
+        Extent.MIN_LENGTH << order,
+        block.region().nextGeneration());
+  }
+
+  /** Takes a piece back. */
+  void give(Allocation allocation) {
+    RegionSpace region = allocation.region();
+    int block = (int) (allocation.regionOffset() / blockSize);
+    if (allocation.allocatedLength() == blockSize) {
+      giveBlock(region, block);
+      return;
+    }
+    SplitBlock split = region.split(block);
+    if (split == null) {
+      throw new AssertionError("block " + block + " is not split");
+    }
+    unlink(split);
+    int unit = (int) (allocation.regionOffset() % blockSize) / Extent.MIN_LENGTH;
+    split.give(unit, order(allocation.allocatedLength()));
+    if (split.isFree()) {
+      region.split(block, null);
+      giveBlock(region, block);
+    } else {
+      link(split);
+    }
+  }
+
+  private void giveBlock(RegionSpace region, int block) {
+    region.giveBlock(block);
+    blocks++;
+    firstFreeRegion = Math.min(firstFreeRegion, region.position());
+  }
+
+  /**
+   * The first region with a free block: its memory is more likely to have been used before than
+   * that of the next, and memory that is used for the first time costs several times a copy.
+   */
+  private RegionSpace regionWithFreeBlock() {
+    while (firstFreeRegion < regions.length) {
+      if (regions[firstFreeRegion].freeBlocks() > 0) {
+        return regions[firstFreeRegion];
+      }
+      firstFreeRegion++;
+    }
+    throw new AssertionError("no free block, but " + blocks + " were counted");
+  }
+
+  private void link(SplitBlock block) {
+    int largest = block.largest();
+    if (largest == 0) {
+      return;
+    }
+    SplitBlock head = splitBlocks[largest];
+    block.link(null, head);
+    if (head != null) {
+      head.link(block, head.next());
+    }
+    splitBlocks[largest] = block;
+  }
+
+  private void unlink(SplitBlock block) {
+    if (block.largest() == 0) {
+      return;
+    }
+    SplitBlock previous = block.previous();
+    SplitBlock next = block.next();
+    if (previous == null) {
+      splitBlocks[block.largest()] = next;
+    } else {
+      previous.link(previous.previous(), next);
+    }
+    if (next != null) {
+      next.link(previous, next.next());
+    }
+    block.link(null, null);
+  }
+
+  /** Counts everything again and compares; for tests. The bytes that are free. */
+  long verify(SpaceAudit audit) {
+    long bytes = 0;
+    long counted = 0;
+    for (RegionSpace region : regions) {
+      bytes += region.countFreeBytes(blockSize, Extent.MIN_LENGTH);
+      counted += region.freeBlocks();
+      region.auditFree(blockSize, audit);
+      audit.requireWhole(region);
+    }
+    if (counted != blocks) {
+      throw new AssertionError("counted " + counted + " free blocks, not " + blocks);
+    }
+    return bytes;
+  }
+}

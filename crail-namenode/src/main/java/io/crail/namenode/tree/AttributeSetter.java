@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.node.SetAttributes;
+import io.crail.protocol.part.NodeInfo;
+
+/** Sets permission bits, owners and times of nodes. Thread-safe. */
+public final class AttributeSetter {
+  private final Tree tree;
+  private final UserNames users;
+
+  public AttributeSetter(Tree tree, UserNames users) {
+    this.tree = tree;
+    this.users = users;
+  }
+
+  /** Sets what the request asks for, and leaves the rest. */
+  public NodeInfo setAttributes(SetAttributes.Request request) throws CrailException {
+    PathBytes path = PathBytes.of(request.path());
+    tree.requireOwn(path);
+    int which = request.which();
+    if (which > SetAttributes.ALL) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(path + ": attributes " + which);
+    }
+    Tree.requirePermissions(path, request.permissions());
+    boolean setsOwner = (which & SetAttributes.OWNER) != 0;
+    boolean setsGroup = (which & SetAttributes.GROUP) != 0;
+    while (true) {
+      Tree.Place place = tree.locate(path);
+      if (place.child() == null) {
+        throw ErrorCode.NODE_NOT_FOUND.exception(path.toString());
+      }
+      // Only for a node that is there, so that mistakes use up no numbers.
+      int owner = setsOwner ? users.number(request.owner()) : 0;
+      int group = setsGroup ? users.number(request.group()) : 0;
+      NodeInfo info = setAttributes(place, path, request, owner, group);
+      if (info != null) {
+        return info;
+      }
+    }
+  }
+
+  /** Sets attributes; null when the node is no longer where it was found. */
+  private NodeInfo setAttributes(
+      Tree.Place place, PathBytes path, SetAttributes.Request request, int owner, int group) {
+    Node node = place.child();
+    int which = request.which();
+    synchronized (path.isRoot() ? node : place.container()) {
+      if (!path.isRoot() && !tree.isStill(node, place.container(), path)) {
+        return null;
+      }
+      node.attributes(
+          (which & SetAttributes.PERMISSIONS) != 0 ? request.permissions() : node.permissions(),
+          (which & SetAttributes.OWNER) != 0 ? owner : node.owner(),
+          (which & SetAttributes.GROUP) != 0 ? group : node.group());
+      if ((which & SetAttributes.MODIFIED) != 0) {
+        node.touch(request.modifiedMillis());
+      }
+      if ((which & SetAttributes.ACCESSED) != 0) {
+        node.accessed(request.accessedMillis());
+      }
+      return node.info();
+    }
+  }
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.space.HostNames;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Put;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodeType;
+import java.nio.ByteBuffer;
+
+/**
+ * What a node is to be like, and what it is to begin with: a create or a put, read where it lies in
+ * a request. Used again for each one of a connection; not thread-safe.
+ */
+public final class NewNode {
+  private final PathBytes path = new PathBytes();
+  private ByteBuffer in;
+  private boolean put;
+  private NodeType type;
+  private boolean replaces;
+  private int flags;
+  private int permissions;
+  private int storageClass;
+  private int host;
+  private int hostLength;
+  private long token;
+  private long length;
+  private int value;
+  private int valueLength;
+  private int ahead;
+  private Put.Given given;
+
+  /**
+   * Becomes what a create asks for.
+   *
+   * @param body where the request begins, whose lengths were checked
+   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} and others when it may not be
+   */
+  public void readCreate(ByteBuffer buffer, int body) throws CrailException {
+    put = false;
+    type = NodeType.CODEC.read(buffer, body + Create.Request.TYPE);
+    replaces = buffer.get(body + Create.Request.REPLACE) != 0;
+    flags =
+        flags(
+            buffer.get(body + Create.Request.ENUMERABLE), buffer.get(body + Create.Request.STRICT));
+    permissions = buffer.getShort(body + Create.Request.PERMISSIONS) & 0xffff;
+    storageClass = buffer.getInt(body + Create.Request.STORAGE_CLASS);
+    token = buffer.getLong(body + Create.Request.TOKEN);
+    length = buffer.getLong(body + Create.Request.WANTED);
+    readTexts(
+        buffer,
+        body + Create.Request.LAYOUT.fixedLength(),
+        buffer.getShort(body + Create.Request.PATH_LENGTH) & 0xffff,
+        buffer.getShort(body + Create.Request.HOST_LENGTH) & 0xffff);
+    valueLength = 0;
+    if (length < 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(path + ": " + length + " bytes wanted");
+    }
+  }
+
+  /** Becomes what a put asks for; as {@link #readCreate}. */
+  public void readPut(ByteBuffer buffer, int body) throws CrailException {
+    put = true;
+    type = NodeType.KEYVALUE;
+    replaces = false;
+    flags = flags(buffer.get(body + Put.Request.ENUMERABLE), buffer.get(body + Put.Request.STRICT));
+    permissions = buffer.getShort(body + Put.Request.PERMISSIONS) & 0xffff;
+    storageClass = buffer.getInt(body + Put.Request.STORAGE_CLASS);
+    token = buffer.getLong(body + Put.Request.TOKEN);
+    length = buffer.getLong(body + Put.Request.LENGTH);
+    ahead = body + Put.Request.AHEAD;
+    readTexts(
+        buffer,
+        body + Put.Request.LAYOUT.fixedLength(),
+        buffer.getShort(body + Put.Request.PATH_LENGTH) & 0xffff,
+        buffer.getShort(body + Put.Request.HOST_LENGTH) & 0xffff);
+    value = host + hostLength;
+    valueLength = buffer.getShort(body + Put.Request.VALUE_LENGTH) & 0xffff;
+    boolean isWhole = valueLength == 0 ? length >= 0 : length == valueLength;
+    if (!isWhole || nextLength() < 0 || (grant() != 0 && (length == 0 || valueLength > 0))) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          path
+              + ": "
+              + valueLength
+              + " of "
+              + length
+              + " bytes"
+              + (grant() == 0 ? "" : ", and space given ahead for them")
+              + ", before "
+              + nextLength());
+    }
+    if (token == 0 && length > valueLength) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          path + ": space is needed by somebody with a write lease");
+    }
+  }
+
+  private static int flags(byte enumerable, byte strict) {
+    return (enumerable != 0 ? NodeInfo.ENUMERABLE : 0) | (strict != 0 ? NodeInfo.STRICT : 0);
+  }
+
+  private void readTexts(ByteBuffer buffer, int at, int pathLength, int newHostLength)
+      throws CrailException {
+    in = buffer;
+    given = null;
+    host = at + pathLength;
+    hostLength = newHostLength;
+    path.read(buffer, at, pathLength);
+  }
+
+  PathBytes path() {
+    return path;
+  }
+
+  NodeType type() {
+    return type;
+  }
+
+  /** True when it may take the place of a node with bytes, wherever it lies. */
+  boolean replaces() {
+    return replaces;
+  }
+
+  int permissions() {
+    return permissions;
+  }
+
+  /** The class asked for; {@link Create#PARENT_CLASS} for the parent's. */
+  int storageClass() {
+    return storageClass;
+  }
+
+  /** The node as it lies in a container, without a name and what it begins with. */
+  Node make(long id, Container parent, HostNames hosts) {
+    int ownClass = storageClass == Create.PARENT_CLASS ? parent.storageClass() : storageClass;
+    int ownHost = host(parent, hosts);
+    return type.isContainer()
+        ? new Container(id, type, ownClass, ownHost, flags)
+        : new Node(id, type, ownClass, ownHost, flags);
+  }
+
+  private int host(Container parent, HostNames hosts) {
+    if (hostLength == 0) {
+      return HostNames.ANY;
+    }
+    boolean isParents = hostLength == 1 && in.get(host) == Create.PARENT_HOST.byteAt(0);
+    return isParents ? parent.host() : hosts.find(Utf8.copyOf(in, host, hostLength));
+  }
+
+  /** The write lease that the creator gets, where it needs one; 0 for none. */
+  long token() {
+    return token;
+  }
+
+  /** True for a put: the node gets all its bytes, or space for all of them, or is not made. */
+  boolean isPut() {
+    return put;
+  }
+
+  /** Bytes that are to be written: of a put all, else those that come first. */
+  long length() {
+    return length;
+  }
+
+  /** Bytes of the value that came with a put; 0 for none. */
+  public int valueLength() {
+    return valueLength;
+  }
+
+  /** A copy of the value. */
+  byte[] value() {
+    byte[] bytes = new byte[valueLength];
+    in.get(value, bytes);
+    return bytes;
+  }
+
+  /** The space that was given ahead for a put; 0 for none. */
+  long grant() {
+    return put ? in.getLong(ahead + Put.Ahead.GRANT) : 0;
+  }
+
+  /** The token that it was given with. */
+  long grantToken() {
+    return in.getLong(ahead + Put.Ahead.TOKEN);
+  }
+
+  /** True when the bytes lie there already. */
+  boolean isWritten() {
+    return in.get(ahead + Put.Ahead.WRITTEN) != 0;
+  }
+
+  /** Bytes of the value that is put next, for which space is asked for; 0 for none. */
+  int nextLength() {
+    return put ? in.getInt(ahead + Put.Ahead.BYTES) : 0;
+  }
+
+  /** Notes the space for that. */
+  void give(Put.Given space) {
+    given = space;
+  }
+
+  /** The space for the value that is put next; null for none. */
+  public Put.Given given() {
+    return given;
+  }
+}

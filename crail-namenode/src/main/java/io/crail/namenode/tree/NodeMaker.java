@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.space.HostNames;
+import io.crail.namenode.space.SmallBytes;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.part.NodeType;
+
+/**
+ * Brings nodes into being, by create and by put. The order of those that come under one name is
+ * that in which they are equipped, in their container's monitor. For a small value it makes what
+ * the namenode keeps, and no other object. Thread-safe.
+ */
+public final class NodeMaker {
+  private final int storageClasses;
+  private final Tree tree;
+  private final HostNames hosts;
+  private final Outfitter outfitter;
+
+  public NodeMaker(NameNodeOptions options, Tree tree, HostNames hosts, Outfitter outfitter) {
+    this.storageClasses = options.storageClasses();
+    this.tree = tree;
+    this.hosts = hosts;
+    this.outfitter = outfitter;
+  }
+
+  /**
+   * Makes a node, which takes the place of one with bytes where the request says so, and in a
+   * table.
+   *
+   * @param clientId who gets the write lease, if there is one
+   * @param user whom the node belongs to; its group is its parent's
+   */
+  public Node make(NewNode request, long clientId, int user) throws CrailException {
+    PathBytes path = request.path();
+    tree.requireOwn(path);
+    if (path.isRoot()) {
+      throw ErrorCode.ROOT.exception("/");
+    }
+    int storageClass = request.storageClass();
+    if (storageClass < Create.PARENT_CLASS || storageClass >= storageClasses) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "storage class " + storageClass + ", there are " + storageClasses);
+    }
+    Tree.requirePermissions(path, request.permissions());
+    // Before anything is taken, for there may be no heap, and while nobody waits for the parent.
+    SmallBytes value = outfitter.valueOf(request);
+    while (true) {
+      Container parent = tree.parentOf(path);
+      if (!parent.type().mayHold(request.type())) {
+        throw ErrorCode.WRONG_TYPE.exception(
+            path + ": no " + request.type() + " in a " + parent.type());
+      }
+      Node node = request.make(tree.newId(), parent, hosts);
+      Node old;
+      synchronized (parent) {
+        if (!tree.admits(parent, path)) {
+          // Gone, or moved since it was found: another may have come in its place.
+          continue;
+        }
+        old = tree.child(parent, path);
+        requireReplaceable(old, node, request, parent);
+        tree.count(old, path);
+        try {
+          tree.place(node, parent, path, old);
+          node.attributes(request.permissions(), user, parent.group());
+          outfitter.equip(node, request, value, old, clientId);
+        } catch (CrailException e) {
+          tree.uncount(old);
+          throw e;
+        }
+        tree.link(node, old, parent);
+      }
+      try {
+        // Before the old one lets its space go, or the next value would be written at once to
+        // where others may still be reading.
+        if (request.nextLength() > 0 && request.token() != 0) {
+          outfitter.giveAhead(node, request, tree.newId(), clientId);
+        }
+      } finally {
+        if (old != null) {
+          tree.destroy(old);
+        }
+      }
+      return node;
+    }
+  }
+
+  private static void requireReplaceable(Node old, Node node, NewNode request, Container parent)
+      throws CrailException {
+    boolean replaces = request.replaces() || parent.type() == NodeType.TABLE;
+    if (old != null && !(replaces && Tree.isWithBytes(old) && Tree.isWithBytes(node))) {
+      throw ErrorCode.NODE_EXISTS.exception(request.path().toString());
+    }
+  }
+}

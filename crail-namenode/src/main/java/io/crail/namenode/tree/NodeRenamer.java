@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import io.crail.common.Clock;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodePath;
+import java.util.Arrays;
+
+/** Gives nodes other names and parents, as {@link Tree} says. Thread-safe. */
+public final class NodeRenamer {
+  private final Tree tree;
+  private final Clock clock;
+
+  public NodeRenamer(Tree tree, Clock clock) {
+    this.tree = tree;
+    this.clock = clock;
+  }
+
+  /**
+   * Gives a node another name, and perhaps another parent.
+   *
+   * @param replace whether it takes the place of what is there: a node with bytes that of one, a
+   *     container that of an empty one of its type
+   */
+  public NodeInfo rename(Utf8 sourceText, Utf8 targetText, boolean replace) throws CrailException {
+    PathBytes source = PathBytes.of(sourceText);
+    PathBytes target = PathBytes.of(targetText);
+    tree.requireOwn(source);
+    if (source.isRoot() || target.isRoot()) {
+      throw ErrorCode.ROOT.exception("rename " + source + " to " + target);
+    }
+    tree.requireOneNamenode(source, target);
+    while (true) {
+      Tree.Place from = tree.locate(source);
+      if (from.child() == null) {
+        throw ErrorCode.NODE_NOT_FOUND.exception(source.toString());
+      }
+      Tree.Place to = tree.locate(target);
+      Tree.requireContainer(to.parent(), target);
+      NodeInfo info = rename(from, source, to, target, replace);
+      if (info != null) {
+        if (to.child() != null && Tree.isWithBytes(to.child())) {
+          tree.destroy(to.child());
+        }
+        return info;
+      }
+    }
+  }
+
+  /** Renames under the locks; null when something was no longer as it was found. */
+  private NodeInfo rename(
+      Tree.Place from, PathBytes source, Tree.Place to, PathBytes target, boolean replace)
+      throws CrailException {
+    // A container that is replaced has to stay empty, so its lock is taken too.
+    Container third =
+        replace && to.child() instanceof Container ? (Container) to.child() : to.container();
+    Container[] locks = {from.container(), to.container(), third};
+    Arrays.sort(locks, (a, b) -> Long.compareUnsigned(a.id(), b.id()));
+    synchronized (locks[0]) {
+      synchronized (locks[1]) {
+        synchronized (locks[2]) {
+          if (!tree.isStill(from.child(), from.container(), source)
+              || tree.isDetached(to.container())
+              || tree.child(to.container(), target) != to.child()) {
+            return null;
+          }
+          return tree.renames()
+              .run(
+                  () -> {
+                    requireRename(from.child(), source, to, target, replace);
+                    return isReachable(from.child(), source, to.container(), target)
+                        ? move(from.child(), from.container(), to, target)
+                        : null;
+                  });
+        }
+      }
+    }
+  }
+
+  /** Refuses a rename that may not be. Under the locks, within the sequence. */
+  private void requireRename(
+      Node node, PathBytes source, Tree.Place to, PathBytes target, boolean replace)
+      throws CrailException {
+    for (Container at = to.container(); at != null; at = at.parent()) {
+      if (at == node) {
+        throw ErrorCode.CYCLE.exception(source + " to " + target);
+      }
+    }
+    if (!to.container().type().mayHold(node.type())) {
+      throw ErrorCode.WRONG_TYPE.exception(
+          target + ": no " + node.type() + " in a " + to.container().type());
+    }
+    Node old = to.child();
+    if (old != null) {
+      boolean alike =
+          Tree.isWithBytes(node) ? Tree.isWithBytes(old) : node.typeNumber() == old.typeNumber();
+      if (!replace || !alike || node == old) {
+        throw ErrorCode.NODE_EXISTS.exception(target.toString());
+      }
+      if (old.childCount() > 0) {
+        throw ErrorCode.NOT_EMPTY.exception(target.toString());
+      }
+    }
+  }
+
+  /**
+   * True when all paths will be short enough, as the containers of the new place then know; false
+   * when that place was moved to where even the node's own is too long. Within the sequence.
+   *
+   * @throws CrailException when a path below the node would become too long
+   */
+  private static boolean isReachable(Node node, PathBytes source, Container to, PathBytes target)
+      throws CrailException {
+    int own = 1 + target.nameLength();
+    int below = node.reach();
+    int length = pathLength(to) + own;
+    if (length > NodePath.MAX_LENGTH) {
+      return false;
+    }
+    boolean longer = length > pathLength(node.parent()) + 1 + node.nameLength();
+    if (longer && length + below > NodePath.MAX_LENGTH) {
+      throw ErrorCode.INVALID_PATH.exception(
+          "paths below have up to "
+              + below
+              + " bytes more, which is more than "
+              + NodePath.MAX_LENGTH
+              + ": "
+              + source
+              + " to "
+              + target);
+    }
+    Tree.extendReach(to, own + below);
+    return true;
+  }
+
+  /**
+   * Moves a node to its new place, from which it drives the one that is there. Under the locks,
+   * within the sequence.
+   */
+  private NodeInfo move(Node node, Container from, Tree.Place place, PathBytes target) {
+    Container to = place.container();
+    Node old = place.child();
+    long now = clock.currentTimeMillis();
+    boolean stays = from == to && old == null;
+    if (!stays) {
+      from.remove(node, now);
+    }
+    // In the old node's place in the order, so that a listing shows each name once.
+    long sequence =
+        old != null ? old.sequence() : stays ? node.sequence() : to.children().nextSequence();
+    tree.names().remove(node);
+    node.place(to, target.bytes(), target.nameStart(), target.end(), sequence);
+    if (old == null) {
+      tree.names().add(node);
+    } else {
+      tree.names().replace(old, node);
+    }
+    if (old != null) {
+      to.replace(old, node, now);
+      old.markRemoved();
+      tree.uncount(null);
+      if (!Tree.isWithBytes(old)) {
+        tree.ids().remove(old);
+      }
+    } else if (stays) {
+      to.touch(now);
+    } else {
+      to.add(node, now);
+    }
+    return node.info();
+  }
+
+  /** Bytes of a container's path, without the slash of the root. */
+  private static int pathLength(Container container) {
+    int length = 0;
+    for (Container at = container; at.parent() != null; at = at.parent()) {
+      length += 1 + at.nameLength();
+    }
+    return length;
+  }
+}

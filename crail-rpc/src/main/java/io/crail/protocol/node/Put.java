@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.node;
+
+import io.crail.common.Utf8;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.TextLimits;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * Puts a whole value: creates a key-value in a table, in the place of the one that is there. The
+ * namenode keeps the bytes of a small value; a larger one gets a write lease and space for all its
+ * bytes, or has been given space by an earlier answer.
+ */
+public final class Put {
+  /** Most extents in an answer. */
+  public static final int MAX_EXTENTS = 1;
+
+  /** Most extents that are given ahead. */
+  public static final int MAX_GIVEN = 1;
+
+  private Put() {}
+
+  /**
+   * Space of key-values that are not there yet.
+   *
+   * @param grant not 0: what an earlier answer has given ahead, for all bytes of the value that is
+   *     put. If it is still there, it becomes the first extent of the node. Else it is as if it had
+   *     not been given
+   * @param token that of the request which the space was given with
+   * @param written whether the bytes lie there already: then the node has them, and is closed from
+   *     the beginning, without a lease. Else they may be on their way, and the writer has the lease
+   * @param bytes those of a key-value that is put next into the same container in the same way, for
+   *     which space is to be given; 0 for none
+   */
+  public record Ahead(long grant, long token, boolean written, int bytes) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Put.Ahead")
+            .i64("grant", "not 0: space given ahead for this class and host, for all bytes")
+            .i64("token", "that of the request which this space was given with")
+            .u8("written", "whether the bytes lie there; else they may be on their way; 0 or 1")
+            .i32("bytes", "those of the next value, to give space for; or 0");
+
+    /** Nothing was given, and nothing is to be. */
+    public static final Ahead NONE = new Ahead(0, 0, false, 0);
+
+    /** Offset of the name of the space. */
+    public static final int GRANT = LAYOUT.offset("grant");
+
+    /** Offset of the token that the space was given with. */
+    public static final int TOKEN = LAYOUT.offset("token");
+
+    /** Offset of whether the bytes lie there. */
+    public static final int WRITTEN = LAYOUT.offset("written");
+
+    /** Offset of the bytes of the next value. */
+    public static final int BYTES = LAYOUT.offset("bytes");
+
+    static final Codec<Ahead> CODEC = Codec.of(Ahead.class, LAYOUT);
+  }
+
+  /**
+   * Space that is given ahead. Whoever has it may write to it as long as a lease lasts, counted
+   * from the request; it need not be given back.
+   *
+   * @param grant names it
+   * @param extent where it is
+   */
+  public record Given(long grant, Extent extent) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Put.Given")
+            .i64("grant", "names the space, which may be written to until a lease is over")
+            .struct("extent", Extent.CODEC);
+
+    /** The codec. */
+    public static final Codec<Given> CODEC = Codec.of(Given.class, LAYOUT);
+  }
+
+  /**
+   * The request.
+   *
+   * @param enumerable whether the value appears in listings
+   * @param strict whether its space comes from its storage class only
+   * @param permissions twelve permission bits
+   * @param storageClass storage class, or -1 for the parent's
+   * @param token the write lease that the writer gets, should the namenode not keep the value; 0
+   *     only for a value of no bytes, and for one that comes with the request and is refused if it
+   *     is not kept
+   * @param length bytes of the whole value. Nothing is done, but NO_SPACE, where there is no space
+   *     for all of them, or for as many as an answer to extend has extents for
+   * @param ahead space that was given ahead, or is to be
+   * @param path the path, in the form of NodePath
+   * @param host host that its space should be on: empty for any, or * for the parent's
+   * @param value all bytes, or none. A namenode that has memory for them keeps them, and the node
+   *     is closed from the beginning, without a lease. Else it is as if they were not there
+   */
+  public record Request(
+      boolean enumerable,
+      boolean strict,
+      int permissions,
+      int storageClass,
+      long token,
+      long length,
+      Ahead ahead,
+      Utf8 path,
+      Utf8 host,
+      SmallValue value) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Put.Request")
+            .u8("enumerable", "whether the value appears in listings; 0 or 1")
+            .u8("strict", "whether its space comes from its storage class only; 0 or 1")
+            .u16("permissions", "permission bits, 0 to 07777")
+            .i32("storageClass", "storage class, or -1 for the parent's")
+            .i64("token", "the write lease that the writer gets if the value is not kept")
+            .i64("length", "bytes of the whole value, which need space if it is not kept")
+            .struct("ahead", Ahead.CODEC)
+            .u16("pathLength", "bytes of path")
+            .u16("hostLength", "bytes of host")
+            .u16("valueLength", "bytes of value")
+            .bytes(
+                "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath")
+            .bytes(
+                "host",
+                "hostLength",
+                0,
+                TextLimits.HOST,
+                "host that its space should be on: empty for any, or * for the parent's")
+            .bytes(
+                "value",
+                "valueLength",
+                0,
+                SmallValue.MAX_LENGTH,
+                "all bytes, or none; kept, or as if they were not there");
+
+    /** Offset of whether the value appears in listings. */
+    public static final int ENUMERABLE = LAYOUT.offset("enumerable");
+
+    /** Offset of whether its space comes from its class only. */
+    public static final int STRICT = LAYOUT.offset("strict");
+
+    /** Offset of the permission bits. */
+    public static final int PERMISSIONS = LAYOUT.offset("permissions");
+
+    /** Offset of the storage class. */
+    public static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
+
+    /** Offset of the token. */
+    public static final int TOKEN = LAYOUT.offset("token");
+
+    /** Offset of the bytes of the whole value. */
+    public static final int LENGTH = LAYOUT.offset("length");
+
+    /** Offset of space that was given ahead, or is to be. */
+    public static final int AHEAD = LAYOUT.offset("ahead");
+
+    /** Offset of the number of path bytes. */
+    public static final int PATH_LENGTH = LAYOUT.offset("pathLength");
+
+    /** Offset of the number of host bytes. */
+    public static final int HOST_LENGTH = LAYOUT.offset("hostLength");
+
+    /** Offset of the number of value bytes. */
+    public static final int VALUE_LENGTH = LAYOUT.offset("valueLength");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+  }
+
+  /**
+   * A request whose value lies in the memory of whoever puts it, and is written from there.
+   *
+   * @param enumerable as in {@link Request}, and so are those that follow
+   * @param memory holds the value
+   * @param from where it begins
+   * @param length its bytes
+   * @param carried whether they go with the request
+   */
+  public record Draft(
+      boolean enumerable,
+      boolean strict,
+      int permissions,
+      int storageClass,
+      long token,
+      Utf8 path,
+      Utf8 host,
+      ByteBuffer memory,
+      int from,
+      int length,
+      boolean carried) {
+    /** Bytes of the request. */
+    public int encodedLength() {
+      return Request.LAYOUT.fixedLength() + path.length() + host.length() + (carried ? length : 0);
+    }
+
+    /** Writes the request; {@code ahead} is decided when it is sent. */
+    public void encode(ByteBuffer out, int offset, Ahead ahead) {
+      out.put(offset + Request.ENUMERABLE, (byte) (enumerable ? 1 : 0));
+      out.put(offset + Request.STRICT, (byte) (strict ? 1 : 0));
+      out.putShort(offset + Request.PERMISSIONS, (short) permissions);
+      out.putInt(offset + Request.STORAGE_CLASS, storageClass);
+      out.putLong(offset + Request.TOKEN, token);
+      out.putLong(offset + Request.LENGTH, length);
+      int aheadAt = offset + Request.AHEAD;
+      out.putLong(aheadAt + Ahead.GRANT, ahead.grant);
+      out.putLong(aheadAt + Ahead.TOKEN, ahead.token);
+      out.put(aheadAt + Ahead.WRITTEN, (byte) (ahead.written ? 1 : 0));
+      out.putInt(aheadAt + Ahead.BYTES, ahead.bytes);
+      out.putShort(offset + Request.PATH_LENGTH, (short) path.length());
+      out.putShort(offset + Request.HOST_LENGTH, (short) host.length());
+      out.putShort(offset + Request.VALUE_LENGTH, (short) (carried ? length : 0));
+      int at = offset + Request.LAYOUT.fixedLength();
+      path.copyTo(out, at);
+      at += path.length();
+      host.copyTo(out, at);
+      at += host.length();
+      if (carried) {
+        // Somebody may have moved the limit of the memory meanwhile.
+        ByteBuffer bytes = memory.limit() < from + length ? memory.duplicate().clear() : memory;
+        out.put(at, bytes, from, length);
+      }
+    }
+  }
+
+  /**
+   * The answer.
+   *
+   * @param node the new node; it has bytes if those of the request were kept, or lie where it said,
+   *     and no lease then
+   * @param extents the first extent of a node that has a lease
+   * @param given space for another one, which a later put can name
+   */
+  public record Response(NodeInfo node, List<Extent> extents, List<Given> given) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Put.Response")
+            .struct("node", NodeInfo.CODEC)
+            .u16("extentsCount", "number of extents")
+            .u16("givenCount", "number of extents for other values")
+            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
+            .list("given", "givenCount", Given.CODEC, MAX_GIVEN);
+
+    /** Offset of the node. */
+    public static final int NODE = LAYOUT.offset("node");
+
+    /** Offset of the number of extents. */
+    public static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
+
+    /** Offset of the number of extents that are given ahead. */
+    public static final int GIVEN_COUNT = LAYOUT.offset("givenCount");
+
+    /** The codec. */
+    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+  }
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.part;
+
+import io.crail.common.Utf8;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+
+/**
+ * What the tier of a datanode can do, and what its clients have to know: told once, when the
+ * datanode registers, and handed on with its description. Immutable.
+ *
+ * @param granularity bytes of which offset and length of an access are multiples, a power of two up
+ *     to {@link Extent#MIN_LENGTH}: 1 for memory, a sector for a block device
+ * @param fence what keeps earlier holders from space
+ * @param takesAnyMemory whether clients' memory costs no more when it is used for the first time;
+ *     false where it has to be registered with a device
+ * @param directory the directory of the region files on the datanode's host; empty when clients on
+ *     that host may not map them
+ * @param details what the tier tells its own clients beyond address and regions, such as the name
+ *     of a foreign target; printable, read by nobody else
+ */
+public record TierTraits(
+    int granularity, FenceKind fence, boolean takesAnyMemory, Utf8 directory, Utf8 details) {
+  /** The most bytes of {@link #details}. */
+  public static final int MAX_DETAILS_LENGTH = 1024;
+
+  /** The layout. */
+  public static final Layout LAYOUT =
+      Layout.of("TierTraits")
+          .i32("granularity", "bytes of which offset and length of an access are multiples")
+          .struct("fence", FenceKind.CODEC, "what keeps earlier holders from space")
+          .u8("takesAnyMemory", "whether clients need not register memory; 0 or 1")
+          .u16("directoryLength", "bytes of directory")
+          .u16("detailsLength", "bytes of details")
+          .bytes(
+              "directory",
+              "directoryLength",
+              0,
+              TextLimits.REGION_PATH,
+              "directory of the region files on its host, empty when they can not be mapped")
+          .bytes(
+              "details",
+              "detailsLength",
+              0,
+              MAX_DETAILS_LENGTH,
+              "what the tier tells its own clients");
+
+  /** The codec. */
+  public static final Codec<TierTraits> CODEC = Codec.of(TierTraits.class, LAYOUT);
+
+  /** The traits of memory that is accessed by the byte. */
+  public static TierTraits ofMemory(FenceKind fence, boolean takesAnyMemory, String directory) {
+    return new TierTraits(1, fence, takesAnyMemory, Utf8.of(directory), Utf8.EMPTY);
+  }
+
+  /** Whether each request is checked against the generation of the space. */
+  public boolean checksGeneration() {
+    return fence == FenceKind.GENERATION;
+  }
+
+  /** Whether clients on the datanode's host may map its regions. */
+  public boolean isMappable() {
+    return directory.length() > 0;
+  }
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.daemon;
+
+import io.crail.common.Addresses;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.cluster.KeepAlive;
+import io.crail.protocol.cluster.RegisterDatanode;
+import io.crail.protocol.cluster.RegisterRegion;
+import io.crail.protocol.part.Region;
+import io.crail.storage.DatanodeDescription;
+import io.crail.storage.Fencer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes a datanode known to all namenodes and keeps it known: registers, lends the regions round
+ * robin, sends signs of life, and begins again whenever a namenode does not know the datanode any
+ * more, for as long as it is asked to. A namenode that refuses it for good ends it, unless all have
+ * known it once: then others have data on it. Each namenode has at most one request outstanding and
+ * does not hold up the others.
+ *
+ * <p>A region that was lent before is fenced before it is lent again: the namenode that gave space
+ * of it away has restarted, or another one has taken its address, and whoever has such space may
+ * still write there. What is sent again because its answer was lost is not fenced again, for the
+ * namenode may have given the region's space away by then.
+ *
+ * <p>A namenode that is about to give space to others from somebody who was to say that he writes
+ * no more, and has not, names him in its answers; the next sign of life says that he is cut off.
+ *
+ * <p>Owns no thread and reads no clock: {@link #step} does what is due. Used by one thread.
+ */
+public final class Registration {
+  /** The first pause after a failure; it doubles up to {@link #LAST_BACK_OFF_NANOS}. */
+  static final long FIRST_BACK_OFF_NANOS = 50_000_000;
+
+  /** The longest pause after a failure. */
+  static final long LAST_BACK_OFF_NANOS = 2_000_000_000;
+
+  /** The pause between two looks whether clients are cut off. */
+  static final long CUT_OFF_NANOS = 20_000_000;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Registration.class);
+
+  private enum State {
+    UNKNOWN,
+    LENDING,
+    REGISTERED,
+    REMOVED
+  }
+
+  private final NameNodeClient namenodes;
+  private final DatanodeDescription description;
+  private final Fencer fencer;
+  private final long keepAliveNanos;
+  private final Runnable onAnswer;
+  private final List<Link> links = new ArrayList<>();
+  private boolean wasRegistered;
+  private CrailException refusal;
+
+  /**
+   * Creates the registration; nothing is sent before the first {@link #step}.
+   *
+   * @param description the datanode, with regions from 0 on
+   * @param fencer ends the access of those who had a region before
+   * @param keepAliveNanos pause between two signs of life
+   * @param onAnswer runs in the loop when an answer makes another step due; must not block
+   */
+  public Registration(
+      NameNodeClient namenodes,
+      DatanodeDescription description,
+      Fencer fencer,
+      long keepAliveNanos,
+      Runnable onAnswer) {
+    this.namenodes = namenodes;
+    this.description = description;
+    this.fencer = fencer;
+    this.keepAliveNanos = keepAliveNanos;
+    this.onAnswer = onAnswer;
+    for (int i = 0; i < namenodes.count(); i++) {
+      links.add(new Link(i));
+    }
+  }
+
+  /**
+   * Takes answers and sends what is due.
+   *
+   * @param nowNanos the time, by the clock of the namenodes' loop
+   * @return when the next step is due, at the latest; an answer may come earlier
+   */
+  public long step(long nowNanos) {
+    long next = nowNanos + keepAliveNanos;
+    for (Link link : links) {
+      link.step(nowNanos);
+      if (link.pending == null && link.state != State.REMOVED && link.dueNanos - next < 0) {
+        next = link.dueNanos;
+      }
+      if (link.cuttingOff != null && nowNanos + CUT_OFF_NANOS - next < 0) {
+        next = nowNanos + CUT_OFF_NANOS;
+      }
+    }
+    return next;
+  }
+
+  /** True when every namenode knows the datanode and all regions that it was lent. */
+  public boolean isRegistered() {
+    return links.stream().allMatch(l -> l.state == State.REGISTERED || l.state == State.REMOVED);
+  }
+
+  /** Why a namenode refuses the datanode, for good; null while none does. */
+  public CrailException refusal() {
+    return refusal;
+  }
+
+  /** True when every namenode has told the datanode to end. */
+  public boolean isRemoved() {
+    return links.stream().allMatch(l -> l.state == State.REMOVED);
+  }
+
+  /** True when asking again ends the same way, until somebody changes a configuration. */
+  private static boolean isForGood(ErrorCode code) {
+    return code == ErrorCode.INVALID_ARGUMENT
+        || code == ErrorCode.UNSUPPORTED
+        || code == ErrorCode.WRONG_NAMENODE;
+  }
+
+  private static String describe(ErrorCode code) {
+    return switch (code) {
+      case UNKNOWN_DATANODE -> "does not know this datanode, registering again";
+      case UNAVAILABLE, TIMED_OUT -> "does not answer";
+      default -> "refuses this datanode, asking again";
+    };
+  }
+
+  /**
+   * To whom a region was lent.
+   *
+   * @param datanode the id that the namenode had given this datanode
+   * @param incarnation that of the namenode
+   * @param generation above which it may begin; 0 when nobody had the region before
+   */
+  private record Lending(int datanode, long incarnation, long generation) {}
+
+  /** The way to one namenode. */
+  private final class Link {
+    private final int index;
+    private final List<Region> regions = new ArrayList<>();
+    // The last of each of them; null while it was never lent.
+    private final List<Lending> lendings = new ArrayList<>();
+    // Regions that were fenced and not lent since.
+    private final Set<Integer> fenced = new HashSet<>();
+    private State state = State.UNKNOWN;
+    private OperationCall<?, ?> pending;
+    private int datanode;
+    private int lent;
+    private long dueNanos;
+    private long backOffNanos = FIRST_BACK_OFF_NANOS;
+    private boolean due = true;
+    private ErrorCode reported = ErrorCode.OK;
+    // The list of clients that the datanode was told last, and that it has done last.
+    private long toldCutOff;
+    private long doneCutOff;
+    private BooleanSupplier cuttingOff;
+
+    Link(int index) {
+      this.index = index;
+      for (int i = index; i < description.regions().size(); i += namenodes.count()) {
+        regions.add(description.regions().get(i));
+      }
+      lendings.addAll(Collections.nCopies(regions.size(), null));
+    }
+
+    void step(long now) {
+      if (pending != null) {
+        if (!pending.isComplete()) {
+          return;
+        }
+        OperationCall<?, ?> ended = pending;
+        pending = null;
+        take(ended, now);
+      }
+      if (cuttingOff != null && cuttingOff.getAsBoolean()) {
+        cuttingOff = null;
+        doneCutOff = toldCutOff;
+        // Space waits for it.
+        due |= state == State.REGISTERED;
+      }
+      if (state != State.REMOVED && refusal == null && (due || now - dueNanos >= 0)) {
+        due = false;
+        pending = send();
+        pending.whenComplete(onAnswer);
+      }
+    }
+
+    private OperationCall<?, ?> send() {
+      switch (state) {
+        case UNKNOWN:
+          return submit(NameNodeOperations.REGISTER_DATANODE, registerDatanode());
+        case LENDING:
+          return findQuiet()
+              ? submit(NameNodeOperations.REGISTER_REGION, registerRegion())
+              : keepAlive();
+        default:
+          return keepAlive();
+      }
+    }
+
+    private OperationCall<?, ?> keepAlive() {
+      return submit(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, doneCutOff));
+    }
+
+    /**
+     * Makes a region the next one that nobody is in the middle of a write to who had it before;
+     * others come later. False when there is none now.
+     */
+    private boolean findQuiet() {
+      for (int left = regions.size() - lent; left > 0; left--) {
+        if (isLentOtherwise(lent)) {
+          lendAnew();
+        }
+        int region = regions.get(lent).index();
+        if (!fenced.contains(region) || fencer.isQuiet(region)) {
+          fenced.remove(region);
+          return true;
+        }
+        Collections.rotate(regions.subList(lent, regions.size()), -1);
+        Collections.rotate(lendings.subList(lent, lendings.size()), -1);
+      }
+      return false;
+    }
+
+    private <Q, R> OperationCall<Q, R> submit(Operation<Q, R> operation, Q request) {
+      return namenodes.callAt(index, operation, request);
+    }
+
+    private RegisterDatanode.Request registerDatanode() {
+      return new RegisterDatanode.Request(
+          description.uuid().getMostSignificantBits(),
+          description.uuid().getLeastSignificantBits(),
+          description.storageClass(),
+          description.address().getPort(),
+          Utf8.of(description.tier()),
+          Utf8.of(description.address().getHostString()),
+          description.traits());
+    }
+
+    private RegisterRegion.Request registerRegion() {
+      Region region = regions.get(lent);
+      return new RegisterRegion.Request(
+          datanode,
+          region.index(),
+          region.length(),
+          region.address(),
+          region.key(),
+          lendings.get(lent).generation);
+    }
+
+    /** True when a region was never lent to whom the namenode is now. */
+    private boolean isLentOtherwise(int position) {
+      Lending last = lendings.get(position);
+      return last == null
+          || last.datanode != datanode
+          || last.incarnation != namenodes.hello(index).incarnation();
+    }
+
+    private void lendAnew() {
+      long generation = 0;
+      if (lendings.get(lent) != null) {
+        try {
+          Fencer.Fence fence = fencer.fence(regions.get(lent).index());
+          regions.set(lent, fence.region());
+          generation = fence.generation();
+          fenced.add(fence.region().index());
+        } catch (IOException e) {
+          throw cannotLend(e);
+        }
+      }
+      // Noted although nobody knows yet whether the request arrives.
+      lendings.set(lent, new Lending(datanode, namenodes.hello(index).incarnation(), generation));
+    }
+
+    /** Shuts out who had any of the regions before. */
+    private void shutOut() {
+      List<Integer> others = new ArrayList<>();
+      for (int i = 0; i < regions.size(); i++) {
+        if (lendings.get(i) != null && isLentOtherwise(i)) {
+          others.add(regions.get(i).index());
+        }
+      }
+      if (!others.isEmpty()) {
+        try {
+          fencer.beforeFences(others);
+        } catch (IOException e) {
+          throw cannotLend(e);
+        }
+      }
+    }
+
+    /** Nobody may have the region again: this process has to end. */
+    private static UncheckedIOException cannotLend(IOException cause) {
+      return new UncheckedIOException(cause);
+    }
+
+    private void take(OperationCall<?, ?> call, long now) {
+      CrailException failure = call.failure();
+      if (failure != null) {
+        failed(failure, now);
+        return;
+      }
+      backOffNanos = FIRST_BACK_OFF_NANOS;
+      switch (state) {
+        case UNKNOWN:
+          datanode = ((RegisterDatanode.Response) call.response()).datanode();
+          lent = 0;
+          // Of another namenode, or of this one, which tells again what was not confirmed.
+          toldCutOff = 0;
+          doneCutOff = 0;
+          cuttingOff = null;
+          shutOut();
+          state = State.LENDING;
+          due = true;
+          break;
+        default:
+          if (call.response() instanceof KeepAlive.Response answer) {
+            if (answer.stop()) {
+              LOG.info("namenode {} has removed this datanode", address());
+              state = State.REMOVED;
+              return;
+            }
+            cutOff(answer);
+            dueNanos = now + keepAliveNanos;
+          } else {
+            lent++;
+            due = true;
+          }
+          break;
+      }
+      if (state == State.LENDING && lent == regions.size()) {
+        state = State.REGISTERED;
+        due = false;
+        wasRegistered |= isRegistered();
+        LOG.info(
+            "registered as datanode {} with {} regions at namenode {}",
+            datanode,
+            regions.size(),
+            address());
+      } else if (reported != ErrorCode.OK && state == State.REGISTERED) {
+        LOG.info("namenode {} answers again", address());
+      }
+      if (state == State.REGISTERED) {
+        reported = ErrorCode.OK;
+        dueNanos = now + keepAliveNanos;
+      }
+    }
+
+    /** Begins to cut off whom an answer names, unless that is begun or done. */
+    private void cutOff(KeepAlive.Response answer) {
+      if (answer.cutOff() != 0 && answer.cutOff() != toldCutOff) {
+        toldCutOff = answer.cutOff();
+        cuttingOff = fencer.cutOff(answer.clients());
+      }
+    }
+
+    private void failed(CrailException failure, long now) {
+      if (failure.code() == ErrorCode.UNKNOWN_DATANODE) {
+        state = State.UNKNOWN;
+      }
+      if (!wasRegistered && isForGood(failure.code())) {
+        refusal =
+            failure
+                .code()
+                .exception("namenode " + address() + " refuses this datanode: " + failure.detail());
+        return;
+      }
+      // One line for each change, however long it lasts.
+      if (reported != failure.code()) {
+        reported = failure.code();
+        LOG.warn("namenode {} {}: {}", address(), describe(failure.code()), failure.getMessage());
+      }
+      dueNanos = now + backOffNanos;
+      backOffNanos = Math.min(2 * backOffNanos, LAST_BACK_OFF_NANOS);
+    }
+
+    private String address() {
+      return Addresses.text(namenodes.peer(index).address());
+    }
+  }
+}

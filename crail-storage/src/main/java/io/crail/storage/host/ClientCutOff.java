@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.host;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+
+/**
+ * An order to cut off clients: their connections end, and who of them maps the regions on this host
+ * may not copy any more; who is in the middle of that is waited for, until it has gone on or ended.
+ * Runs in the thread that accepts connections and beats, so who connects afterwards looks at its
+ * leases afterwards.
+ */
+public final class ClientCutOff implements Runnable {
+  private final Set<Long> clients;
+  private final HostedRegions regions;
+  private final Predicate<Set<Long>> endConnections;
+  private final Executor thread;
+  private boolean connectionsEnded;
+  private List<Long> revoked;
+  private volatile boolean done;
+
+  private ClientCutOff(
+      Set<Long> clients,
+      HostedRegions regions,
+      Predicate<Set<Long>> endConnections,
+      Executor thread) {
+    this.clients = clients;
+    this.regions = regions;
+    this.endConnections = endConnections;
+    this.thread = thread;
+  }
+
+  /**
+   * Gives the order.
+   *
+   * @param endConnections ends all connections of some clients; false when that is not possible
+   * @param thread runs what it is given in the thread that accepts and beats
+   * @return says whether it is done, each time that it is asked, as {@link
+   *     io.crail.storage.Fencer#cutOff} wants it
+   */
+  public static BooleanSupplier order(
+      List<Long> clients,
+      HostedRegions regions,
+      Predicate<Set<Long>> endConnections,
+      Executor thread) {
+    ClientCutOff order = new ClientCutOff(Set.copyOf(clients), regions, endConnections, thread);
+    thread.execute(order);
+    return order::isDone;
+  }
+
+  private boolean isDone() {
+    if (!done) {
+      thread.execute(this);
+    }
+    return done;
+  }
+
+  @Override
+  public void run() {
+    connectionsEnded = connectionsEnded || endConnections.test(clients);
+    if (connectionsEnded && revoked == null) {
+      revoked = regions.revoke(clients);
+    }
+    done = revoked != null && regions.areIdle(revoked);
+  }
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.host;
+
+import io.crail.protocol.part.Extent;
+import io.crail.storage.region.DataPath;
+import io.crail.storage.region.HazardTable;
+import io.crail.storage.region.HugePages;
+import io.crail.storage.region.RegionDirectory;
+import io.crail.storage.region.RegionMemory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * The regions that a datanode lends out of its host's memory, and where they lie. Made and closed
+ * by one thread; {@link #beat}, {@link #revoke} and {@link #areIdle} are for one other.
+ */
+public final class HostedRegions implements AutoCloseable {
+  /** Null for anonymous memory. */
+  private final DataPath dataPath;
+
+  private final boolean preallocate;
+
+  /** Null where the regions are files like others. */
+  private final HugePages hugePages;
+
+  private volatile RegionDirectory directory;
+  private volatile List<RegionMemory> memories = List.of();
+  private HazardTable hazards;
+
+  private HostedRegions(DataPath dataPath, boolean preallocate, HugePages hugePages) {
+    this.dataPath = dataPath;
+    this.preallocate = preallocate;
+    this.hugePages = hugePages;
+  }
+
+  /** Regions in the datanode's own memory, which nobody else can map. */
+  public static HostedRegions anonymous() {
+    return new HostedRegions(null, false, null);
+  }
+
+  /**
+   * Regions in files.
+   *
+   * @param dataPath parent of the datanode's directory; empty for one in memory
+   * @param preallocate whether all memory is taken at once, or when it is first used
+   */
+  public static HostedRegions inFiles(String dataPath, boolean preallocate) {
+    return new HostedRegions(DataPath.of(dataPath), preallocate, null);
+  }
+
+  /**
+   * Regions in files whose memory is taken at once, where a file system without room is an error,
+   * for it is about to be pinned; in huge pages where the data path is a mount of them.
+   *
+   * @param dataPath parent of the datanode's directory; empty for one in memory
+   * @throws IOException when the data path cannot be looked at
+   */
+  public static HostedRegions pinned(String dataPath) throws IOException {
+    Optional<HugePages> pages =
+        dataPath.isEmpty() ? Optional.empty() : HugePages.of(Path.of(dataPath));
+    return new HostedRegions(
+        DataPath.of(pages.isPresent() ? "" : dataPath), true, pages.orElse(null));
+  }
+
+  /** Bytes of which the length of each region is a multiple. */
+  int unit() {
+    return hugePages == null ? Extent.MIN_LENGTH : hugePages.pageLength();
+  }
+
+  /** Makes the regions; closes nothing when it fails. */
+  void make(UUID uuid, List<Integer> lengths) throws IOException {
+    if (dataPath == null) {
+      makeAnonymous(lengths);
+      return;
+    }
+    RegionDirectory made =
+        hugePages == null
+            ? RegionDirectory.create(dataPath.path(), uuid, lengths, preallocate)
+            : RegionDirectory.create(dataPath.path(), uuid, lengths, hugePages);
+    hazards = made.hazards();
+    memories = made.regions();
+    directory = made;
+  }
+
+  private void makeAnonymous(List<Integer> lengths) throws IOException {
+    hazards = HazardTable.anonymous();
+    List<RegionMemory> anonymous = new ArrayList<>();
+    try {
+      for (int i = 0; i < lengths.size(); i++) {
+        anonymous.add(RegionMemory.anonymous(i, lengths.get(i), hazards));
+      }
+    } catch (OutOfMemoryError e) {
+      throw new IOException(
+          "no direct memory for "
+              + lengths.size()
+              + " regions of "
+              + lengths.get(0)
+              + " bytes; see -XX:MaxDirectMemorySize",
+          e);
+    }
+    memories = List.copyOf(anonymous);
+  }
+
+  /** The regions, by index; none before they are made, and once this was closed. */
+  public List<RegionMemory> all() {
+    return memories;
+  }
+
+  /** A region, or null when there is none. */
+  public RegionMemory get(int index) {
+    List<RegionMemory> present = memories;
+    return index >= 0 && index < present.size() ? present.get(index) : null;
+  }
+
+  /** Who is in the middle of a write to the regions. */
+  public HazardTable hazards() {
+    return hazards;
+  }
+
+  /** The directory of the region files, where clients of this host may map them; else empty. */
+  public String mappablePath() {
+    RegionDirectory living = directory;
+    return living == null ? "" : living.mappablePath();
+  }
+
+  /**
+   * Shows that this datanode lives to those who map its regions, and notices who of them lives no
+   * more; due every {@link RegionDirectory#BEAT_MILLIS}, in the thread that serves, so that a heart
+   * that beats also means that somebody serves.
+   */
+  public void beat() {
+    RegionDirectory living = directory;
+    if (living != null) {
+      living.beat();
+    }
+  }
+
+  /** As {@link RegionDirectory#revoke}; nobody where nobody can map. */
+  List<Long> revoke(Set<Long> clients) {
+    RegionDirectory living = directory;
+    return living == null ? List.of() : living.revoke(clients);
+  }
+
+  /** As {@link RegionDirectory#areIdle}. */
+  boolean areIdle(List<Long> revoked) {
+    RegionDirectory living = directory;
+    return living == null || living.areIdle(revoked);
+  }
+
+  /** Closes the regions and removes their files. */
+  @Override
+  public void close() {
+    // Whoever keeps a closed server keeps no memory with it.
+    memories = List.of();
+    if (directory != null) {
+      directory.close();
+      dataPath.removeUnused();
+    }
+  }
+}

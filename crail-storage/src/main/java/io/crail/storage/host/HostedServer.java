@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.host;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.part.Region;
+import io.crail.storage.StorageServer;
+import io.crail.storage.region.RegionPlan;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * A tier's server that lends memory of its host: the order in which regions are planned, made,
+ * served and closed. A tier says where they lie and how they are served. Started and closed by one
+ * thread.
+ */
+public abstract class HostedServer implements StorageServer {
+  private final HostKeys keys;
+  private final Configuration configuration;
+  private UUID uuid;
+  private HostedRegions hosted;
+  private boolean closed;
+
+  /** Creates a server; nothing is looked at before its start. */
+  protected HostedServer(HostKeys keys, Configuration configuration) {
+    this.keys = keys;
+    this.configuration = configuration;
+  }
+
+  /**
+   * Where the regions are to lie.
+   *
+   * @throws IOException when that cannot be found out
+   */
+  protected abstract HostedRegions place() throws IOException;
+
+  /**
+   * Looks, before memory is taken, whether it can be served.
+   *
+   * @param address where to serve
+   * @param lengths bytes of each region that will be made
+   * @throws IOException when it cannot; says why
+   */
+  protected void prepare(InetSocketAddress address, List<Integer> lengths) throws IOException {}
+
+  /** Serves the regions, which are made, and beats their heart from now on. */
+  protected abstract void serve(InetSocketAddress address) throws IOException;
+
+  /**
+   * Ends what {@link #prepare} and {@link #serve} have begun, as far as they came, and all threads;
+   * the regions are closed afterwards. Called once.
+   */
+  protected abstract void stop();
+
+  /** The configuration. */
+  protected final Configuration configuration() {
+    return configuration;
+  }
+
+  /** Identity of this datanode process, from the start on. */
+  public final UUID uuid() {
+    return uuid;
+  }
+
+  /** The regions, from {@link #serve} on. */
+  public final HostedRegions hosted() {
+    return hosted;
+  }
+
+  @Override
+  public final void start(UUID newUuid) throws IOException {
+    uuid = newUuid;
+    boolean started = false;
+    try {
+      start();
+      started = true;
+    } finally {
+      if (!started) {
+        close();
+      }
+    }
+  }
+
+  /**
+   * Starts.
+   *
+   * @throws ConfigException when the limit gives no regions
+   */
+  private void start() throws IOException {
+    hosted = place();
+    List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    List<Integer> lengths =
+        new RegionPlan(keys.storageLimit(), keys.allocationSize())
+            .lengths(configuration, namenodes.size(), hosted.unit());
+    InetSocketAddress address =
+        new InetSocketAddress(
+            LocalHost.address(configuration.get(keys.networkInterface()), namenodes),
+            configuration.get(keys.port()));
+    prepare(address, lengths);
+    hosted.make(uuid, lengths);
+    serve(address);
+  }
+
+  /** {@inheritDoc} Such as need neither address nor key; a tier tells what else it needs. */
+  @Override
+  public List<Region> regions() {
+    return hosted.all().stream()
+        .map(region -> new Region(region.index(), region.length(), 0, 0))
+        .toList();
+  }
+
+  @Override
+  public final void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    stop();
+    if (hosted != null) {
+      hosted.close();
+    }
+  }
+}

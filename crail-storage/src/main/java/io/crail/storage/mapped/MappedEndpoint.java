@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.mapped;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.part.Extent;
+import io.crail.storage.DatanodeDescription;
+import io.crail.storage.StorageEndpoint;
+import io.crail.storage.Transfer;
+import io.crail.storage.region.Hazard;
+import io.crail.storage.region.LocalWriter;
+import io.crail.storage.region.RegionMapping;
+import io.crail.storage.region.RegionMemory;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * A datanode on the client's own host, whose region files the client maps: a transfer is a copy in
+ * the calling thread, checked against the generations that lie beside the bytes. Where the tier
+ * checks none, nobody keeps them, and the copy relies on the lease of its location as the tier
+ * does. Works for every tier whose regions are files. Thread-safe; a transfer takes no lock and
+ * allocates nothing, once its region is mapped.
+ *
+ * <p>Once a datanode has ended, or its heart stands still, transfers fail with UNAVAILABLE until it
+ * beats again, for the process may only have been stopped; and the regions are let go of, so that
+ * their memory goes back to the host.
+ *
+ * <p>That a region cannot be mapped shows when it is first used: its bytes may lie in a mount of
+ * huge pages that this process does not have, or be another user's, or too many files are open.
+ * From then on all transfers go over the network.
+ */
+public final class MappedEndpoint implements StorageEndpoint {
+  private final RegionMapping mapping;
+  private final Set<Integer> described;
+  private final boolean checksGeneration;
+  private final long client;
+  private final Clock clock;
+  private final Function<String, StorageEndpoint> detour;
+
+  /** This process as one that writes; null before its first write, and while nothing is mapped. */
+  private volatile LocalWriter writer;
+
+  private volatile boolean closed;
+
+  /** The way over the network, once a region could not be mapped. */
+  private volatile StorageEndpoint network;
+
+  private MappedEndpoint(
+      RegionMapping mapping,
+      DatanodeDescription datanode,
+      long client,
+      Clock clock,
+      Function<String, StorageEndpoint> detour) {
+    this.mapping = mapping;
+    this.described = datanode.regions().keySet();
+    this.checksGeneration = datanode.traits().checksGeneration();
+    this.client = client;
+    this.clock = clock;
+    this.detour = detour;
+  }
+
+  /**
+   * Opens the region files of a datanode, when they are on this host.
+   *
+   * @param client identity of the client, as told to namenodes
+   * @param detour gives the way over the network, when a region can not be mapped for the reason
+   *     that it is told; called once at most, by any thread
+   * @return empty when they are not here; the datanode is then reached by its tier's network
+   * @throws IOException when they are here, but may not be used; says why
+   */
+  public static Optional<MappedEndpoint> open(
+      DatanodeDescription datanode,
+      long client,
+      Clock clock,
+      Function<String, StorageEndpoint> detour)
+      throws IOException {
+    return RegionMapping.find(
+            datanode.traits().directory().toString(), datanode.uuid(), clock.nanoTime())
+        .map(mapping -> new MappedEndpoint(mapping, datanode, client, clock, detour));
+  }
+
+  @Override
+  public boolean isLocal() {
+    return network == null;
+  }
+
+  @Override
+  public void read(Transfer transfer) {
+    StorageEndpoint way = network;
+    if (way != null) {
+      way.read(transfer);
+    } else if (transfer.buffer().isReadOnly()) {
+      transfer.end(ErrorCode.INVALID_ARGUMENT.exception("a read into a read-only buffer"));
+    } else {
+      copyOut(transfer);
+    }
+  }
+
+  @Override
+  public void write(Transfer transfer) {
+    StorageEndpoint way = network;
+    if (way != null) {
+      way.write(transfer);
+    } else {
+      copyIn(transfer);
+    }
+  }
+
+  private void copyOut(Transfer transfer) {
+    RegionMemory region = admit(transfer, false);
+    if (region == null) {
+      return;
+    }
+    int regionOffset = (int) transfer.regionOffset();
+    ByteBuffer memory = transfer.view();
+    int offset = transfer.bufferOffset();
+    int length = transfer.length();
+    long generation = transfer.extent().generation();
+    ErrorCode code;
+    if (checksGeneration) {
+      code = region.read(regionOffset, memory, offset, length, generation);
+    } else if (region.generations().isFenced(regionOffset, generation)) {
+      code = ErrorCode.STALE_EXTENT;
+    } else {
+      memory.put(offset, region.data(), regionOffset, length);
+      code = ErrorCode.OK;
+    }
+    finish(transfer, code);
+  }
+
+  private void copyIn(Transfer transfer) {
+    // Before the look at the deadline: what is announced by it is known to the datanode from then
+    // on, so a thread that is stopped after that look can be kept from writing.
+    LocalWriter by = writer;
+    RegionMemory region = admit(transfer, true);
+    if (region == null) {
+      return;
+    }
+    if (by == null) {
+      if (openWriter(transfer)) {
+        copyIn(transfer);
+      }
+      return;
+    }
+    int regionOffset = (int) transfer.regionOffset();
+    int length = transfer.length();
+    long generation = transfer.extent().generation();
+    ByteBuffer memory = transfer.view();
+    Hazard hazard = by.announce(transfer.extent().region(), regionOffset, length, generation);
+    if (hazard == null) {
+      letGo(by);
+      copyIn(transfer);
+      return;
+    }
+    if (!checksGeneration && by.isRevoked()) {
+      // Its lease may have ended while this thread was stopped, so it is looked at again.
+      hazard.retract();
+      letGo(by);
+      copyIn(transfer);
+      return;
+    }
+    ErrorCode code;
+    try {
+      code =
+          region.write(
+              hazard,
+              regionOffset,
+              memory,
+              transfer.bufferOffset(),
+              length,
+              generation,
+              checksGeneration,
+              transfer.extentOffset() == 0 ? transfer.extent().length() : length);
+    } finally {
+      by.ended();
+    }
+    finish(transfer, code);
+  }
+
+  /** Makes this process known to the datanode; false when the transfer was ended or sent. */
+  private boolean openWriter(Transfer transfer) {
+    try {
+      synchronized (this) {
+        if (writer == null && !closed && network == null) {
+          writer = mapping.newWriter(client);
+        }
+      }
+      return true;
+    } catch (IOException e) {
+      notMapped(transfer.extent().region(), e, transfer, true);
+      return false;
+    }
+  }
+
+  /** Writes no more as the one that the datanode knows; the next write makes itself known anew. */
+  private synchronized void letGo(LocalWriter by) {
+    by.close();
+    if (writer == by) {
+      writer = null;
+    }
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>The regions are let go of when the heart stands still, and mapped again when it goes on.
+   */
+  @Override
+  public boolean isLost() {
+    StorageEndpoint way = network;
+    if (way != null) {
+      return way.isLost();
+    }
+    if (mapping.lives(clock.nanoTime())) {
+      return false;
+    }
+    drop();
+    return mapping.isGone();
+  }
+
+  /** Lets go of the regions; their memory goes back once no transfer uses them any more. */
+  private synchronized void drop() {
+    mapping.letGo();
+    if (writer != null) {
+      letGo(writer);
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    drop();
+    if (network != null) {
+      network.close();
+    }
+  }
+
+  /** The region of a transfer that may begin; null when it was ended or sent instead. */
+  private RegionMemory admit(Transfer transfer, boolean write) {
+    long now = clock.nanoTime();
+    if (closed) {
+      transfer.end(ErrorCode.CLOSED.exception("endpoint of " + mapping.directory()));
+      return null;
+    }
+    if (!mapping.lives(now)) {
+      drop();
+      transfer.end(hasEnded());
+      return null;
+    }
+    if (now - transfer.deadlineNanos() >= 0) {
+      transfer.end(ErrorCode.TIMED_OUT.exception("the deadline had passed before the copy"));
+      return null;
+    }
+    int index = transfer.extent().region();
+    RegionMemory region = mapping.region(index);
+    if (region == null) {
+      try {
+        region = map(index, transfer);
+      } catch (IOException e) {
+        notMapped(index, e, transfer, write);
+        return null;
+      }
+    }
+    if (region != null && !region.contains(transfer.regionOffset(), transfer.length())) {
+      transfer.end(
+          ErrorCode.OUT_OF_RANGE.exception(
+              transfer.length()
+                  + " bytes at "
+                  + transfer.regionOffset()
+                  + " of region "
+                  + index
+                  + " in "
+                  + mapping.directory()));
+      return null;
+    }
+    return region;
+  }
+
+  /** The region, once it is mapped; null when the transfer was ended instead. */
+  private synchronized RegionMemory map(int index, Transfer transfer) throws IOException {
+    if (index < 0 || index >= RegionMapping.MAX_REGIONS) {
+      transfer.end(
+          ErrorCode.OUT_OF_RANGE.exception("region " + index + " in " + mapping.directory()));
+      return null;
+    }
+    if (closed) {
+      transfer.end(ErrorCode.CLOSED.exception("endpoint of " + mapping.directory()));
+      return null;
+    }
+    if (network != null) {
+      throw new IOException("another region could not be mapped meanwhile");
+    }
+    // Once more, or a region could be mapped after all were let go of.
+    if (!mapping.lives(clock.nanoTime())) {
+      transfer.end(hasEnded());
+      return null;
+    }
+    return mapping.map(index);
+  }
+
+  /** Goes over the network, if that can help. */
+  private void notMapped(int index, IOException cause, Transfer transfer, boolean write) {
+    if (!mapping.mayHold(index, described.contains(index))) {
+      transfer.end(ErrorCode.UNAVAILABLE.exception("cannot map region " + index + ": " + cause));
+      return;
+    }
+    StorageEndpoint way = takeDetour("region " + index + ": " + cause);
+    if (way == null) {
+      transfer.end(ErrorCode.CLOSED.exception("endpoint of " + mapping.directory()));
+    } else if (write) {
+      way.write(transfer);
+    } else {
+      way.read(transfer);
+    }
+  }
+
+  /** The way over the network; null when this was closed. */
+  private synchronized StorageEndpoint takeDetour(String reason) {
+    if (network == null && !closed) {
+      network = detour.apply(reason);
+      drop();
+    }
+    return closed ? null : network;
+  }
+
+  private CrailException hasEnded() {
+    return ErrorCode.UNAVAILABLE.exception("the datanode of " + mapping.directory() + " has ended");
+  }
+
+  private void finish(Transfer transfer, ErrorCode code) {
+    if (code == ErrorCode.OK) {
+      transfer.end();
+    } else {
+      transfer.end(code.exception(describe(transfer.extent())));
+    }
+  }
+
+  private String describe(Extent extent) {
+    return "region "
+        + extent.region()
+        + ", offset "
+        + extent.regionOffset()
+        + ", generation "
+        + extent.generation()
+        + " in "
+        + mapping.directory();
+  }
+}

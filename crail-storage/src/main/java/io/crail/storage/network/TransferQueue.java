@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.network;
+
+import io.crail.common.error.CrailException;
+
+/**
+ * A queue of transfers, linked through themselves, so that nothing is allocated for a place in it;
+ * a transfer stands in one queue at a time. Used only in the loop.
+ *
+ * @param <T> the tier's kind of transfer
+ */
+public final class TransferQueue<T extends NetworkTransfer<T>> {
+  private T first;
+  private T last;
+  private int size;
+
+  /** Creates an empty queue. */
+  public TransferQueue() {}
+
+  /** True when there is none. */
+  public boolean isEmpty() {
+    return first == null;
+  }
+
+  /** How many there are. */
+  public int size() {
+    return size;
+  }
+
+  /** The first one, or null. */
+  public T first() {
+    return first;
+  }
+
+  /** Puts one after all others. */
+  public void addLast(T transfer) {
+    if (last == null) {
+      first = transfer;
+    } else {
+      last.next = transfer;
+    }
+    last = transfer;
+    size++;
+  }
+
+  /** Takes the first one out; null when there is none. */
+  public T pollFirst() {
+    T taken = first;
+    if (taken != null) {
+      first = taken.unlink();
+      if (first == null) {
+        last = null;
+      }
+      size--;
+    }
+    return taken;
+  }
+
+  /** Takes all out; gives the first of a list, see {@link NetworkTransfer#next}. */
+  public T takeAll() {
+    T taken = first;
+    clear();
+    return taken;
+  }
+
+  /** Moves all of another queue before those of this one. */
+  public void addAllFirst(TransferQueue<T> others) {
+    if (others.isEmpty()) {
+      return;
+    }
+    others.last.next = first;
+    first = others.first;
+    if (last == null) {
+      last = others.last;
+    }
+    size += others.size;
+    others.clear();
+  }
+
+  /** Takes out those whose deadline has passed. */
+  public void moveOverdue(long nowNanos, TransferQueue<T> overdue) {
+    for (int left = size; left > 0; left--) {
+      T transfer = pollFirst();
+      (transfer.isOverdue(nowNanos) ? overdue : this).addLast(transfer);
+    }
+  }
+
+  /** Ends all with an error; those that their owners add meanwhile do not count. */
+  public void endAll(CrailException cause) {
+    for (int left = size; left > 0 && first != null; left--) {
+      pollFirst().end(cause);
+    }
+  }
+
+  private void clear() {
+    first = null;
+    last = null;
+    size = 0;
+  }
+}

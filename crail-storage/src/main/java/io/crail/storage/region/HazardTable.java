@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.region;
+
+import io.crail.protocol.part.Extent;
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * Who is in the middle of a write, and where: memory that all writers of a datanode's regions
+ * share, its own threads and the processes of its host that map them. Hazard pointers (M. Michael,
+ * 2004), with ranges of bytes in place of pointers.
+ *
+ * <p>A thread may be stopped at any place, for any time: between its look at the generation and its
+ * last byte, too. No clock helps against that. So a writer announces what it is about to write,
+ * then looks at the generation, copies, and retracts. Whoever has been given the space later raises
+ * the generation first and then looks for older announcements: one of the two sees the other. Space
+ * that an older writer still holds so is given up, and other space asked for.
+ *
+ * <pre>
+ * offset
+ *  0      i64  number of slots that were ever claimed
+ *  64     slot 0, slot 1, ... one to a cache line:
+ *    +0   i64  owner, 0 for nobody
+ *    +8   i64  generation + 1 of a write; a negative number of the owner's while there is none
+ *    +16  i64  what it writes: region (16 bits), first unit (24), units (24); 0 for nothing
+ *    +24  i64  1 when the owner must not write any more
+ * </pre>
+ *
+ * <p>Units are those of {@link GenerationTable}. All numbers are little-endian. Thread-safe, and
+ * safe between processes that map the same file. Nothing waits or allocates but {@link #claim}.
+ */
+public final class HazardTable {
+  /** The most writes under way at a time; who finds no slot goes over the network. */
+  static final int SLOTS = 4096;
+
+  private static final String FILE = "hazards";
+  private static final int SLOT_LENGTH = 64;
+
+  /** Bytes of the table. */
+  static final int LENGTH = SLOT_LENGTH * (1 + SLOTS);
+
+  private static final int OWNER = 0;
+  private static final int GENERATION = 8;
+  private static final int PIECE = 16;
+  private static final int REVOKED = 24;
+
+  /** In place of a generation, when nothing is announced in a slot any more. */
+  private static final long RETIRED = -1;
+
+  private static final int UNIT_SHIFT = Integer.numberOfTrailingZeros(Extent.MIN_LENGTH);
+  private static final int UNIT_BITS = 24;
+  private static final int MOST_LOOKS = 1000;
+  private static final int UNIT_MASK = (1 << UNIT_BITS) - 1;
+
+  private static final VarHandle WORD =
+      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+  private final ByteBuffer memory;
+
+  private HazardTable(ByteBuffer memory) {
+    this.memory = memory;
+  }
+
+  /** Creates the table of a datanode whose regions nobody maps. */
+  public static HazardTable anonymous() {
+    return new HazardTable(ByteBuffer.allocateDirect(LENGTH));
+  }
+
+  /** Creates the file in a datanode's directory; its memory is taken at once. */
+  static HazardTable create(Path directory) throws IOException {
+    Files.write(directory.resolve(FILE), new byte[LENGTH], StandardOpenOption.CREATE_NEW);
+    return open(directory);
+  }
+
+  /** Maps the file of a datanode. */
+  static HazardTable open(Path directory) throws IOException {
+    Path file = directory.resolve(FILE);
+    return Uninterrupted.run(
+        () -> {
+          try (FileChannel channel =
+              FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            if (channel.size() != LENGTH) {
+              throw new IOException(file + " has " + channel.size() + " bytes");
+            }
+            return new HazardTable(channel.map(MapMode.READ_WRITE, 0, LENGTH));
+          }
+        });
+  }
+
+  /**
+   * Takes a slot.
+   *
+   * @param owner whose; not 0
+   * @return null when all are taken
+   */
+  public Hazard claim(long owner) {
+    for (int slot = 0; slot < SLOTS; slot++) {
+      if (owner(slot) == 0) {
+        // Before it is taken: whoever is killed here leaves nothing that is not looked at.
+        count(slot + 1);
+        if (WORD.compareAndSet(memory, at(slot) + OWNER, 0L, owner)) {
+          WORD.setVolatile(memory, at(slot) + GENERATION, idle(owner));
+          return new Hazard(this, at(slot), idle(owner));
+        }
+      }
+    }
+    return null;
+  }
+
+  /**
+   * What stands in place of a generation while an owner announces nothing. It differs from owner to
+   * owner: a thread that goes on late takes no slot that is somebody else's by then.
+   */
+  private static long idle(long owner) {
+    // Never the mark of a retired slot, whose second bit from above is set.
+    return (owner | Long.MIN_VALUE) & ~(1L << 62);
+  }
+
+  private void count(int slots) {
+    long present = (long) WORD.getVolatile(memory, 0);
+    while (present < slots && !WORD.compareAndSet(memory, 0, present, (long) slots)) {
+      present = (long) WORD.getVolatile(memory, 0);
+    }
+  }
+
+  /**
+   * True when a writer of an older generation is in the middle of a write to a range. The caller
+   * has raised the generations of the range before, and nothing else came between but a full fence.
+   */
+  boolean isHeld(int region, int offset, int length, long generation) {
+    int first = offset >>> UNIT_SHIFT;
+    int end = (offset + length - 1 >>> UNIT_SHIFT) + 1;
+    int slots = slots();
+    for (int slot = 0; slot < slots; slot++) {
+      int at = at(slot);
+      long piece = (long) WORD.getAcquire(memory, at + PIECE);
+      for (int look = 0; piece != 0 && overlaps(piece, region, first, end); look++) {
+        long writing = (long) WORD.getAcquire(memory, at + GENERATION);
+        long again = (long) WORD.getAcquire(memory, at + PIECE);
+        if (again == piece && writing > generation) {
+          break;
+        }
+        // Without a generation it is between two writes, and soon in one of them.
+        if ((again == piece && writing > 0) || look >= MOST_LOOKS) {
+          return true;
+        }
+        piece = again;
+      }
+    }
+    return false;
+  }
+
+  private static boolean overlaps(long piece, int region, int first, int end) {
+    int unit = firstUnit(piece);
+    return region(piece) == region && unit < end && first < unit + units(piece);
+  }
+
+  /** Ends what the process of an owner has left; for the datanode, when it has ended. */
+  void clear(long owner) {
+    int slots = slots();
+    for (int slot = 0; slot < slots; slot++) {
+      if (owner(slot) == owner) {
+        release(at(slot));
+      }
+    }
+  }
+
+  /**
+   * Lets an owner write no more: it looks at the first of its slots after each announcement, also
+   * by slots that it claims later, and takes back what it has announced.
+   */
+  void revoke(long owner) {
+    int slots = slots();
+    for (int slot = 0; slot < slots; slot++) {
+      if (owner(slot) == owner) {
+        WORD.setVolatile(memory, at(slot) + REVOKED, 1L);
+      }
+    }
+    VarHandle.fullFence();
+  }
+
+  /** True when an owner is in the middle of no write. */
+  boolean isIdle(long owner) {
+    int slots = slots();
+    for (int slot = 0; slot < slots; slot++) {
+      if (owner(slot) == owner && piece(slot) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Slots that were ever claimed. */
+  int slots() {
+    return (int) Math.min(SLOTS, Math.max(0, (long) WORD.getAcquire(memory, 0)));
+  }
+
+  /** Who has a slot, 0 for nobody. */
+  long owner(int slot) {
+    return (long) WORD.getAcquire(memory, at(slot) + OWNER);
+  }
+
+  /** What a slot announces, 0 for nothing. */
+  long piece(int slot) {
+    return (long) WORD.getAcquire(memory, at(slot) + PIECE);
+  }
+
+  /** The region of a piece. */
+  static int region(long piece) {
+    return (int) (piece >>> 2 * UNIT_BITS);
+  }
+
+  /** The first byte of a piece in its region, rounded down to a unit. */
+  static int offset(long piece) {
+    return firstUnit(piece) << UNIT_SHIFT;
+  }
+
+  /** Bytes of a piece, in whole units. */
+  static int length(long piece) {
+    return units(piece) << UNIT_SHIFT;
+  }
+
+  private static int firstUnit(long piece) {
+    return (int) (piece >>> UNIT_BITS) & UNIT_MASK;
+  }
+
+  private static int units(long piece) {
+    return (int) piece & UNIT_MASK;
+  }
+
+  private static int at(int slot) {
+    return SLOT_LENGTH * (1 + slot);
+  }
+
+  /** Takes a slot for a write, and announces it; false while it is used for another. */
+  boolean announce(int at, long idle, int region, int offset, int length, long generation) {
+    if (!WORD.compareAndSet(memory, at + GENERATION, idle, generation + 1)) {
+      return false;
+    }
+    int first = offset >>> UNIT_SHIFT;
+    int units = (offset + length - 1 >>> UNIT_SHIFT) + 1 - first;
+    WORD.setRelease(memory, at + PIECE, ((long) region << UNIT_BITS | first) << UNIT_BITS | units);
+    // Before the look at the generation, which may overtake the announcement else.
+    VarHandle.fullFence();
+    return true;
+  }
+
+  void retract(int at, long idle) {
+    WORD.setRelease(memory, at + PIECE, 0L);
+    WORD.setRelease(memory, at + GENERATION, idle);
+  }
+
+  /** Lets nobody announce by a slot any more; false while somebody does. */
+  boolean retire(int at, long idle) {
+    long present = (long) WORD.compareAndExchange(memory, at + GENERATION, idle, RETIRED);
+    return present == idle || present == RETIRED;
+  }
+
+  boolean isRevoked(int at) {
+    return (long) WORD.getAcquire(memory, at + REVOKED) != 0;
+  }
+
+  /** Gives a slot back that announces nothing any more. */
+  void release(int at) {
+    WORD.setRelease(memory, at + PIECE, 0L);
+    WORD.setRelease(memory, at + GENERATION, 0L);
+    WORD.setRelease(memory, at + REVOKED, 0L);
+    WORD.setRelease(memory, at + OWNER, 0L);
+  }
+}

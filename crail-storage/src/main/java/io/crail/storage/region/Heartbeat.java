@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.region;
+
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * The sign of life of a datanode process for those who have mapped its regions: a number in a
+ * mapped file that the datanode raises every half second and sets to a mark when it ends.
+ *
+ * <p>A mapping outlives the process that made the file, so without it a client would go on to write
+ * into the memory of a dead datanode. A number that moves needs no common clock, holds over the
+ * borders of containers, and looking at it is one load, cheap enough for each transfer. A file lock
+ * would tell of a killed process at once, but a process loses its POSIX locks when it closes any
+ * descriptor of the file, so a client within the datanode's own process would break it.
+ *
+ * <p>Thread-safe.
+ */
+final class Heartbeat {
+  /** Pause between two beats. */
+  static final long INTERVAL_MILLIS = 500;
+
+  /** A datanode whose heart stood still for so long counts as gone. */
+  static final long PATIENCE_MILLIS = 10 * INTERVAL_MILLIS;
+
+  private static final VarHandle BEAT =
+      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final long ENDED = -1;
+
+  private final ByteBuffer memory;
+
+  private Heartbeat(ByteBuffer memory) {
+    this.memory = memory;
+  }
+
+  /** Creates the file, for the datanode. */
+  static Heartbeat create(Path file) throws IOException {
+    // Not through the mapping, which could not tell that there is no room.
+    Files.write(file, new byte[Long.BYTES], StandardOpenOption.CREATE_NEW);
+    Heartbeat heartbeat = map(file);
+    heartbeat.beat();
+    return heartbeat;
+  }
+
+  /** Maps the file of a datanode, for somebody else. */
+  static Heartbeat open(Path directory) throws IOException {
+    Path file = directory.resolve(RegionDirectory.HEARTBEAT_FILE);
+    return Uninterrupted.run(() -> map(file));
+  }
+
+  /** The present beat of the datanode of a directory, 0 when it has none. */
+  static long peek(Path directory) {
+    try (FileChannel channel =
+        FileChannel.open(
+            directory.resolve(RegionDirectory.HEARTBEAT_FILE), StandardOpenOption.READ)) {
+      ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+      return channel.read(bytes, 0) == Long.BYTES ? bytes.getLong(0) : 0;
+    } catch (IOException e) {
+      return 0;
+    }
+  }
+
+  private static Heartbeat map(Path file) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      return new Heartbeat(channel.map(MapMode.READ_WRITE, 0, Long.BYTES));
+    }
+  }
+
+  /** Raises the number. */
+  void beat() {
+    BEAT.setVolatile(memory, 0, (long) BEAT.getVolatile(memory, 0) + 1);
+  }
+
+  /** Marks the end. */
+  void end() {
+    BEAT.setVolatile(memory, 0, ENDED);
+  }
+
+  /** The present number. */
+  long value() {
+    return (long) BEAT.getVolatile(memory, 0);
+  }
+
+  /** True when {@code value} is the mark of the end. */
+  static boolean isEnd(long value) {
+    return value == ENDED;
+  }
+}

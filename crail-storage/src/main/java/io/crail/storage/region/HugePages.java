@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.region;
+
+import java.io.IOException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * A directory of a mount of huge pages. Its files can be mapped but not written, in whole pages; so
+ * they hold the bytes of regions and nothing else.
+ *
+ * @param path the directory
+ * @param pageLength bytes of a page
+ */
+public record HugePages(Path path, int pageLength) {
+  private static final int LARGEST = 1 << 30;
+
+  /**
+   * The huge pages of a directory; empty when it is another kind of directory, or none.
+   *
+   * @throws IOException when it cannot be looked at, or its pages are larger than a region
+   */
+  public static Optional<HugePages> of(Path directory) throws IOException {
+    if (!Files.isDirectory(directory)) {
+      return Optional.empty();
+    }
+    FileStore store;
+    try {
+      store = Files.getFileStore(directory);
+    } catch (IOException e) {
+      // A changed root hides its mount points; those of huge pages are not among them.
+      return Optional.empty();
+    }
+    if (!store.type().equals("hugetlbfs")) {
+      return Optional.empty();
+    }
+    long length = store.getBlockSize();
+    if (length > LARGEST) {
+      throw new IOException(directory + " has pages of " + length + " bytes, more than a region");
+    }
+    return Optional.of(new HugePages(directory.toAbsolutePath().normalize(), (int) length));
+  }
+
+  Path createFile(String name) throws IOException {
+    return Files.createFile(path.resolve(name));
+  }
+
+  @Override
+  public String toString() {
+    return path + " (huge pages of " + pageLength + " bytes, see /proc/meminfo)";
+  }
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.region;
+
+import java.io.IOException;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * This process as one that writes to the regions of a datanode on its host: its slots in the {@link
+ * HazardTable}, as many as threads write at a time, and the connection by which the datanode knows
+ * whether it still lives. That is closed when nothing is being written any more, for from then on
+ * the datanode takes the slots for its own. Thread-safe; a write takes no lock and allocates
+ * nothing once there are slots.
+ */
+public final class LocalWriter implements AutoCloseable {
+  private static final Hazard[] NONE = {};
+  private static final Logger LOG = LoggerFactory.getLogger(LocalWriter.class);
+
+  private final HazardTable hazards;
+  private final SocketChannel connection;
+  private final long owner;
+  private volatile Hazard[] slots = NONE;
+  private volatile boolean closed;
+  private boolean released;
+
+  private LocalWriter(HazardTable hazards, SocketChannel connection, long owner) {
+    this.hazards = hazards;
+    this.connection = connection;
+    this.owner = owner;
+  }
+
+  /**
+   * Makes this process known to the datanode of a directory.
+   *
+   * @param client identity of the client, as told to namenodes
+   * @throws IOException when the datanode takes no more, or has ended
+   */
+  static LocalWriter open(Path directory, HazardTable hazards, long client) throws IOException {
+    long owner;
+    do {
+      owner = ThreadLocalRandom.current().nextLong();
+    } while (owner == 0);
+    SocketChannel connection = LocalWriters.connect(directory, owner, client);
+    LocalWriter writer = new LocalWriter(hazards, connection, owner);
+    if (writer.grow(NONE) == null) {
+      writer.close();
+      throw new IOException(HazardTable.SLOTS + " writes are under way in " + directory);
+    }
+    return writer;
+  }
+
+  /**
+   * Announces a write. Waits while all slots of the host are in use, which others leave within the
+   * time of a copy.
+   *
+   * @return where it is to be retracted, with {@link #retract}; null when this was closed
+   */
+  public Hazard announce(int region, int offset, int length, long generation) {
+    int at = (int) Thread.currentThread().getId();
+    while (!closed) {
+      Hazard[] present = slots;
+      for (int i = 0; i < present.length; i++) {
+        Hazard hazard = present[Math.floorMod(at + i, present.length)];
+        if (hazard.announce(region, offset, length, generation)) {
+          if (!closed) {
+            return hazard;
+          }
+          hazard.retract();
+          release();
+          return null;
+        }
+      }
+      if (grow(present) == null) {
+        Thread.onSpinWait();
+      }
+    }
+    return null;
+  }
+
+  /** True once the datanode lets nothing be written that this announces. After announcing. */
+  public boolean isRevoked() {
+    return slots[0].isRevoked();
+  }
+
+  /** Has this end, when it was closed and the last write has. */
+  public void ended() {
+    if (closed) {
+      release();
+    }
+  }
+
+  /** Claims one slot more than there were; null when there is none. */
+  private synchronized Hazard[] grow(Hazard[] known) {
+    if (closed || slots.length > known.length) {
+      return slots;
+    }
+    Hazard hazard = hazards.claim(owner);
+    if (hazard == null) {
+      return null;
+    }
+    Hazard[] grown = Arrays.copyOf(slots, slots.length + 1);
+    grown[known.length] = hazard;
+    slots = grown;
+    return grown;
+  }
+
+  /** Announces nothing more; ends when nothing is announced. */
+  @Override
+  public void close() {
+    closed = true;
+    release();
+  }
+
+  private synchronized void release() {
+    if (released) {
+      return;
+    }
+    for (Hazard hazard : slots) {
+      if (!hazard.retire()) {
+        return;
+      }
+    }
+    released = true;
+    for (Hazard hazard : slots) {
+      hazard.release();
+    }
+    try {
+      connection.close();
+    } catch (IOException e) {
+      LOG.warn("cannot close the connection to a datanode of this host", e);
+    }
+  }
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.region;
+
+import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The processes of a datanode's host that write to its regions by themselves, each by a connection
+ * of a Unix domain socket in the datanode's directory. The kernel ends it with the last thread of
+ * the process, and not before, whatever stops the process in between: from then on nothing that it
+ * has announced in the {@link HazardTable} is written any more.
+ *
+ * <p>A connection begins with 24 bytes, little-endian, and is silent then:
+ *
+ * <pre>
+ *  0  i64  owner of slots, as in the table; never given twice
+ *  8  i64  identity of the client, as told to namenodes
+ * 16  i64  number of the process, for people
+ * </pre>
+ *
+ * <p>Used by one thread at a time.
+ */
+final class LocalWriters implements AutoCloseable {
+  /** Bytes that a connection begins with. */
+  static final int HELLO_LENGTH = 24;
+
+  private static final String FILE = "writers";
+
+  /** What fits into the address of such a socket everywhere; Linux takes four bytes more. */
+  private static final int MAX_PATH_LENGTH = 103;
+
+  private static final int BACKLOG = 4096;
+  private static final long SILENT_NANOS = 10_000_000_000L;
+  private static final Logger LOG = LoggerFactory.getLogger(LocalWriters.class);
+
+  /** One that is connected. */
+  private static final class Writer {
+    private final ByteBuffer hello =
+        ByteBuffer.allocate(HELLO_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+
+    long owner() {
+      return hello.hasRemaining() ? 0 : hello.getLong(0);
+    }
+
+    long client() {
+      return hello.getLong(8);
+    }
+
+    long process() {
+      return hello.getLong(16);
+    }
+  }
+
+  private final HazardTable hazards;
+  private final Selector selector;
+  private final ServerSocketChannel listener;
+  private final ByteBuffer ignored = ByteBuffer.allocate(256);
+  private final RateLimitedLog log = new RateLimitedLog(LOG, Clock.SYSTEM);
+  private boolean allAccepted;
+
+  // What each slot announced when it was looked at, and since when.
+  private final long[] standing = new long[HazardTable.SLOTS];
+  private final long[] sinceNanos = new long[HazardTable.SLOTS];
+
+  private LocalWriters(HazardTable hazards, Selector selector, ServerSocketChannel listener) {
+    this.hazards = hazards;
+    this.selector = selector;
+    this.listener = listener;
+  }
+
+  /** Whether a directory's name leaves room for the socket in it. */
+  static boolean fits(Path directory) {
+    return file(directory).toString().getBytes(StandardCharsets.UTF_8).length <= MAX_PATH_LENGTH;
+  }
+
+  private static Path file(Path directory) {
+    return directory.resolve(FILE);
+  }
+
+  /** Listens in a datanode's directory. */
+  static LocalWriters listen(Path directory, HazardTable hazards) throws IOException {
+    Selector selector = Selector.open();
+    ServerSocketChannel listener = null;
+    boolean listens = false;
+    try {
+      listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+      listener.configureBlocking(false);
+      listener.bind(UnixDomainSocketAddress.of(file(directory)), BACKLOG);
+      listener.register(selector, SelectionKey.OP_ACCEPT);
+      listens = true;
+      return new LocalWriters(hazards, selector, listener);
+    } finally {
+      if (!listens) {
+        if (listener != null) {
+          listener.close();
+        }
+        selector.close();
+      }
+    }
+  }
+
+  /**
+   * Connects to the datanode of a directory; the connection stays open for as long as this process
+   * may write, and ends with it.
+   *
+   * @param owner of the slots that will be claimed; not 0
+   * @param client identity of the client
+   * @throws IOException when nobody listens, or too many wait
+   */
+  static SocketChannel connect(Path directory, long owner, long client) throws IOException {
+    ByteBuffer hello = ByteBuffer.allocate(HELLO_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+    hello.putLong(owner).putLong(client).putLong(ProcessHandle.current().pid()).flip();
+    return Uninterrupted.run(
+        () -> {
+          SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+          boolean told = false;
+          try {
+            // Never waits: such a socket takes a connection at once or not at all.
+            channel.configureBlocking(false);
+            if (!channel.connect(UnixDomainSocketAddress.of(file(directory)))
+                || channel.write(hello.rewind()) != HELLO_LENGTH) {
+              throw new IOException("the datanode of " + directory + " takes no more writers now");
+            }
+            told = true;
+            return channel;
+          } finally {
+            if (!told) {
+              channel.close();
+            }
+          }
+        });
+  }
+
+  /** Takes those who have come, and notices those who have gone; never waits. */
+  void poll(long nowNanos) {
+    select();
+    lookForSilence(nowNanos);
+  }
+
+  /** Takes note of all who have come by now, and gone; false when that is not possible. */
+  private boolean select() {
+    allAccepted = true;
+    try {
+      selector.selectNow(this::ready);
+    } catch (IOException e) {
+      allAccepted = false;
+      log.warn("cannot see which processes of this host write: " + e);
+    }
+    return allAccepted;
+  }
+
+  private void ready(SelectionKey key) {
+    if (key.isAcceptable()) {
+      accept();
+    } else {
+      receive(key, (Writer) key.attachment());
+    }
+  }
+
+  private void accept() {
+    try {
+      SocketChannel channel = listener.accept();
+      while (channel != null) {
+        add(channel);
+        channel = listener.accept();
+      }
+    } catch (IOException e) {
+      allAccepted = false;
+      log.warn("cannot take a process of this host that writes: " + e);
+    }
+  }
+
+  private void add(SocketChannel channel) throws IOException {
+    boolean added = false;
+    try {
+      channel.configureBlocking(false);
+      Writer writer = new Writer();
+      receive(channel.register(selector, SelectionKey.OP_READ, writer), writer);
+      added = true;
+    } finally {
+      if (!added) {
+        channel.close();
+      }
+    }
+  }
+
+  private void receive(SelectionKey key, Writer writer) {
+    SocketChannel channel = (SocketChannel) key.channel();
+    try {
+      int count = channel.read(writer.hello.hasRemaining() ? writer.hello : ignored.clear());
+      if (count >= 0) {
+        return;
+      }
+    } catch (IOException e) {
+      // It is gone with something unread: gone all the same.
+    }
+    if (writer.owner() != 0) {
+      hazards.clear(writer.owner());
+    }
+    try {
+      channel.close();
+    } catch (IOException e) {
+      LOG.warn("cannot close the connection of a process of this host", e);
+    }
+  }
+
+  /** Says once of each writer that stands still in the middle of a write. */
+  private void lookForSilence(long nowNanos) {
+    int slots = hazards.slots();
+    for (int slot = 0; slot < slots; slot++) {
+      long piece = hazards.piece(slot);
+      if (piece != standing[slot]) {
+        standing[slot] = piece;
+        sinceNanos[slot] = nowNanos;
+      } else if (piece != 0 && nowNanos - sinceNanos[slot] >= SILENT_NANOS) {
+        sinceNanos[slot] = Long.MAX_VALUE / 2 + nowNanos;
+        LOG.warn(
+            "{} has been in the middle of a write for {} s; until it goes on or ends nobody else"
+                + " gets {} bytes at {} of region {}",
+            describe(hazards.owner(slot)),
+            SILENT_NANOS / 1_000_000_000,
+            HazardTable.length(piece),
+            HazardTable.offset(piece),
+            HazardTable.region(piece));
+      }
+    }
+  }
+
+  private String describe(long owner) {
+    for (SelectionKey key : selector.keys()) {
+      if (key.attachment() instanceof Writer writer && writer.owner() == owner) {
+        return "process " + writer.process() + " of this host";
+      }
+    }
+    return "a thread of this datanode";
+  }
+
+  /**
+   * Lets the processes of some clients write no more as those that they are known as now.
+   *
+   * @param clients their identities, as told to namenodes
+   * @return the owners of their slots; null when somebody may have come who could not be taken
+   */
+  List<Long> revoke(Set<Long> clients) {
+    // Also of who has come since the last look.
+    if (!select()) {
+      return null;
+    }
+    List<Long> owners = new ArrayList<>();
+    for (SelectionKey key : selector.keys()) {
+      if (key.attachment() instanceof Writer writer
+          && writer.owner() != 0
+          && clients.contains(writer.client())) {
+        hazards.revoke(writer.owner());
+        owners.add(writer.owner());
+      }
+    }
+    return owners;
+  }
+
+  @Override
+  public void close() {
+    try {
+      for (SelectionKey key : selector.keys()) {
+        key.channel().close();
+      }
+      selector.close();
+    } catch (IOException e) {
+      LOG.warn("cannot close the connections of the processes of this host", e);
+    }
+  }
+}

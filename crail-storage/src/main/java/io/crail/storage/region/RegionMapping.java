@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.region;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * The regions of a datanode as another process of its host maps them, one by one when they are
+ * needed. They can be let go of at any time, so that their memory goes back to the host, and mapped
+ * again.
+ *
+ * <p>A datanode that has ended is noticed by its {@link Heartbeat}: at once when it ended in order,
+ * after {@value Heartbeat#PATIENCE_MILLIS} ms when it was killed.
+ *
+ * <p>{@link #lives}, {@link #region}, {@link #isGone} and {@link #mayHold} may be called by any
+ * thread; the others one at a time, as their caller sees to.
+ */
+public final class RegionMapping {
+  /** The most regions of a datanode that are mapped, far above what a datanode has. */
+  public static final int MAX_REGIONS = 1 << 16;
+
+  private static final RegionMemory[] NONE = {};
+  private static final long PATIENCE_NANOS = Heartbeat.PATIENCE_MILLIS * 1_000_000;
+
+  private final Path directory;
+  private final UUID uuid;
+  private final Heartbeat heartbeat;
+  private volatile RegionMemory[] regions = NONE;
+  private HazardTable hazards;
+  private volatile long lastBeat;
+  private volatile long lastBeatNanos;
+
+  private RegionMapping(Path directory, UUID uuid, Heartbeat heartbeat, long nowNanos) {
+    this.directory = directory;
+    this.uuid = uuid;
+    this.heartbeat = heartbeat;
+    this.lastBeatNanos = nowNanos;
+    this.lastBeat = heartbeat.value();
+  }
+
+  /**
+   * Finds the region files of a datanode, when they are on this host and are those of this very
+   * process: a directory of the same name on another host, or behind another container's mount,
+   * holds another identity or nothing.
+   *
+   * @param directory the datanode's, as it tells it; empty for none
+   * @param nowNanos the time, for {@link #lives}
+   * @return empty when they are not here
+   * @throws IOException when they are here, but may not be used; says why
+   */
+  public static Optional<RegionMapping> find(String directory, UUID uuid, long nowNanos)
+      throws IOException {
+    Path path;
+    try {
+      path = Path.of(directory);
+    } catch (InvalidPathException e) {
+      // What is a path there is none here.
+      return Optional.empty();
+    }
+    try {
+      if (!path.isAbsolute() || !holds(path, uuid)) {
+        return Optional.empty();
+      }
+      Heartbeat heartbeat = Heartbeat.open(path);
+      return Heartbeat.isEnd(heartbeat.value())
+          ? Optional.empty()
+          : Optional.of(new RegionMapping(path, uuid, heartbeat, nowNanos));
+    } catch (NoSuchFileException e) {
+      // It has ended meanwhile.
+      return Optional.empty();
+    }
+  }
+
+  private static boolean holds(Path directory, UUID uuid) throws IOException {
+    Path file = directory.resolve(RegionDirectory.ID_FILE);
+    String expected = uuid.toString();
+    return Files.isRegularFile(file)
+        && Files.size(file) == expected.length()
+        && Uninterrupted.run(() -> Files.readString(file, StandardCharsets.US_ASCII))
+            .equals(expected);
+  }
+
+  /** The datanode's directory. */
+  public Path directory() {
+    return directory;
+  }
+
+  /** False when the datanode has ended, or its heart stands still for long. */
+  public boolean lives(long nowNanos) {
+    long beat = heartbeat.value();
+    if (beat != lastBeat) {
+      // In this order: whoever sees the new beat sees the new time.
+      lastBeatNanos = nowNanos;
+      lastBeat = beat;
+    }
+    return !Heartbeat.isEnd(beat) && nowNanos - lastBeatNanos < PATIENCE_NANOS;
+  }
+
+  /**
+   * True when the datanode has ended for certain: a process that was only stopped comes back, and a
+   * killed one leaves its files, so a heart that stands still is no proof before the directory is
+   * gone as well.
+   */
+  public boolean isGone() {
+    try {
+      return Heartbeat.isEnd(heartbeat.value()) || !holds(directory, uuid);
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  /** False when the datanode has no such region for certain, or is gone itself. */
+  public boolean mayHold(int index, boolean described) {
+    try {
+      return holds(directory, uuid)
+          && (described
+              || Files.exists(RegionMemory.dataFile(directory, index), LinkOption.NOFOLLOW_LINKS));
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  /** A region that is mapped now, or null. */
+  public RegionMemory region(int index) {
+    RegionMemory[] mapped = regions;
+    return index >= 0 && index < mapped.length ? mapped[index] : null;
+  }
+
+  /**
+   * A region, which is mapped if it is not.
+   *
+   * @param index below {@link #MAX_REGIONS}
+   */
+  public RegionMemory map(int index) throws IOException {
+    RegionMemory region = region(index);
+    if (region == null) {
+      region = RegionMemory.open(directory, index, hazards());
+      RegionMemory[] grown = Arrays.copyOf(regions, Math.max(regions.length, index + 1));
+      grown[index] = region;
+      regions = grown;
+    }
+    return region;
+  }
+
+  /**
+   * Makes this process known to the datanode as one that writes.
+   *
+   * @param client identity of the client, as told to namenodes
+   * @throws IOException when the datanode takes no more, or has ended
+   */
+  public LocalWriter newWriter(long client) throws IOException {
+    return LocalWriter.open(directory, hazards(), client);
+  }
+
+  private HazardTable hazards() throws IOException {
+    if (hazards == null) {
+      hazards = HazardTable.open(directory);
+    }
+    return hazards;
+  }
+
+  /** Lets go of the regions; their memory goes back once nobody uses them any more. */
+  public void letGo() {
+    for (RegionMemory region : regions) {
+      if (region != null) {
+        region.close();
+      }
+    }
+    regions = NONE;
+    hazards = null;
+  }
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.region;
+
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.part.Extent;
+import java.io.IOException;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * The bytes of one region and their generations, in mapped files or in anonymous memory of the
+ * process. Thread-safe; only absolute access. The memory goes back when this is no longer
+ * reachable, for the platform offers no earlier way that is safe against access in other threads.
+ */
+public final class RegionMemory implements AutoCloseable {
+  /** The most bytes of a region. */
+  public static final int MAX_LENGTH = Integer.MAX_VALUE & -Extent.MIN_LENGTH;
+
+  private static final int PAGE = 4 << 10;
+  private static final int CACHE_LINE = 64;
+
+  /**
+   * From so many bytes on a copy fetches what it writes to. Smaller ones more often go to what is
+   * in a cache anyway, where that loses up to a third.
+   */
+  static final int LARGE = 64 << 10;
+
+  /**
+   * What a JVM copies past the caches by itself, which is faster still: Java 25 does so from 2.5
+   * MiB on, on processors with AVX-512. Others lose the gain.
+   */
+  private static final int HUGE =
+      Runtime.version().feature() >= 25 ? (5 << 20) / 2 : Integer.MAX_VALUE;
+
+  private final int index;
+  private final ByteBuffer data;
+  private final GenerationTable generations;
+  private final HazardTable hazards;
+
+  /** Holds what was read for the sake of being fetched, or the compiler would leave that out. */
+  private int fetched;
+
+  /** Null for anonymous memory. */
+  private final RegionFile file;
+
+  private RegionMemory(
+      int index, ByteBuffer data, ByteBuffer cells, HazardTable hazards, RegionFile file) {
+    this.index = index;
+    this.data = data;
+    this.hazards = hazards;
+    this.file = file;
+    this.generations = new GenerationTable(cells);
+  }
+
+  /**
+   * Creates region {@code index} as new files {@code region-<index>}, {@code region-<index>.gen}
+   * and {@code region-<index>.grown} of a directory. The memory of the latter two is taken at once.
+   *
+   * @param length bytes, a multiple of {@link Extent#MIN_LENGTH}
+   * @param linked whether the file of the data is there, empty, and takes its memory when mapped
+   * @param hazards those of the datanode
+   */
+  static RegionMemory create(
+      Path directory, int index, int length, boolean linked, HazardTable hazards)
+      throws IOException {
+    checkLength(length);
+    Files.write(
+        generationFile(directory, index),
+        new byte[GenerationTable.lengthFor(length)],
+        StandardOpenOption.CREATE_NEW);
+    byte[] grown = new byte[RegionFile.grownLengthFor(length)];
+    Arrays.fill(grown, (byte) (linked ? 1 : 0));
+    Files.write(grownFile(directory, index), grown, StandardOpenOption.CREATE_NEW);
+    return linked
+        ? map(directory, index, length, hazards)
+        : map(directory, index, length, hazards, StandardOpenOption.CREATE_NEW);
+  }
+
+  /**
+   * Maps the files of a region that its datanode has created.
+   *
+   * @param hazards those of the datanode
+   * @throws IOException when there are none, or they are not those of a region
+   */
+  static RegionMemory open(Path directory, int index, HazardTable hazards) throws IOException {
+    Path file = dataFile(directory, index);
+    long length = Files.size(file);
+    long cellsLength = Files.size(generationFile(directory, index));
+    if (length < Extent.MIN_LENGTH
+        || length > MAX_LENGTH
+        || length % Extent.MIN_LENGTH != 0
+        || cellsLength != GenerationTable.lengthFor((int) length)
+        || Files.size(grownFile(directory, index)) != RegionFile.grownLengthFor((int) length)) {
+      throw new IOException(
+          file + " has " + length + " bytes and " + cellsLength + " bytes of generations");
+    }
+    return Uninterrupted.run(() -> map(directory, index, (int) length, hazards));
+  }
+
+  /**
+   * Creates region {@code index} in memory of this process.
+   *
+   * @param hazards those of the datanode
+   */
+  public static RegionMemory anonymous(int index, int length, HazardTable hazards) {
+    checkLength(length);
+    return new RegionMemory(
+        index,
+        ByteBuffer.allocateDirect(length),
+        ByteBuffer.allocateDirect(GenerationTable.lengthFor(length)),
+        hazards,
+        null);
+  }
+
+  /** The region's index at its datanode. */
+  public int index() {
+    return index;
+  }
+
+  /** Bytes. */
+  public int length() {
+    return data.capacity();
+  }
+
+  /**
+   * All bytes of the region; position and limit are nobody's to change. Written only where {@link
+   * #isReady} says so.
+   */
+  public ByteBuffer data() {
+    return data;
+  }
+
+  /** Their generations. */
+  public GenerationTable generations() {
+    return generations;
+  }
+
+  /** True when {@code length} bytes at {@code regionOffset} lie within the region. */
+  public boolean contains(long regionOffset, int length) {
+    return length > 0 && regionOffset >= 0 && regionOffset <= (long) length() - length;
+  }
+
+  /**
+   * Copies bytes of one generation out of the region.
+   *
+   * @param target memory; neither position nor limit are changed
+   * @return OK, or why what was copied is not to be used
+   */
+  public ErrorCode read(
+      int regionOffset, ByteBuffer target, int targetOffset, int length, long generation) {
+    ErrorCode code = generations.verify(regionOffset, length, generation);
+    if (code != ErrorCode.OK) {
+      return code;
+    }
+    target.put(targetOffset, data, regionOffset, length);
+    return generations.verifyAfter(regionOffset, length, generation);
+  }
+
+  /**
+   * Takes a range for a generation; who has announced a write there since, and found the generation
+   * still to be its own, may place bytes.
+   *
+   * @return OK; STALE_EXTENT when somebody later has it; SPACE_PINNED when an earlier writer is in
+   *     the middle of a write there, so that nobody can have it before that one has gone on
+   */
+  public ErrorCode take(int regionOffset, int length, long generation) {
+    return take(regionOffset, length, generation, length);
+  }
+
+  private ErrorCode take(int regionOffset, int length, long generation, int lookAtLength) {
+    ErrorCode code = generations.adopt(regionOffset, length, generation);
+    return code == ErrorCode.OK && hazards.isHeld(index, regionOffset, lookAtLength, generation)
+        ? ErrorCode.SPACE_PINNED
+        : code;
+  }
+
+  /**
+   * True when anybody is in the middle of a write to this region. The caller has fenced its
+   * generations before.
+   */
+  public boolean isBeingWritten() {
+    return hazards.isHeld(index, 0, length(), Long.MAX_VALUE - 1);
+  }
+
+  /**
+   * Copies bytes into the region, in the name of a generation.
+   *
+   * @param hazard announces just this write; retracted when this returns
+   * @param source memory; neither position nor limit are changed
+   * @param checked false where others leave no generations and a fence is all that counts
+   * @param lookAtLength bytes from the first one in which nobody may be in the middle of an older
+   *     write: at least {@code length}; the whole extent for its first bytes, for one that cannot
+   *     be filled is better given back before anything is in it
+   * @return OK when the bytes are placed, or as by {@link #take} and {@link #place}
+   */
+  public ErrorCode write(
+      Hazard hazard,
+      int regionOffset,
+      ByteBuffer source,
+      int sourceOffset,
+      int length,
+      long generation,
+      boolean checked,
+      int lookAtLength) {
+    ErrorCode code;
+    try {
+      code =
+          checked
+              ? take(regionOffset, length, generation, lookAtLength)
+              : pass(regionOffset, generation);
+      if (code == ErrorCode.OK) {
+        code = place(regionOffset, source, sourceOffset, length);
+      }
+    } finally {
+      hazard.retract();
+    }
+    // Behind it or by itself: a full fence, so that one of two sees the other, who ends a write and
+    // who closes the writer.
+    if (checked && code == ErrorCode.OK) {
+      return generations.verifyAfter(regionOffset, length, generation);
+    }
+    VarHandle.fullFence();
+    return code;
+  }
+
+  private ErrorCode pass(int regionOffset, long generation) {
+    return generations.isFenced(regionOffset, generation) ? ErrorCode.STALE_EXTENT : ErrorCode.OK;
+  }
+
+  /**
+   * Copies bytes into the region, whose generation the caller has checked.
+   *
+   * @param source memory; neither position nor limit are changed
+   * @return OK; NO_SPACE when the file system has no room for memory that is used for the first
+   *     time; UNAVAILABLE when the region is closed
+   */
+  public ErrorCode place(int regionOffset, ByteBuffer source, int sourceOffset, int length) {
+    if (!isReady(regionOffset, length)) {
+      return file.write(regionOffset, source, sourceOffset, length);
+    }
+    if (length < LARGE || length >= HUGE) {
+      data.put(regionOffset, source, sourceOffset, length);
+    } else {
+      fetchAndPut(regionOffset, source, sourceOffset, length);
+    }
+    return ErrorCode.OK;
+  }
+
+  /**
+   * Copies page by page, and reads a byte of each cache line of a page before. A store to a line
+   * that is in no cache fetches it first, and few of these fetches overlap, for stores leave their
+   * buffer in order; loads of many lines do.
+   */
+  private void fetchAndPut(int regionOffset, ByteBuffer source, int sourceOffset, int length) {
+    // All or nothing, as by one copy.
+    Objects.checkFromIndexSize(sourceOffset, length, source.limit());
+    Objects.checkFromIndexSize(regionOffset, length, data.limit());
+    int sum = 0;
+    int from = sourceOffset;
+    int end = regionOffset + length;
+    for (int at = regionOffset; at < end; ) {
+      int next = Math.min((at & -PAGE) + PAGE, end);
+      sum += fetch(at, next);
+      data.put(at, source, from, next - at);
+      from += next - at;
+      at = next;
+    }
+    if (sum == Integer.MIN_VALUE) {
+      // Hardly ever: the fields beside it are read by all.
+      fetched = sum;
+    }
+  }
+
+  /** Apart, for what is called for each page is compiled after a MiB. */
+  private int fetch(int begin, int end) {
+    int sum = 0;
+    for (int line = begin & -CACHE_LINE; line < end; line += CACHE_LINE) {
+      sum += data.get(line);
+    }
+    return sum;
+  }
+
+  /**
+   * True when a range has all its memory, as far as is known here: only then it may be written to
+   * in {@link #data()}, see {@link RegionFile}. The range is mapped then.
+   */
+  public boolean isReady(int regionOffset, int length) {
+    return file == null || file.isReady(data, regionOffset, length);
+  }
+
+  /**
+   * Takes all memory of a region in files that nobody uses yet.
+   *
+   * @param meanwhile runs every few milliseconds
+   * @throws IOException when there is no room
+   */
+  void growAll(Runnable meanwhile) throws IOException {
+    file.growAll(meanwhile);
+  }
+
+  /** Closes the file: what was mapped stays so, but the region grows no more. */
+  @Override
+  public void close() {
+    if (file != null) {
+      file.close();
+    }
+  }
+
+  /** The file, or link to it, that holds the bytes of a region. */
+  static Path dataFile(Path directory, int index) {
+    return directory.resolve("region-" + index);
+  }
+
+  private static Path generationFile(Path directory, int index) {
+    return directory.resolve("region-" + index + ".gen");
+  }
+
+  private static Path grownFile(Path directory, int index) {
+    return directory.resolve("region-" + index + ".grown");
+  }
+
+  private static void checkLength(int length) {
+    if (length < Extent.MIN_LENGTH || length % Extent.MIN_LENGTH != 0) {
+      throw new IllegalArgumentException("bad length of a region: " + length);
+    }
+  }
+
+  private static RegionMemory map(
+      Path directory, int index, int length, HazardTable hazards, StandardOpenOption... more)
+      throws IOException {
+    Path file = dataFile(directory, index);
+    return new RegionMemory(
+        index,
+        map(file, length, more),
+        map(generationFile(directory, index), GenerationTable.lengthFor(length)),
+        hazards,
+        new RegionFile(file, map(grownFile(directory, index), RegionFile.grownLengthFor(length))));
+  }
+
+  private static ByteBuffer map(Path file, int length, StandardOpenOption... more)
+      throws IOException {
+    EnumSet<StandardOpenOption> options =
+        EnumSet.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
+    options.addAll(List.of(more));
+    try (FileChannel channel = FileChannel.open(file, options)) {
+      return channel.map(MapMode.READ_WRITE, 0, length);
+    }
+  }
+}

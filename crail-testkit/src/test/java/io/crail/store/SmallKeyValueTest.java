@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.crail.CrailInputStream;
+import io.crail.CrailKeyValue;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStore;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.testkit.tier.EachTier;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Values with small ones at the namenode; what they cost. */
+@EachTier
+@Tag("repeat")
+class SmallKeyValueTest extends KeyValueContract {
+  SmallKeyValueTest() {
+    // Space that came ahead and is not used goes back later, by requests of its own.
+    super("crail.namenode.smallvalue=1k", "crail.client.spaceahead=false");
+  }
+
+  private interface Action {
+    void run() throws Exception;
+  }
+
+  /** The requests that an action has sent, by their operations. */
+  private Map<String, Long> requests(Action action) throws Exception {
+    // So that this thread has its connections.
+    store().lookup("/counted").get();
+    Map<String, Long> before = counts();
+    action.run();
+    Map<String, Long> after = counts();
+    Map<String, Long> sent = new LinkedHashMap<>();
+    after.forEach(
+        (name, count) -> {
+          long more = count - before.get(name);
+          if (more > 0) {
+            sent.put(name, more);
+          }
+        });
+    return sent;
+  }
+
+  private Map<String, Long> counts() throws Exception {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    for (Operation<?, ?> operation :
+        new Operation<?, ?>[] {
+          NameNodeOperations.CREATE,
+          NameNodeOperations.PUT,
+          NameNodeOperations.LOOKUP,
+          NameNodeOperations.SET_SIZE,
+          NameNodeOperations.EXTEND,
+          NameNodeOperations.FIND_EXTENTS,
+          NameNodeOperations.ACQUIRE_LEASE
+        }) {
+      counts.put(operation.name(), cluster().operations(operation));
+    }
+    return counts;
+  }
+
+  @Test
+  void aSmallPutAndASmallGetAreOneRequestEach() throws Exception {
+    table("/counted");
+    byte[] value = value(100, 1);
+    assertEquals(
+        Map.of("put", 1L), requests(() -> store().put("/counted/k", Bytes.buffer(value)).get()));
+    assertEquals(
+        Map.of("lookup", 1L),
+        requests(() -> assertArrayEquals(value, get(store(), "/counted/k", 100))));
+    // As programs of Apache Crail do it.
+    assertEquals(
+        Map.of("create", 1L, "set-size", 1L), requests(() -> write(store(), "/counted/k", value)));
+    assertEquals(
+        Map.of("lookup", 1L),
+        requests(() -> assertArrayEquals(value, read(store(), "/counted/k"))));
+    assertEquals(0, cluster().usage().usedBytes());
+    // A second read asks whether the value is still there, and gets it with the answer.
+    CrailKeyValue found = store().lookup("/counted/k").get().asKeyValue();
+    assertArrayEquals(value, Bytes.read(found));
+    assertEquals(
+        Map.of("find-extents", 2L), requests(() -> assertArrayEquals(value, Bytes.read(found))));
+    store().delete("/counted", true).get();
+  }
+
+  @Test
+  void aSmallValueIsReadInPartsWithoutAskingForLocationsAhead() throws Exception {
+    table("/parts");
+    byte[] value = value(100, 1);
+    store().put("/parts/k", Bytes.buffer(value)).get();
+    CrailInputStream[] input = new CrailInputStream[1];
+    assertEquals(
+        Map.of("lookup", 1L),
+        requests(
+            () -> {
+              CrailKeyValue found = store().lookup("/parts/k").get().asKeyValue();
+              input[0] = found.getDirectInputStream(value.length);
+              assertArrayEquals(Arrays.copyOf(value, 10), Bytes.read(input[0], 10));
+            }));
+    // Whether it is still there, and its bytes.
+    assertEquals(
+        Map.of("find-extents", 6L),
+        requests(
+            () -> {
+              for (int i = 1; i < 4; i++) {
+                byte[] part = Bytes.read(input[0], 10);
+                assertArrayEquals(Arrays.copyOfRange(value, 10 * i, 10 * i + 10), part);
+              }
+            }));
+    input[0].close();
+    store().delete("/parts", true).get();
+  }
+
+  @Test
+  void aLargerPutGetsItsSpaceAtOnceAndAGetOnlyLooksUp() throws Exception {
+    table("/counted");
+    byte[] value = value(100_000, 1);
+    assertEquals(
+        Map.of("put", 1L, "set-size", 1L),
+        requests(() -> store().put("/counted/k", Bytes.buffer(value)).get()));
+    assertEquals(
+        Map.of("lookup", 1L),
+        requests(() -> assertArrayEquals(value, get(store(), "/counted/k", value.length))));
+    byte[] shorter = value(3_000, 1);
+    write(store(), "/counted/k", shorter);
+    // The next one is expected to be as long.
+    assertEquals(
+        Map.of("create", 1L, "set-size", 1L),
+        requests(() -> write(store(), "/counted/k", shorter)));
+    store().delete("/counted", true).get();
+  }
+
+  @Test
+  void aShortValueOccupiesNoMoreForALongOneBefore() throws Exception {
+    table("/occupied");
+    TestCluster.await("space is free", () -> cluster().usage().usedBytes() == 0);
+    write(store(), "/occupied/long", value(1 << 20, 1));
+    long used = cluster().usage().usedBytes();
+    write(store(), "/occupied/short", value(3_000, 1));
+    assertEquals(used + 4096, cluster().usage().usedBytes());
+    write(store(), "/occupied/again", value(3_000, 1));
+    assertEquals(used + 2 * 4096, cluster().usage().usedBytes());
+    write(store(), "/occupied/small", value(100, 1));
+    assertEquals(used + 2 * 4096, cluster().usage().usedBytes());
+    store().delete("/occupied", true).get();
+    TestCluster.await("space is free", () -> cluster().usage().usedBytes() == 0);
+  }
+
+  @Test
+  void whatIsHeldBackIsWrittenAsOneWhateverTheBuffersOfItsStore() throws Exception {
+    byte[] all = value(15_000, 1);
+    try (TestCluster wide = TestCluster.start(tier(), 1, 1, "crail.namenode.smallvalue=32k")) {
+      CrailStore first = wide.newStore();
+      Bytes.create(first, "/wide", CrailNodeType.TABLE);
+      first.put("/wide/k", Bytes.buffer(Arrays.copyOf(all, 10_000))).get();
+      assertEquals(0, wide.usage().usedBytes());
+      CrailStore narrow =
+          wide.newStore("crail.buffersize=4k", "crail.slicesize=4k", "crail.cachelimit=8k");
+      CrailKeyValue found = narrow.lookup("/wide/k").get().asKeyValue();
+      CrailOutputStream output = found.getDirectOutputStream(0);
+      output.write(Bytes.buffer(Arrays.copyOfRange(all, 10_000, 12_000))).get();
+      output.write(Bytes.buffer(Arrays.copyOfRange(all, 12_000, 15_000))).get();
+      output.close();
+      assertArrayEquals(all, get(first, "/wide/k", all.length));
+    }
+  }
+}
