@@ -115,6 +115,7 @@ class ArchitectureTest {
                 "engine",
                 "protocol",
                 "storage",
+                "regions",
                 "daemon",
                 "namenode",
                 "tcp tier",
