@@ -25,7 +25,7 @@ import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
-import io.crail.storage.host.LocalHost;
+import io.crail.storage.LocalHost;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;

@@ -172,6 +172,7 @@ class ArchitectureTest {
                 "engine",
                 "protocol",
                 "storage",
+                "regions",
                 "daemon",
                 "namenode",
                 "tcp tier",

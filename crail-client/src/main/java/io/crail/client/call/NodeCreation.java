@@ -13,20 +13,23 @@ import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.ClientLoop;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /** The create of a node of any type, and its future. */
 public final class NodeCreation extends CreateCall implements Awaitable<CrailNode> {
   private final String path;
   private final Create.Request request;
   private final CoreNode handle;
+  private Create.Response response;
 
   /** Creates a call, with the handle of its node. */
   public NodeCreation(StoreContext store, LoopContext context, Create.Request request) {
     super(
         context,
-        NameNodeOperations.CREATE,
         context.namenodes().route(NameNodeOperations.CREATE, request),
         request.token());
     this.path = request.path().toString();
@@ -36,6 +39,16 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
       // Before the node can be met.
       store.leases().unused().created(((CoreFile) handle).lease());
     }
+  }
+
+  @Override
+  protected int opcode() {
+    return NameNodeOperations.CREATE.number();
+  }
+
+  @Override
+  protected boolean isIdempotent() {
+    return NameNodeOperations.CREATE.idempotent();
   }
 
   @Override
@@ -50,8 +63,18 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
 
   @Override
   protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
-    Create.Response response = Create.Response.CODEC.decode(in, offset, length);
-    made(response.node(), response.extents());
+    response = Create.Response.CODEC.decode(in, offset, length);
+    made();
+  }
+
+  @Override
+  public NodeInfo node() {
+    return response.node();
+  }
+
+  @Override
+  public List<Extent> extents() {
+    return response.extents();
   }
 
   @Override

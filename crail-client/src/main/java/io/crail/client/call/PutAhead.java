@@ -155,12 +155,12 @@ final class PutAhead {
   }
 
   /**
-   * The create has its answer.
+   * The create has ended.
    *
    * @param given the space of the next value; empty where none came
    */
   void answered(CreateCall create, List<Put.Given> given) {
-    tell(create.isFailed() || given.isEmpty() ? null : grant(create, given.get(0)));
+    tell(given.isEmpty() ? null : grant(create, given.get(0)));
   }
 
   private SpaceAhead.Grant grant(CreateCall create, Put.Given given) {

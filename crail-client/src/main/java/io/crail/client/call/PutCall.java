@@ -20,6 +20,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
@@ -119,15 +120,25 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
   }
 
   private final class Creation extends CreateCall {
-    private List<Put.Given> given = List.of();
+    private Put.Response response;
 
     Creation(RpcPeer namenode) {
-      super(context, NameNodeOperations.PUT, namenode, request.token());
+      super(context, namenode, request.token());
     }
 
     @Override
     protected boolean isOverdue() {
       return context.nanoTime() - deadlineNanos() >= 0;
+    }
+
+    @Override
+    protected int opcode() {
+      return NameNodeOperations.PUT.number();
+    }
+
+    @Override
+    protected boolean isIdempotent() {
+      return NameNodeOperations.PUT.idempotent();
     }
 
     @Override
@@ -142,15 +153,24 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
 
     @Override
     protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
-      Put.Response response = Put.Response.CODEC.decode(in, offset, length);
-      made(response.node(), response.extents());
-      given = response.given();
+      response = Put.Response.CODEC.decode(in, offset, length);
+      made();
+    }
+
+    @Override
+    public NodeInfo node() {
+      return response.node();
+    }
+
+    @Override
+    public List<Extent> extents() {
+      return response.extents();
     }
 
     @Override
     protected void completed() {
       if (ahead != null) {
-        ahead.answered(this, given);
+        ahead.answered(this, isFailed() ? List.of() : response.given());
       }
       if (awaited == null || awaited.decrementAndGet() == 0) {
         createEnded();

@@ -5,7 +5,6 @@ import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.Operation;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.RpcCall;
@@ -20,15 +19,11 @@ public abstract class CreateCall extends RpcCall {
   private final LoopContext context;
   private final long sentNanos;
   private final long token;
-  private final Operation<?, ?> operation;
-  private NodeInfo node;
-  private List<Extent> extents;
   private long incarnation;
 
   /**
    * Creates the call.
    *
-   * @param operation the one that creates the node
    * @param peer the namenode of the path
    * @param token the write lease that the creator gets; 0 for none
    */
@@ -77,29 +72,13 @@ public abstract class CreateCall extends RpcCall {
   }
 
   /** The node that was made, once this has succeeded. */
-  public final NodeInfo node() {
-    return node;
-  }
+  public abstract NodeInfo node();
 
   /** Its first extent, if there is one, once this has succeeded. */
-  public final List<Extent> extents() {
-    return extents;
-  }
+  public abstract List<Extent> extents();
 
-  @Override
-  protected final int opcode() {
-    return operation.number();
-  }
-
-  @Override
-  protected final boolean isIdempotent() {
-    return operation.idempotent();
-  }
-
-  /** Notes the answer. */
-  protected final void made(NodeInfo newNode, List<Extent> newExtents) {
-    node = newNode;
-    extents = newExtents;
-    incarnation = context.incarnation(newNode.id());
+  /** Notes which start of the namenode has answered; {@link #node} is known. */
+  protected final void made() {
+    incarnation = context.incarnation(node().id());
   }
 }

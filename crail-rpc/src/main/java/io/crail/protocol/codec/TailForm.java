@@ -181,6 +181,9 @@ abstract class TailForm {
 
     @Override
     Object read(ByteBuffer in, int offset, int at, int count) throws CrailException {
+      if (count == 0) {
+        return List.of();
+      }
       Object[] elements = new Object[count];
       for (int i = 0; i < count; i++) {
         elements[i] = element.read(in, at + i * tail.elementLength());

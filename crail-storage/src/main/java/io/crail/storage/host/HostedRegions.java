@@ -79,9 +79,7 @@ public final class HostedRegions implements AutoCloseable {
       return;
     }
     RegionDirectory made =
-        hugePages == null
-            ? RegionDirectory.create(dataPath.path(), uuid, lengths, preallocate)
-            : RegionDirectory.create(dataPath.path(), uuid, lengths, hugePages);
+        RegionDirectory.create(dataPath.path(), uuid, lengths, preallocate, hugePages);
     hazards = made.hazards();
     memories = made.regions();
     directory = made;

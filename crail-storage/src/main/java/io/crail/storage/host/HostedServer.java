@@ -5,6 +5,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Region;
+import io.crail.storage.LocalHost;
 import io.crail.storage.StorageServer;
 import io.crail.storage.region.RegionPlan;
 import java.io.IOException;

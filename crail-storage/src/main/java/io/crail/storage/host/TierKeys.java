@@ -5,6 +5,7 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.protocol.part.Extent;
+import io.crail.storage.LocalHost;
 import java.time.Duration;
 
 /**

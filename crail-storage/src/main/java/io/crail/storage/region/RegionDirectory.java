@@ -97,17 +97,13 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   /**
-   * As {@link #create(Path, UUID, List, boolean)}, with the bytes of the regions in huge pages.
+   * As the other one, with the bytes of the regions in huge pages, unless there are none.
    *
-   * @param lengths bytes of each region, multiples of the size of a page
-   * @param hugePages a directory of a mount of huge pages; their memory is taken at once
+   * @param lengths bytes of each region, then multiples of the size of a page
+   * @param preallocate whether all memory is taken at once; that of huge pages always is
+   * @param hugePages a directory of a mount of huge pages, or null
    */
   public static RegionDirectory create(
-      Path dataPath, UUID uuid, List<Integer> lengths, HugePages hugePages) throws IOException {
-    return create(dataPath, uuid, lengths, true, hugePages);
-  }
-
-  private static RegionDirectory create(
       Path dataPath, UUID uuid, List<Integer> lengths, boolean preallocate, HugePages hugePages)
       throws IOException {
     Path parent = dataPath.toAbsolutePath().normalize();

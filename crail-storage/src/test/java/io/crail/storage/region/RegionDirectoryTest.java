@@ -86,7 +86,8 @@ class RegionDirectoryTest {
   void keepsTheBytesOfRegionsInHugePages(@TempDir Path huge) throws IOException {
     UUID uuid = UUID.randomUUID();
     HugePages pages = new HugePages(huge, LENGTH);
-    RegionDirectory directory = RegionDirectory.create(dataPath, uuid, List.of(LENGTH), pages);
+    RegionDirectory directory =
+        RegionDirectory.create(dataPath, uuid, List.of(LENGTH), true, pages);
     Path file = huge.resolve("crail-" + uuid + "-region-0");
     assertEquals(LENGTH, Files.size(file));
     // Such files cannot be written, so a client takes them for whole from the beginning.

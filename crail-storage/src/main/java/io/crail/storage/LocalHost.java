@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.storage.host;
+package io.crail.storage;
 
 import java.io.IOException;
 import java.net.DatagramSocket;
