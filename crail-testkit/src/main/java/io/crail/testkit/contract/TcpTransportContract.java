@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.contract;
 
+import static io.crail.testkit.contract.TransportBench.echo;
+import static io.crail.testkit.contract.TransportBench.failWith;
+import static io.crail.testkit.contract.TransportBench.pattern;
+import static io.crail.testkit.contract.TransportBench.succeed;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -107,7 +111,7 @@ public abstract class TcpTransportContract extends TransportContract {
 
   /** Netty's entry for what is written, on each side; many calls that go together share it. */
   @Override
-  protected int bytesOfCall() {
+  public int bytesOfCall() {
     return 160;
   }
 
