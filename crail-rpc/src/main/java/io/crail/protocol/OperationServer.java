@@ -173,6 +173,14 @@ public final class OperationServer implements Service {
       return handleEach(operation, NO_SHORTCUT, new Single<>(operation, handler, never(), null));
     }
 
+    /**
+     * Adds the handler of an operation that may answer later: when something has happened that no
+     * thread is to wait for. Other requests of the connection may be answered before.
+     */
+    public <Q, R> Builder handleOrHold(Operation<Q, R> operation, Handler<Q, Outcome<R>> handler) {
+      return handleEach(operation, NO_SHORTCUT, new Holding<>(operation, handler));
+    }
+
     /** Adds the handler of an operation whose requests are not refused while work may help. */
     public <Q, R> Builder handle(Operation<Q, R> operation, Handler<Q, R> handler, Work<Q> work) {
       return handleEach(operation, NO_SHORTCUT, new Single<>(operation, handler, never(), work));
@@ -209,14 +217,14 @@ public final class OperationServer implements Service {
     }
 
     private <Q, R> Builder handleEach(
-        Operation<Q, R> operation, Shortcut shortcut, Single<Q, R> single) {
+        Operation<Q, R> operation, Shortcut shortcut, Each<Q, R, ?> each) {
       return handleBatch(
           operation,
           (batch, from, to, responses) -> {
             for (int i = from; i < to; i++) {
               if (responses.isFull()
                   || !(serveShort(operation, shortcut, batch, i, responses)
-                      || single.serve(batch, i, responses))) {
+                      || each.serve(batch, i, responses))) {
                 batch.giveBackFrom(i);
                 return;
               }
@@ -265,7 +273,7 @@ public final class OperationServer implements Service {
       try {
         return shortcut.serve(batch, index, responses);
       } catch (RuntimeException | AssertionError e) {
-        failed(operation, batch, index, responses, e);
+        failed(operation, batch.session(), batch.correlationId(index), responses, e);
         return true;
       }
     }
@@ -274,42 +282,55 @@ public final class OperationServer implements Service {
   /**
    * Serves one request at a time.
    *
-   * @param work null for none
+   * @param <Q> the request
+   * @param <R> the response
+   * @param <A> what the handler gives back
    */
-  private record Single<Q, R>(
-      Operation<Q, R> operation, Handler<Q, R> handler, Predicate<Q> takesLong, Work<Q> work) {
+  private abstract static class Each<Q, R, A> {
+    final Operation<Q, R> operation;
+    private final Handler<Q, A> handler;
+    private final Predicate<Q> takesLong;
+    private final Work<Q> work;
+
+    Each(Operation<Q, R> operation, Handler<Q, A> handler, Predicate<Q> takesLong, Work<Q> work) {
+      this.operation = operation;
+      this.handler = handler;
+      this.takesLong = takesLong;
+      this.work = work;
+    }
+
+    /** Sees to the answer. */
+    abstract void answer(A answer, Session session, long correlationId, ResponseWriter responses);
 
     /** Serves a request; false when it has to wait for its turn, and has no answer yet. */
-    boolean serve(RequestBatch batch, int index, ResponseWriter responses) throws CrailException {
+    final boolean serve(RequestBatch batch, int index, ResponseWriter responses)
+        throws CrailException {
       // A request that is no such message is the peer's bug or malice: it ends the connection.
       operation
           .request()
           .layout()
           .check(batch.buffer(), batch.bodyOffset(index), batch.bodyLength(index));
+      long correlationId = batch.correlationId(index);
       try {
         Q request = operation.request().read(batch.buffer(), batch.bodyOffset(index));
         if (takesLong.test(request) && !responses.hasTurn()) {
           return false;
         }
-        R response = respond(request, batch.session(), responses);
-        if (response == null) {
+        A answer = respond(request, batch.session(), responses);
+        if (answer == null) {
           return false;
         }
-        int length = operation.response().length(response);
-        int body = responses.begin(length);
-        operation.response().encode(response, responses.buffer(), body);
-        assert fits(operation, responses.buffer(), body, length);
-        responses.end(batch.correlationId(index), length);
+        answer(answer, batch.session(), correlationId, responses);
       } catch (CrailException e) {
-        responses.fail(batch.correlationId(index), e.code(), e.detail());
+        responses.fail(correlationId, e.code(), e.detail());
       } catch (RuntimeException | AssertionError e) {
-        failed(operation, batch, index, responses, e);
+        failed(operation, batch.session(), correlationId, responses, e);
       }
       return true;
     }
 
-    /** The response, after the work that it needs; null when that has to wait for its turn. */
-    private R respond(Q request, Session session, ResponseWriter responses) throws CrailException {
+    /** The answer, after the work that it needs; null when that has to wait for its turn. */
+    private A respond(Q request, Session session, ResponseWriter responses) throws CrailException {
       boolean more = work != null;
       CrailException refusal = null;
       while (true) {
@@ -332,15 +353,68 @@ public final class OperationServer implements Service {
     }
   }
 
+  /** Requests that are answered at once. */
+  private static final class Single<Q, R> extends Each<Q, R, R> {
+    Single(Operation<Q, R> operation, Handler<Q, R> handler, Predicate<Q> takesLong, Work<Q> work) {
+      super(operation, handler, takesLong, work);
+    }
+
+    @Override
+    void answer(R answer, Session session, long correlationId, ResponseWriter responses) {
+      write(operation, answer, correlationId, responses);
+    }
+  }
+
+  /** Requests that may be answered later. */
+  private static final class Holding<Q, R> extends Each<Q, R, Outcome<R>> {
+    Holding(Operation<Q, R> operation, Handler<Q, Outcome<R>> handler) {
+      super(operation, handler, request -> false, null);
+    }
+
+    @Override
+    void answer(Outcome<R> outcome, Session session, long correlationId, ResponseWriter responses) {
+      if (outcome instanceof Outcome.Held<R> held) {
+        responses.hold(correlationId, held.of(operation, session));
+      } else {
+        write(operation, ((Outcome.Now<R>) outcome).answer(), correlationId, responses);
+      }
+    }
+  }
+
+  /** Writes an answer that was held, in the thread of its connection. */
+  static <R> void write(
+      Operation<?, R> operation,
+      Outcome.Source<R> source,
+      Session session,
+      long correlationId,
+      ResponseWriter responses) {
+    try {
+      write(operation, source.get(), correlationId, responses);
+    } catch (CrailException e) {
+      responses.fail(correlationId, e.code(), e.detail());
+    } catch (RuntimeException | AssertionError e) {
+      failed(operation, session, correlationId, responses, e);
+    }
+  }
+
+  private static <R> void write(
+      Operation<?, R> operation, R response, long correlationId, ResponseWriter responses) {
+    int length = operation.response().length(response);
+    int body = responses.begin(length);
+    operation.response().encode(response, responses.buffer(), body);
+    assert fits(operation, responses.buffer(), body, length);
+    responses.end(correlationId, length);
+  }
+
   /** Answers a request that has met a bug: the others of its connection go on. */
   private static void failed(
       Operation<?, ?> operation,
-      RequestBatch batch,
-      int index,
+      Session session,
+      long correlationId,
       ResponseWriter responses,
       Throwable bug) {
-    LOG.error("{} of {} failed", operation, batch.session().peer(), bug);
-    responses.fail(batch.correlationId(index), ErrorCode.INTERNAL, operation.name());
+    LOG.error("{} of {} failed", operation, session.peer(), bug);
+    responses.fail(correlationId, ErrorCode.INTERNAL, operation.name());
   }
 
   /** Whether an answer keeps to its own layout; one that does not costs a client all its calls. */

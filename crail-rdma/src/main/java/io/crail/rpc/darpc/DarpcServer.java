@@ -6,6 +6,7 @@ import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
+import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
 import io.crail.rpc.rdma.RdmaDevice;
@@ -18,7 +19,9 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -89,9 +92,11 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
           address.getPort() == 0 ? ThreadLocalRandom.current().nextInt(1024) : address.getPort();
       processors = processors(Verbs.affinity(), available, first);
     }
+    long mostHeldBytes = HeldAnswers.mostBytes(processors.size());
     for (int i = 0; i < processors.size(); i++) {
       int processor = settings.pinned() ? processors.get(i) : -1;
-      clusters.add(new PollingThread(this, "crail-" + name + "-" + i, devices, processor));
+      clusters.add(
+          new PollingThread(this, "crail-" + name + "-" + i, devices, processor, mostHeldBytes));
     }
     String warning = settings.memoryWarning(Verbs.memlockLimitBytes(), clusters.size());
     if (!warning.isEmpty()) {
@@ -207,6 +212,13 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
   @Override
   public InetSocketAddress address() {
     return listener.address();
+  }
+
+  @Override
+  public Map<String, Long> statistics() {
+    Map<String, Long> figures = new LinkedHashMap<>();
+    HeldAnswers.addFigures(figures, clusters.stream().map(PollingThread::answers).toList());
+    return figures;
   }
 
   @Override

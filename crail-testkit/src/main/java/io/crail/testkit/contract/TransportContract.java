@@ -18,7 +18,12 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 public abstract class TransportContract
-    implements CallTests, LimitTests, CallFaultTests, ConnectionFaultTests, EndTests {
+    implements CallTests,
+        LimitTests,
+        CallFaultTests,
+        ConnectionFaultTests,
+        HeldAnswerTests,
+        EndTests {
   private final List<AutoCloseable> resources = new ArrayList<>();
   private Transport transport;
   private EchoService service;
