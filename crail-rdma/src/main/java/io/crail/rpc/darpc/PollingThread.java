@@ -54,7 +54,7 @@ public final class PollingThread implements Executor {
   private volatile boolean closing;
 
   /**
-   * Creates a cluster; {@link #start} lets it work.
+   * Creates a thread; {@link #start} lets it work.
    *
    * @param processor where its thread runs, -1 for anywhere
    * @param mostHeldBytes the most bytes of answers that its connections hold back

@@ -15,14 +15,14 @@ import java.nio.ByteBuffer;
 /**
  * A server's end of a connection: all whole frames of a poll go to the service, their responses
  * leave with one post. A peer that does not take its responses is not served until it does: its
- * receive requests are not posted again, so it runs out of credits. Used only by the thread of its
- * cluster.
+ * receive requests are not posted again, so it runs out of credits. Used only by its
+ * polling thread.
  */
 final class ServerMessenger extends Messenger {
   /** Requests of a plain peer that may be unanswered, as a multiple of what it can have sent. */
   private static final int TICKETS = 4;
 
-  private final PollingThread cluster;
+  private final PollingThread thread;
   private final DarpcServer server;
   private final Session session;
   private final RequestBatch batch;
@@ -56,7 +56,7 @@ final class ServerMessenger extends Messenger {
   private long sweptActivity;
   private long idleSinceNanos;
 
-  /** Where the cluster keeps it. */
+  /** Where the thread keeps it. */
   int index;
 
   /**
@@ -65,7 +65,7 @@ final class ServerMessenger extends Messenger {
    * @param greeting null for a peer that is not Crail's
    */
   ServerMessenger(
-      PollingThread cluster,
+      PollingThread thread,
       MessagePort port,
       SendChunk.Pool pool,
       DarpcSettings settings,
@@ -73,10 +73,10 @@ final class ServerMessenger extends Messenger {
       String peer)
       throws IOException {
     super(port, pool, settings);
-    this.cluster = cluster;
-    this.server = cluster.server();
+    this.thread = thread;
+    this.server = thread.server();
     this.session = new Session(peer);
-    this.held = cluster.answers().of(this::released);
+    this.held = thread.answers().of(this::released);
     this.responses = new Responses();
     this.batch = new RequestBatch(session);
     batch.reset(memory());
@@ -169,7 +169,7 @@ final class ServerMessenger extends Messenger {
   private void queue() {
     if (!queued) {
       queued = true;
-      cluster.turns().await(turn);
+      thread.turns().await(turn);
     }
   }
 
@@ -185,7 +185,7 @@ final class ServerMessenger extends Messenger {
     responses.settle();
     for (int i = 1; held.isAnyLeaving() && !isOutputFull() && !isClosed(); i++) {
       held.write(responses);
-      if (i % RequestBatch.TOGETHER == 0 && cluster.turns().isOver()) {
+      if (i % RequestBatch.TOGETHER == 0 && thread.turns().isOver()) {
         queue();
         break;
       }
@@ -233,7 +233,7 @@ final class ServerMessenger extends Messenger {
       server.dropped(session.peer(), failure());
     }
     held.close();
-    cluster.remove(this);
+    thread.remove(this);
     try {
       server.service().closed(session);
     } catch (RuntimeException | AssertionError e) {
@@ -311,7 +311,7 @@ final class ServerMessenger extends Messenger {
 
     @Override
     public boolean hasTurn() {
-      return !isClosed() && cluster.turns().allowLong();
+      return !isClosed() && thread.turns().allowLong();
     }
 
     void written(Outgoing to) {

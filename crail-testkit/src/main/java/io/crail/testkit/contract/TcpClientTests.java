@@ -31,10 +31,14 @@ interface TcpClientTests extends TransportBench {
   @Test
   default void refusesAnswersThatAreNone() throws Exception {
     List<byte[]> answers = new ArrayList<>();
-    answers.add(TcpTransportContract.frame(Frame.MAX_LENGTH + 1, 0, Frame.VERSION, Frame.KIND_RESPONSE, 1).array());
+    answers.add(
+        TcpTransportContract.frame(Frame.MAX_LENGTH + 1, 0, Frame.VERSION, Frame.KIND_RESPONSE, 1)
+            .array());
     answers.add(TcpTransportContract.frame(16, 0, Frame.VERSION, Frame.KIND_REQUEST, 1).array());
     answers.add(TcpTransportContract.frame(-5, 0, Frame.VERSION, Frame.KIND_RESPONSE, 1).array());
-    answers.add(TcpTransportContract.frame(16, 0, Frame.VERSION, Frame.KIND_RESPONSE, Long.MAX_VALUE).array());
+    answers.add(
+        TcpTransportContract.frame(16, 0, Frame.VERSION, Frame.KIND_RESPONSE, Long.MAX_VALUE)
+            .array());
     answers.add("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes());
     answers.add(new byte[0]);
     for (byte[] answer : answers) {
