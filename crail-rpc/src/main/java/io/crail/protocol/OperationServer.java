@@ -191,6 +191,15 @@ public final class OperationServer implements Service {
       return handle(operation, handler, null);
     }
 
+    /**
+     * Adds the handler of an operation that may answer later: when something has happened that no
+     * thread is to wait for. Other requests of the connection may be answered before.
+     */
+    public <Q, R> Builder handleOrHold(Operation<Q, R> operation, Handler<Q, Outcome<R>> handler) {
+      return handleEach(
+          new Single<>(operation, reader(operation), holder(operation, handler), never(), null));
+    }
+
     /** Adds the handler of an operation whose requests are not refused while work may help. */
     public <Q, R> Builder handle(Operation<Q, R> operation, Handler<Q, R> handler, Work<Q> work) {
       return handleEach(
@@ -232,13 +241,24 @@ public final class OperationServer implements Service {
     }
 
     private static <Q, R> Responder<Q> responder(Operation<Q, R> operation, Handler<Q, R> handler) {
+      return (request, batch, index, responses) ->
+          write(
+              operation,
+              handler.handle(request, batch.session()),
+              batch.correlationId(index),
+              responses);
+    }
+
+    private static <Q, R> Responder<Q> holder(
+        Operation<Q, R> operation, Handler<Q, Outcome<R>> handler) {
       return (request, batch, index, responses) -> {
-        R response = handler.handle(request, batch.session());
-        int length = operation.response().length(response);
-        int body = responses.begin(length);
-        operation.response().encode(response, responses.buffer(), body);
-        assert fits(operation, responses.buffer(), body, length);
-        responses.end(batch.correlationId(index), length);
+        Outcome<R> outcome = handler.handle(request, batch.session());
+        long correlationId = batch.correlationId(index);
+        if (outcome instanceof Outcome.Held<R> held) {
+          responses.hold(correlationId, held.of(operation, batch.session()));
+        } else {
+          write(operation, ((Outcome.Now<R>) outcome).answer(), correlationId, responses);
+        }
       };
     }
 
@@ -313,7 +333,7 @@ public final class OperationServer implements Service {
       } catch (CrailException e) {
         responses.fail(batch.correlationId(index), e.code(), e.detail());
       } catch (RuntimeException | AssertionError e) {
-        failed(operation, batch, index, responses, e);
+        failed(operation, batch.session(), batch.correlationId(index), responses, e);
       }
       return true;
     }
@@ -344,15 +364,40 @@ public final class OperationServer implements Service {
     }
   }
 
+  /** Writes an answer that was held, in the thread of its connection. */
+  static <R> void write(
+      Operation<?, R> operation,
+      Outcome.Source<R> source,
+      Session session,
+      long correlationId,
+      ResponseWriter responses) {
+    try {
+      write(operation, source.get(), correlationId, responses);
+    } catch (CrailException e) {
+      responses.fail(correlationId, e.code(), e.detail());
+    } catch (RuntimeException | AssertionError e) {
+      failed(operation, session, correlationId, responses, e);
+    }
+  }
+
+  private static <R> void write(
+      Operation<?, R> operation, R response, long correlationId, ResponseWriter responses) {
+    int length = operation.response().length(response);
+    int body = responses.begin(length);
+    operation.response().encode(response, responses.buffer(), body);
+    assert fits(operation, responses.buffer(), body, length);
+    responses.end(correlationId, length);
+  }
+
   /** Answers a request that has met a bug: the others of its connection go on. */
   private static void failed(
       Operation<?, ?> operation,
-      RequestBatch batch,
-      int index,
+      Session session,
+      long correlationId,
       ResponseWriter responses,
       Throwable bug) {
-    LOG.error("{} of {} failed", operation, batch.session().peer(), bug);
-    responses.fail(batch.correlationId(index), ErrorCode.INTERNAL, operation.name());
+    LOG.error("{} of {} failed", operation, session.peer(), bug);
+    responses.fail(correlationId, ErrorCode.INTERNAL, operation.name());
   }
 
   /** Whether an answer keeps to its own layout; one that does not costs a client all its calls. */

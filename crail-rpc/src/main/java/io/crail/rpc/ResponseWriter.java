@@ -17,12 +17,24 @@ import java.nio.charset.StandardCharsets;
  * }</pre>
  */
 public abstract class ResponseWriter {
+  private final HeldAnswers.OfConnection held;
   private ByteBuffer buffer;
   private int position;
   private boolean full;
 
-  /** Creates a writer without a buffer; the first {@link #begin} asks for one. */
-  protected ResponseWriter() {}
+  /** Creates a writer of a connection that holds no answers. */
+  protected ResponseWriter() {
+    this(null);
+  }
+
+  /**
+   * Creates a writer without a buffer; the first {@link #begin} asks for one.
+   *
+   * @param held what the connection holds back
+   */
+  protected ResponseWriter(HeldAnswers.OfConnection held) {
+    this.held = held;
+  }
 
   /** The current output buffer, little-endian; only absolute access. */
   public final ByteBuffer buffer() {
@@ -69,6 +81,15 @@ public abstract class ResponseWriter {
     int length = Frame.HEADER_LENGTH + bodyLength;
     Frame.write(buffer, position, length, code.number(), Frame.KIND_RESPONSE, correlationId);
     position += length;
+  }
+
+  /**
+   * Keeps the answer to a request back, until it is released or its time is over. Other requests
+   * may be answered before it. Afterwards {@link #isFull} tells whether one more may be held.
+   */
+  public final void hold(long correlationId, HeldAnswer answer) {
+    held.hold(correlationId, answer, this);
+    full |= held.isFull();
   }
 
   /**

@@ -8,11 +8,8 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,17 +18,10 @@ import org.slf4j.LoggerFactory;
  * handshake, and made again after a loss; and the calls in flight on it. Idempotent calls survive a
  * lost connection, others fail with {@link ErrorCode#UNAVAILABLE}, for nobody can say whether they
  * took place. All methods but the getters run in the loop.
- *
- * <p>A call in flight owns a slot; the correlation id is {@code sequence << 16 | slot}, so an
- * answer finds its call without a map, and a late answer to a slot that was given on matches
- * nothing.
  */
 public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable {
   private static final Logger LOG = LoggerFactory.getLogger(RpcPeer.class);
-  private static final int SLOT_BITS = 16;
-  private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
   private static final int FLUSH_BYTES = 16 * 1024;
-  private static final int HANDSHAKE_SLOT = 0;
   private static final int MAX_BACK_OFF_SHIFT = 10;
 
   /**
@@ -52,7 +42,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       long firstBackOffNanos) {
     /** Checks the limits. */
     public Options {
-      if (maxInFlight < 1 || maxInFlight >= SLOT_MASK || maxQueued < 1 || connectAttempts < 1) {
+      if (maxInFlight < 1 || maxInFlight > CallSlots.MOST || maxQueued < 1 || connectAttempts < 1) {
         throw new IllegalArgumentException("limits out of range");
       }
     }
@@ -82,11 +72,8 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   private final String addressText;
   private final Function<RpcPeer, RpcCall> handshake;
   private final Options options;
-  private final RpcCall[] slots;
-  private final long[] correlationIds;
-  private final int[] freeSlots;
-  private int freeCount;
-  private long sequence;
+  private final CallSlots slots;
+  private final CallQueue queue = new CallQueue();
 
   private State state = State.IDLE;
   private Link link;
@@ -98,16 +85,11 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   private String lastError = "";
   private int failedAttempts;
   private long backOffUntilNanos;
-  private int inFlight;
   private int unflushedBytes;
   private int unflushedCalls;
   private boolean flushQueued;
   private boolean registered;
   private boolean draining;
-
-  private RpcCall firstQueued;
-  private RpcCall lastQueued;
-  private int queued;
 
   /**
    * Creates a peer without connecting.
@@ -125,11 +107,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     this.addressText = Addresses.text(address);
     this.handshake = handshake;
     this.options = options;
-    // Slot 0 is the handshake's, so that it never waits behind other calls.
-    this.slots = new RpcCall[options.maxInFlight + 1];
-    this.correlationIds = new long[options.maxInFlight + 1];
-    this.freeSlots = new int[options.maxInFlight];
-    resetSlots();
+    this.slots = new CallSlots(options.maxInFlight);
   }
 
   /** The loop. */
@@ -144,7 +122,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
 
   /** Sends a call, or queues it until there is a connection, a slot and room. */
   void send(RpcCall call) {
-    if (state == State.READY && inFlight == 0) {
+    if (state == State.READY && slots.inFlight() == 0) {
       loop.refresh();
     }
     if (state == State.CLOSED) {
@@ -162,14 +140,15 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
               "request of " + bodyLength + " bytes to " + addressText));
       return;
     }
-    if (state == State.READY && firstQueued == null && trySend(call)) {
+    if (state == State.READY && queue.isEmpty() && trySend(call)) {
       return;
     }
-    if (queued >= options.maxQueued) {
-      call.end(ErrorCode.LIMIT_EXCEEDED.exception(queued + " requests wait for " + addressText));
+    if (queue.size() >= options.maxQueued) {
+      call.end(
+          ErrorCode.LIMIT_EXCEEDED.exception(queue.size() + " requests wait for " + addressText));
       return;
     }
-    enqueue(call);
+    queue.add(call);
     if (state == State.IDLE) {
       connect();
     }
@@ -186,7 +165,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     }
     abandonLink("closed by this side");
     List<RpcCall> ending = new ArrayList<>(takeInFlight());
-    ending.addAll(takeQueued());
+    ending.addAll(queue.takeAll());
     endAll(ending, ErrorCode.CLOSED.exception("connection to " + addressText));
   }
 
@@ -196,13 +175,13 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   }
 
   private boolean trySend(RpcCall call) {
-    if (freeCount == 0) {
+    if (!slots.isAnyFree()) {
       return false;
     }
-    int slot = freeSlots[--freeCount];
+    int slot = slots.take();
     Sent sent = write(call, slot);
     if (sent != Sent.YES) {
-      freeSlots[freeCount++] = slot;
+      slots.giveBack(slot);
     }
     return sent != Sent.NO_ROOM;
   }
@@ -235,7 +214,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       return Sent.NO_ROOM;
     }
     ByteBuffer out = connection.output();
-    long correlationId = ++sequence << SLOT_BITS | slot;
+    long correlationId = slots.nextCorrelationId(slot);
     try {
       call.encode(out, offset + Frame.HEADER_LENGTH);
     } catch (RuntimeException e) {
@@ -245,11 +224,10 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     }
     Frame.write(out, offset, length, call.opcode(), Frame.KIND_REQUEST, correlationId);
     connection.commit(length);
-    slots[slot] = call;
-    correlationIds[slot] = correlationId;
+    boolean alone = slots.inFlight() == 0;
+    slots.put(correlationId, call);
     unflushedBytes += length;
     unflushedCalls++;
-    boolean alone = inFlight++ == 0;
     if ((alone && !loop.isStepping())
         || unflushedCalls >= RequestBatch.TOGETHER
         || unflushedBytes >= FLUSH_BYTES) {
@@ -305,7 +283,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       RpcCall call = handshake.apply(RpcPeer.this);
       call.whenComplete(() -> handshakeEnded(this, call));
       loop.callBegun();
-      if (write(call, HANDSHAKE_SLOT) == Sent.NO_ROOM) {
+      if (write(call, CallSlots.HANDSHAKE) == Sent.NO_ROOM) {
         call.end(ErrorCode.UNAVAILABLE.exception(addressText + ": no room for a handshake"));
       }
     }
@@ -345,31 +323,28 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       return;
     }
     abandonLink("handshake failed");
-    resetSlots();
+    takeInFlight();
     if (failure.code() == ErrorCode.UNAVAILABLE || failure.code() == ErrorCode.TIMED_OUT) {
       endAll(attemptFailed(failure.getMessage()), failure);
     } else {
       // The server has refused this client; another attempt would end the same way.
       state = State.IDLE;
-      endAll(takeQueued(), failure);
+      endAll(queue.takeAll(), failure);
     }
   }
 
   private void answered(ByteBuffer buffer, int offset, int frameLength) {
     long correlationId = Frame.correlationId(buffer, offset);
-    int slot = (int) correlationId & SLOT_MASK;
-    RpcCall call = slot < slots.length ? slots[slot] : null;
-    if (call == null || correlationIds[slot] != correlationId) {
-      if (slot >= slots.length || correlationId >>> SLOT_BITS > sequence) {
+    RpcCall call = slots.remove(correlationId);
+    heard = true;
+    if (call == null) {
+      if (!slots.mayHaveBeen(correlationId)) {
         protocolError("unknown correlation id " + correlationId);
       }
       // Else the answer to a call that has timed out.
-      heard = true;
       return;
     }
-    freeSlot(slot);
-    heard = true;
-    if (slot != HANDSHAKE_SLOT) {
+    if (CallSlots.slot(correlationId) != CallSlots.HANDSHAKE) {
       answeredSinceReady = true;
       failedAttempts = 0;
     }
@@ -387,7 +362,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       buffer.get(body, detail);
       call.end(ErrorCode.of(code).exception(new String(detail, StandardCharsets.UTF_8)));
     }
-    if (firstQueued != null) {
+    if (!queue.isEmpty()) {
       drainQueue();
     }
   }
@@ -405,14 +380,14 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     for (int i = sent.size() - 1; i >= 0; i--) {
       RpcCall call = sent.get(i);
       if (wasReady && call.isIdempotent()) {
-        enqueueFirst(call);
+        queue.addFirst(call);
       } else {
         ending.add(call);
       }
     }
     if (fruitful) {
       state = State.IDLE;
-      if (firstQueued != null) {
+      if (!queue.isEmpty()) {
         connect();
       }
     } else {
@@ -426,10 +401,10 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   private List<RpcCall> attemptFailed(String cause) {
     lastError = cause;
     failedAttempts++;
-    if (failedAttempts >= options.connectAttempts || firstQueued == null) {
+    if (failedAttempts >= options.connectAttempts || queue.isEmpty()) {
       failedAttempts = 0;
       state = State.IDLE;
-      return takeQueued();
+      return queue.takeAll();
     }
     state = State.BACKING_OFF;
     int shift = Math.min(failedAttempts - 1, MAX_BACK_OFF_SHIFT);
@@ -442,33 +417,23 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     if (state == State.BACKING_OFF && nowNanos - backOffUntilNanos >= 0) {
       connect();
     }
-    if (heard || (inFlight == 0 && !owesAnswers)) {
+    if (heard || (slots.inFlight() == 0 && !owesAnswers)) {
       heard = false;
       owesAnswers = false;
       silentSinceNanos = nowNanos;
     }
-    if (inFlight > 0) {
+    if (slots.inFlight() > 0) {
       expireInFlight(nowNanos);
     }
-    if (firstQueued != null) {
+    if (!queue.isEmpty()) {
       expireQueued(nowNanos);
       drainQueue();
     }
   }
 
   private void expireInFlight(long nowNanos) {
-    List<RpcCall> expired = null;
-    for (int slot = 0; slot < slots.length; slot++) {
-      RpcCall call = slots[slot];
-      if (call != null && nowNanos - call.deadlineNanos() >= 0) {
-        if (expired == null) {
-          expired = new ArrayList<>();
-        }
-        expired.add(call);
-        freeSlot(slot);
-      }
-    }
-    if (expired == null) {
+    List<RpcCall> expired = slots.takeExpired(nowNanos);
+    if (expired.isEmpty()) {
       return;
     }
     if (state == State.READY && nowNanos - silentSinceNanos >= options.connectTimeoutNanos) {
@@ -489,11 +454,10 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     }
     draining = true;
     try {
-      while (state == State.READY && firstQueued != null && freeCount > 0) {
-        RpcCall call = firstQueued;
-        dequeue();
+      while (state == State.READY && !queue.isEmpty() && slots.isAnyFree()) {
+        RpcCall call = queue.take();
         if (!trySend(call)) {
-          enqueueFirst(call);
+          queue.addFirst(call);
           return;
         }
       }
@@ -503,68 +467,9 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   }
 
   private void expireQueued(long nowNanos) {
-    List<RpcCall> expired = new ArrayList<>();
-    for (RpcCall call : takeQueued()) {
-      if (nowNanos - call.deadlineNanos() >= 0) {
-        expired.add(call);
-      } else {
-        enqueue(call);
-      }
-    }
+    List<RpcCall> expired = queue.takeExpired(nowNanos);
     String why = lastError.isEmpty() ? "" : " (" + lastError + ")";
     endAll(expired, ErrorCode.TIMED_OUT.exception("waited for " + addressText + why));
-  }
-
-  private void enqueue(RpcCall call) {
-    if (lastQueued == null) {
-      firstQueued = call;
-    } else {
-      lastQueued.next = call;
-    }
-    lastQueued = call;
-    queued++;
-  }
-
-  private void enqueueFirst(RpcCall call) {
-    call.next = firstQueued;
-    firstQueued = call;
-    if (lastQueued == null) {
-      lastQueued = call;
-    }
-    queued++;
-  }
-
-  private void dequeue() {
-    RpcCall call = firstQueued;
-    firstQueued = call.next;
-    if (firstQueued == null) {
-      lastQueued = null;
-    }
-    call.next = null;
-    queued--;
-  }
-
-  /** Empties the queue. */
-  private List<RpcCall> takeQueued() {
-    List<RpcCall> taken = new ArrayList<>(queued);
-    while (firstQueued != null) {
-      taken.add(firstQueued);
-      dequeue();
-    }
-    return taken;
-  }
-
-  /** Empties the slots; gives the calls in the order in which they were sent. */
-  private List<RpcCall> takeInFlight() {
-    List<RpcCall> taken =
-        IntStream.range(0, slots.length)
-            .filter(slot -> slots[slot] != null)
-            .boxed()
-            .sorted(Comparator.comparingLong(slot -> correlationIds[slot]))
-            .map(slot -> slots[slot])
-            .toList();
-    resetSlots();
-    return taken;
   }
 
   private static void endAll(List<RpcCall> calls, CrailException cause) {
@@ -573,23 +478,11 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     }
   }
 
-  private void freeSlot(int slot) {
-    slots[slot] = null;
-    inFlight--;
-    if (slot != HANDSHAKE_SLOT) {
-      freeSlots[freeCount++] = slot;
-    }
-  }
-
-  private void resetSlots() {
-    Arrays.fill(slots, null);
-    inFlight = 0;
+  /** Nothing is in flight any more, nor about to leave. */
+  private List<RpcCall> takeInFlight() {
     unflushedBytes = 0;
     unflushedCalls = 0;
-    freeCount = 0;
-    for (int slot = slots.length - 1; slot > HANDSHAKE_SLOT; slot--) {
-      freeSlots[freeCount++] = slot;
-    }
+    return slots.takeAll();
   }
 
   private void protocolError(String what) {

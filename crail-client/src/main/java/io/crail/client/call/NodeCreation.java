@@ -28,10 +28,7 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
 
   /** Creates a call, with the handle of its node. */
   public NodeCreation(StoreContext store, LoopContext context, Create.Request request) {
-    super(
-        context,
-        context.namenodes().route(NameNodeOperations.CREATE, request),
-        request.token());
+    super(context, context.namenodes().route(NameNodeOperations.CREATE, request), request.token());
     this.path = request.path().toString();
     this.request = request;
     this.handle = CoreNode.creating(store, path, request.type(), this, request.token());

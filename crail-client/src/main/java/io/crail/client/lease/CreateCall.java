@@ -27,9 +27,8 @@ public abstract class CreateCall extends RpcCall {
    * @param peer the namenode of the path
    * @param token the write lease that the creator gets; 0 for none
    */
-  public CreateCall(LoopContext context, Operation<?, ?> operation, RpcPeer peer, long token) {
+  public CreateCall(LoopContext context, RpcPeer peer, long token) {
     this.context = context;
-    this.operation = operation;
     // Never later than it is: the lease is taken to end too early rather than too late.
     this.sentNanos = context.roughNanos();
     this.token = token;

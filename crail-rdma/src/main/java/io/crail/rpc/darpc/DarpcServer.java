@@ -6,6 +6,7 @@ import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
+import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
 import io.crail.rpc.rdma.RdmaDevice;
@@ -18,7 +19,9 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -26,7 +29,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A listening server: clusters with disjoint sets of connections. Thread-safe. */
+/** A listening server: threads with disjoint sets of connections. Thread-safe. */
 final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Acceptor {
   private static final Logger LOG = LoggerFactory.getLogger(DarpcServer.class);
   private static final long CLOSE_NANOS = 5_000_000_000L;
@@ -37,7 +40,7 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
   private final Clock clock = Clock.SYSTEM;
   private final RateLimitedLog droppedLog = new RateLimitedLog(LOG, clock);
   private final RdmaDevices devices = new RdmaDevices();
-  private final List<PollingThread> clusters = new ArrayList<>();
+  private final List<PollingThread> threads = new ArrayList<>();
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile RdmaListener listener;
   private int next;
@@ -89,15 +92,17 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
           address.getPort() == 0 ? ThreadLocalRandom.current().nextInt(1024) : address.getPort();
       processors = processors(Verbs.affinity(), available, first);
     }
+    long mostHeldBytes = HeldAnswers.mostBytes(processors.size());
     for (int i = 0; i < processors.size(); i++) {
       int processor = settings.pinned() ? processors.get(i) : -1;
-      clusters.add(new PollingThread(this, "crail-" + name + "-" + i, devices, processor));
+      threads.add(
+          new PollingThread(this, "crail-" + name + "-" + i, devices, processor, mostHeldBytes));
     }
-    String warning = settings.memoryWarning(Verbs.memlockLimitBytes(), clusters.size());
+    String warning = settings.memoryWarning(Verbs.memlockLimitBytes(), threads.size());
     if (!warning.isEmpty()) {
       LOG.warn("{}: {}", name, warning);
     }
-    clusters.forEach(PollingThread::start);
+    threads.forEach(PollingThread::start);
     listener =
         RdmaListener.listen(name, address, settings.backlog(), settings.rdma().ackTimeout(), this);
     if (listener.context() != 0) {
@@ -134,15 +139,14 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
       refuse(request, e.getMessage());
       return;
     }
-    PollingThread cluster = leastLoaded();
-    if (cluster.load().get() >= settings.clusterSize()) {
+    PollingThread thread = leastLoaded();
+    if (thread.load().get() >= settings.clusterSize()) {
       refuse(
-          request,
-          "there are " + settings.clusterSize() * clusters.size() + " connections already");
+          request, "there are " + settings.clusterSize() * threads.size() + " connections already");
       return;
     }
-    cluster.load().incrementAndGet();
-    cluster.accept(request, greeting);
+    thread.load().incrementAndGet();
+    thread.accept(request, greeting);
   }
 
   private void refuse(RdmaListener.Request request, String why) {
@@ -171,14 +175,14 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
           // Else the listener has said so.
           LOG.error("{}: the device {} was removed, and its connections end", name, device);
         }
-        AtomicInteger left = new AtomicInteger(clusters.size());
+        AtomicInteger left = new AtomicInteger(threads.size());
         Runnable released =
             () -> {
               if (left.decrementAndGet() == 0) {
                 started.execute(() -> released(device));
               }
             };
-        clusters.forEach(cluster -> cluster.release(device, released));
+        threads.forEach(thread -> thread.release(device, released));
       }
     }
   }
@@ -191,16 +195,16 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
 
   private PollingThread leastLoaded() {
     // Beginning after the one that was chosen last, so that equals take turns.
-    PollingThread least = clusters.get(next);
+    PollingThread least = threads.get(next);
     int chosen = next;
-    for (int i = 1; i < clusters.size(); i++) {
-      int at = (next + i) % clusters.size();
-      if (clusters.get(at).load().get() < least.load().get()) {
-        least = clusters.get(at);
+    for (int i = 1; i < threads.size(); i++) {
+      int at = (next + i) % threads.size();
+      if (threads.get(at).load().get() < least.load().get()) {
+        least = threads.get(at);
         chosen = at;
       }
     }
-    next = (chosen + 1) % clusters.size();
+    next = (chosen + 1) % threads.size();
     return least;
   }
 
@@ -210,12 +214,19 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
   }
 
   @Override
+  public Map<String, Long> statistics() {
+    Map<String, Long> figures = new LinkedHashMap<>();
+    HeldAnswers.addFigures(figures, threads.stream().map(PollingThread::answers).toList());
+    return figures;
+  }
+
+  @Override
   public void close() {
     if (!closed.compareAndSet(false, true)) {
       return;
     }
-    for (PollingThread cluster : clusters) {
-      if (cluster.thread() == Thread.currentThread()) {
+    for (PollingThread thread : threads) {
+      if (thread.thread() == Thread.currentThread()) {
         // Closed by its own service, whose thread has to go on for anything to end.
         Thread closer = new Thread(this::end, "crail-" + name + "-end");
         closer.setDaemon(true);
@@ -228,11 +239,11 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
 
   /** Connections first, then what their ends need. */
   private void end() {
-    clusters.forEach(PollingThread::close);
+    threads.forEach(PollingThread::close);
     long deadlineNanos = System.nanoTime() + CLOSE_NANOS;
     boolean interrupted = false;
-    for (PollingThread cluster : clusters) {
-      interrupted |= await(cluster.thread(), deadlineNanos);
+    for (PollingThread thread : threads) {
+      interrupted |= await(thread.thread(), deadlineNanos);
     }
     if (listener != null) {
       listener.close();

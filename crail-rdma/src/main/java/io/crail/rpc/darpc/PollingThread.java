@@ -3,6 +3,7 @@ package io.crail.rpc.darpc;
 
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
+import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Turns;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaDevice;
@@ -38,6 +39,7 @@ public final class PollingThread implements Executor {
   private final int processor;
   private final Clock clock;
   private final Turns turns;
+  private final HeldAnswers answers;
   private final Workspace workspace;
   private final RdmaQueues queues;
   private final ArrayList<ServerMessenger> messengers = new ArrayList<>();
@@ -52,17 +54,20 @@ public final class PollingThread implements Executor {
   private volatile boolean closing;
 
   /**
-   * Creates a cluster; {@link #start} lets it work.
+   * Creates a thread; {@link #start} lets it work.
    *
    * @param processor where its thread runs, -1 for anywhere
+   * @param mostHeldBytes the most bytes of answers that its connections hold back
    */
-  PollingThread(DarpcServer server, String name, RdmaDevices devices, int processor)
+  PollingThread(
+      DarpcServer server, String name, RdmaDevices devices, int processor, long mostHeldBytes)
       throws VerbsException {
     this.server = server;
     this.settings = server.settings();
     this.processor = processor;
     this.clock = server.clock();
     this.turns = new Turns(clock);
+    this.answers = new HeldAnswers(clock, this, mostHeldBytes);
     this.workspace = new Workspace(settings);
     this.queues =
         new RdmaQueues(devices, settings.completions(), settings.pollSize(), descriptor -> {});
@@ -144,6 +149,11 @@ public final class PollingThread implements Executor {
   /** Whose turn it is; each poll is one. */
   Turns turns() {
     return turns;
+  }
+
+  /** The answers that its connections hold back. */
+  HeldAnswers answers() {
+    return answers;
   }
 
   private void acceptNow(RdmaListener.Request request, Greeting greeting) {
@@ -299,6 +309,7 @@ public final class PollingThread implements Executor {
   }
 
   private void sweep(long now) {
+    answers.sweep(now);
     for (int i = messengers.size() - 1; i >= 0; i--) {
       try {
         messengers.get(i).sweep(now);

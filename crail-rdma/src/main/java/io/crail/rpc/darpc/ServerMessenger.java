@@ -3,6 +3,7 @@ package io.crail.rpc.darpc;
 
 import io.crail.common.error.CrailException;
 import io.crail.rpc.Frame;
+import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
@@ -14,18 +15,19 @@ import java.nio.ByteBuffer;
 /**
  * A server's end of a connection: all whole frames of a poll go to the service, their responses
  * leave with one post. A peer that does not take its responses is not served until it does: its
- * receive requests are not posted again, so it runs out of credits. Used only by the thread of its
- * cluster.
+ * receive requests are not posted again, so it runs out of credits. Used only by its polling
+ * thread.
  */
 final class ServerMessenger extends Messenger {
   /** Requests of a plain peer that may be unanswered, as a multiple of what it can have sent. */
   private static final int TICKETS = 4;
 
-  private final PollingThread cluster;
+  private final PollingThread thread;
   private final DarpcServer server;
   private final Session session;
   private final RequestBatch batch;
-  private final Responses responses = new Responses();
+  private final HeldAnswers.OfConnection held;
+  private final Responses responses;
   private final Turns.Member turn =
       new Turns.Member() {
         @Override
@@ -34,7 +36,13 @@ final class ServerMessenger extends Messenger {
         }
       };
   private final long openedNanos;
+
+  /** Requests of the batch were not served, and wait for a turn. */
   private boolean waits;
+
+  /** It is among those that wait for their turn. */
+  private boolean queued;
+
   private boolean refused;
   private long served;
 
@@ -48,7 +56,7 @@ final class ServerMessenger extends Messenger {
   private long sweptActivity;
   private long idleSinceNanos;
 
-  /** Where the cluster keeps it. */
+  /** Where the thread keeps it. */
   int index;
 
   /**
@@ -57,7 +65,7 @@ final class ServerMessenger extends Messenger {
    * @param greeting null for a peer that is not Crail's
    */
   ServerMessenger(
-      PollingThread cluster,
+      PollingThread thread,
       MessagePort port,
       SendChunk.Pool pool,
       DarpcSettings settings,
@@ -65,9 +73,11 @@ final class ServerMessenger extends Messenger {
       String peer)
       throws IOException {
     super(port, pool, settings);
-    this.cluster = cluster;
-    this.server = cluster.server();
+    this.thread = thread;
+    this.server = thread.server();
     this.session = new Session(peer);
+    this.held = thread.answers().of(this::released);
+    this.responses = new Responses();
     this.batch = new RequestBatch(session);
     batch.reset(memory());
     this.openedNanos = server.clock().nanoTime();
@@ -88,7 +98,11 @@ final class ServerMessenger extends Messenger {
 
   @Override
   boolean holdsBack() {
-    return waits || outgoing().pendingBytes() > settings().outputLimit();
+    return waits || held.isFull() || isOutputFull();
+  }
+
+  private boolean isOutputFull() {
+    return outgoing().pendingBytes() > settings().outputLimit();
   }
 
   @Override
@@ -144,18 +158,55 @@ final class ServerMessenger extends Messenger {
       responses.written(outgoing());
       if (batch.count() > 0) {
         waits = true;
-        cluster.turns().await(turn);
+        // One that holds as many answers as it may gets its turn when some of them leave.
+        if (!held.isFull() || held.isAnyLeaving()) {
+          queue();
+        }
       }
+    }
+  }
+
+  private void queue() {
+    if (!queued) {
+      queued = true;
+      thread.turns().await(turn);
+    }
+  }
+
+  /** Answers that were held may leave. */
+  private void released() {
+    if (held.isAnyLeaving() && !isOutputFull()) {
+      queue();
+    }
+  }
+
+  /** Writes the answers that were held and may leave, as many as its turn allows. */
+  private void writeReleased() {
+    responses.settle();
+    for (int i = 1; held.isAnyLeaving() && !isOutputFull() && !isClosed(); i++) {
+      held.write(responses);
+      if (i % RequestBatch.TOGETHER == 0 && thread.turns().isOver()) {
+        queue();
+        break;
+      }
+    }
+    if (!isClosed()) {
+      responses.written(outgoing());
     }
   }
 
   /** It is this connection's turn. */
   private void resume() {
+    queued = false;
     waits = false;
     try {
+      writeReleased();
       serve();
     } catch (CrailException e) {
       refuse(e.getMessage());
+    } catch (RuntimeException | AssertionError e) {
+      server.failed(session.peer(), e);
+      refuse("its request failed");
     }
     if (!isClosed()) {
       advance();
@@ -163,7 +214,9 @@ final class ServerMessenger extends Messenger {
   }
 
   @Override
-  void progressed() {}
+  void progressed() {
+    released();
+  }
 
   @Override
   void refuse(String why) {
@@ -179,7 +232,8 @@ final class ServerMessenger extends Messenger {
     if (failure() != null && !refused) {
       server.dropped(session.peer(), failure());
     }
-    cluster.remove(this);
+    held.close();
+    thread.remove(this);
     try {
       server.service().closed(session);
     } catch (RuntimeException | AssertionError e) {
@@ -228,6 +282,10 @@ final class ServerMessenger extends Messenger {
 
   /** Writes responses into chunks. */
   private final class Responses extends ResponseWriter {
+    Responses() {
+      super(held);
+    }
+
     @Override
     protected ByteBuffer nextBuffer(int written, int needed) {
       if (needed > SendChunk.CAPACITY) {
@@ -243,8 +301,9 @@ final class ServerMessenger extends Messenger {
       }
     }
 
-    /** Forgets a chunk that was given back since. */
+    /** Forgets a chunk that was given back since, and looks whether more may be held. */
     void settle() {
+      setFull(held.isFull());
       if (outgoing().filling() == null) {
         detach();
       }
@@ -252,7 +311,7 @@ final class ServerMessenger extends Messenger {
 
     @Override
     public boolean hasTurn() {
-      return !isClosed() && cluster.turns().allowLong();
+      return !isClosed() && thread.turns().allowLong();
     }
 
     void written(Outgoing to) {

@@ -104,7 +104,7 @@ abstract class Tickets extends Dialect {
     /**
      * Creates the dialect of a connection.
      *
-     * @param most requests that are remembered; the oldest ones of more are not answered
+     * @param most requests that are remembered; some of more are not answered
      */
     Server(int messageSize, int most) {
       super(messageSize);
@@ -164,6 +164,10 @@ abstract class Tickets extends Dialect {
     @Override
     void received(int header, ByteBuffer bytes, int offset, int contentLength) {
       if (contentLength >= Frame.HEADER_LENGTH) {
+        // Not in the place of one whose answer is held, as long as there is another.
+        for (int i = 0; i < open.length && open[next]; i++) {
+          next = (next + 1) % open.length;
+        }
         correlationIds[next] = Frame.correlationId(bytes, offset);
         tickets[next] = header;
         open[next] = true;

@@ -5,6 +5,7 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.Configuration;
+import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
 import io.netty.bootstrap.ServerBootstrap;
@@ -176,6 +177,7 @@ final class NettyServer implements Transport.ServerEndpoint {
     figures.put(
         "peak-held-bytes",
         loops.values().stream().mapToLong(loop -> loop.held().peakBytes()).sum());
+    HeldAnswers.addFigures(figures, loops.values().stream().map(ServerLoop::answers).toList());
     endings.forEach((why, count) -> figures.put("ended-" + why.label(), count.sum()));
     return figures;
   }

@@ -6,6 +6,7 @@ import io.crail.common.Clock;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
 import io.crail.rpc.WaitKeys;
@@ -105,7 +106,13 @@ public final class NettyTransport implements Transport {
             executor -> {
               BriefPolling polling = newPolling(false);
               ServerLoop loop =
-                  new ServerLoop(clock, newHandler(executor, polling), polling, memory, mostHeld);
+                  new ServerLoop(
+                      clock,
+                      newHandler(executor, polling),
+                      polling,
+                      memory,
+                      mostHeld,
+                      new HeldAnswers(clock, executor, HeldAnswers.mostBytes(count)));
               loops.put(executor, loop);
               return loop;
             });

@@ -3,6 +3,7 @@ package io.crail.rpc.netty;
 
 import io.crail.common.error.CrailException;
 import io.crail.rpc.Frame;
+import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
@@ -25,9 +26,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   private enum State {
     /** What comes is served. */
     SERVING,
-    /** Requests wait for their turn. */
+    /** Requests, or answers that were held, wait for their turn. */
     QUEUED,
-    /** Requests wait until the peer takes answers. */
+    /** Requests wait until the peer takes answers, or answers that are held leave. */
     BLOCKED
   }
 
@@ -35,7 +36,8 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   private final ServerLoop loop;
   private final ReceiveBuffer input;
   private final Output output;
-  private final Responses responses = new Responses();
+  private final HeldAnswers.OfConnection held;
+  private final Responses responses;
   private final Turns.Member turn =
       new Turns.Member() {
         @Override
@@ -63,6 +65,8 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     this.loop = loop;
     this.input = new ReceiveBuffer(loop.memory().inputs());
     this.output = new Output(loop.memory().outputs(), this::drained);
+    this.held = loop.answers().of(this::released);
+    this.responses = new Responses();
   }
 
   /** The buffer to receive into, for the channel's configuration. */
@@ -192,6 +196,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
       return;
     }
     responses.forget();
+    held.close();
     output.close();
     input.close();
     countHeld();
@@ -211,8 +216,13 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     }
   }
 
-  /** True when another chunk of output would be more than this may hold. */
+  /** True when what is asked for now would have to wait for other answers to leave. */
   private boolean isFull() {
+    return isOutputFull() || held.isFull();
+  }
+
+  /** True when another chunk of output would be more than this may hold. */
+  private boolean isOutputFull() {
     return output.isBusy()
         && output.heldBytes() + LoopMemory.OUTPUT_CAPACITY
             > Math.min(server.outputLimit(), loop.held().mostForOne());
@@ -222,7 +232,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   private void serve() {
     serving = true;
     try {
-      int served = serveFrames();
+      writeReleased();
+      // Without requests it has no memory for them either.
+      int served = input.length() == 0 ? 0 : serveFrames();
       if (!closed) {
         input.drop(served);
         responses.flush();
@@ -242,6 +254,25 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
       serving = false;
       if (closed) {
         letGo();
+      }
+    }
+  }
+
+  /** Writes the answers that were held and may leave, as many as its turn allows. */
+  private void writeReleased() {
+    int written = 0;
+    while (held.isAnyLeaving() && state == State.SERVING && !closed) {
+      if (isOutputFull()) {
+        block();
+        return;
+      }
+      held.write(responses);
+      written++;
+      if (written % RequestBatch.TOGETHER == 0) {
+        responses.flush();
+        if (loop.turns().isOver()) {
+          queue();
+        }
       }
     }
   }
@@ -286,14 +317,18 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   /** More requests have come: whether they are served now. */
   private void mayGoOn(boolean gaveBack) {
     if (isFull()) {
-      state = State.BLOCKED;
-      context.channel().config().setAutoRead(false);
+      block();
     } else if (!context.channel().isActive()) {
       // Nobody waits for the answers any more.
       letGo();
     } else if (gaveBack || loop.turns().isOver()) {
       queue();
     }
+  }
+
+  private void block() {
+    state = State.BLOCKED;
+    context.channel().config().setAutoRead(false);
   }
 
   private void queue() {
@@ -307,7 +342,17 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
       // Not here: this may be the middle of a write.
       queue();
     }
+    released();
     countHeld();
+  }
+
+  /** Answers that were held may leave. */
+  private void released() {
+    // While it serves it writes them, or says itself what they wait for.
+    boolean isAsleep = !serving && !closed && state != State.QUEUED;
+    if (isAsleep && held.isAnyLeaving() && !isOutputFull()) {
+      queue();
+    }
   }
 
   private void resume() {
@@ -325,6 +370,10 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   /** Writes responses into chunks, which leave when they are full or the read is served. */
   private final class Responses extends ResponseWriter {
+    Responses() {
+      super(held);
+    }
+
     @Override
     protected ByteBuffer nextBuffer(int written, int needed) {
       if (needed > LoopMemory.OUTPUT_CAPACITY) {

@@ -2,6 +2,7 @@
 package io.crail.rpc.netty;
 
 import io.crail.common.Clock;
+import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.Turns;
 import io.netty.buffer.ByteBufAllocator;
@@ -28,6 +29,7 @@ final class ServerLoop implements IoHandler {
   private final BriefPolling polling;
   private final LoopMemory memory;
   private final HeldMemory held;
+  private final HeldAnswers answers;
   private final RequestBatch batch = new RequestBatch();
   private final ArrayList<ServerConnection> connections = new ArrayList<>();
 
@@ -41,18 +43,21 @@ final class ServerLoop implements IoHandler {
    *
    * @param sockets what drives its sockets
    * @param mostHeld the most bytes that its connections hold for their peers
+   * @param answers those that its connections hold back
    */
   ServerLoop(
       Clock clock,
       IoHandler sockets,
       BriefPolling polling,
       ByteBufAllocator memory,
-      long mostHeld) {
+      long mostHeld,
+      HeldAnswers answers) {
     this.clock = clock;
     this.sockets = sockets;
     this.polling = polling;
     this.memory = new LoopMemory(memory, mostHeld / IDLE_SHARE);
     this.held = new HeldMemory(mostHeld);
+    this.answers = answers;
     this.turns = new Turns(clock);
   }
 
@@ -63,6 +68,11 @@ final class ServerLoop implements IoHandler {
   /** What the connections hold for their peers. */
   HeldMemory held() {
     return held;
+  }
+
+  /** The answers that the connections hold back. */
+  HeldAnswers answers() {
+    return answers;
   }
 
   /** The batch of whoever is served now. */
@@ -94,10 +104,11 @@ final class ServerLoop implements IoHandler {
    */
   boolean sweep() {
     isSweepQueued = false;
+    long began = clock.nanoTime();
     if (unswept == 0) {
       unswept = connections.size();
+      answers.sweep(began);
     }
-    long began = clock.nanoTime();
     long now = began;
     while (unswept > 0 && now - began < Turns.SLICE_NANOS) {
       unswept--;

@@ -3,6 +3,7 @@ package io.crail.testkit.contract;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.HeldAnswer;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Service;
@@ -45,6 +46,25 @@ public final class EchoService implements Service {
   /** Answers with the request's body, when it has its turn and after some work. */
   public static final int LABOUR = 8;
 
+  /**
+   * Answers with the request's body, when the test releases it. The first four bytes say for how
+   * many the answer counts, the next four after how many milliseconds it is overdue.
+   */
+  public static final int HOLD = 9;
+
+  /** An answer that is held. */
+  public record Held(HeldAnswer answer, byte[] body) {
+    /** Lets it leave; false when it has ended before. */
+    public boolean release() {
+      return answer.release(
+          (responses, correlationId) -> {
+            int at = responses.begin(body.length);
+            responses.buffer().put(at, body);
+            responses.end(correlationId, body.length);
+          });
+    }
+  }
+
   private static final long LABOUR_NANOS = 200_000;
   private static final long STALL_LIMIT_SECONDS = 60;
 
@@ -53,6 +73,7 @@ public final class EchoService implements Service {
   private final AtomicInteger closed = new AtomicInteger();
   private final AtomicInteger mostLabour = new AtomicInteger();
   private final Queue<Long> numbers = new ConcurrentLinkedQueue<>();
+  private final Queue<Held> held = new ConcurrentLinkedQueue<>();
   private volatile CountDownLatch stall;
   private volatile ErrorCode refusal;
 
@@ -82,6 +103,11 @@ public final class EchoService implements Service {
   /** The first eight bytes of each echo that had so many, in the order of their coming. */
   public Queue<Long> numbers() {
     return numbers;
+  }
+
+  /** The answers that were held, in the order of their requests; the test takes them out. */
+  public Queue<Held> held() {
+    return held;
   }
 
   /** Makes the serving thread wait with the next request. */
@@ -120,6 +146,10 @@ public final class EchoService implements Service {
         laboured++;
         mostLabour.accumulateAndGet(laboured, Math::max);
       }
+      if (batch.opcode(i) == HOLD && responses.isFull()) {
+        batch.giveBackFrom(i);
+        return;
+      }
       serve(batch, i, responses);
       served.incrementAndGet();
     }
@@ -152,6 +182,14 @@ public final class EchoService implements Service {
         int wanted = in.getInt(from);
         responses.begin(wanted);
         responses.end(correlationId, wanted);
+        return;
+      case HOLD:
+        byte[] body = new byte[length];
+        in.get(from, body);
+        long timeoutNanos = in.getInt(from + Integer.BYTES) * 1_000_000L;
+        HeldAnswer answer = new HeldAnswer(timeoutNanos, in.getInt(from));
+        responses.hold(correlationId, answer);
+        held.add(new Held(answer, body));
         return;
       case IGNORE:
         return;

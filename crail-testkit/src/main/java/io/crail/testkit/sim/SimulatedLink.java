@@ -4,6 +4,7 @@ package io.crail.testkit.sim;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.Connection;
 import io.crail.rpc.Frame;
+import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
@@ -24,11 +25,12 @@ final class SimulatedLink implements Connection {
   private final Handler handler;
   private final Pipe requests = new Pipe(true);
   private final Pipe responses = new Pipe(false);
-  private final Responses writer = new Responses();
 
   private SimulatedServer server;
   private Session session;
   private RequestBatch batch;
+  private HeldAnswers.OfConnection heldAnswers;
+  private Responses writer;
   private boolean clientOpen;
   private boolean serverOpen;
   private boolean ended;
@@ -90,6 +92,11 @@ final class SimulatedLink implements Connection {
     }
     session = new Session(loop.host() + "/" + loop.name());
     batch = new RequestBatch(session);
+    heldAnswers =
+        server
+            .answers()
+            .of(() -> network.schedule(server.host(), 0, SimulatedLink.this::receivedByServer));
+    writer = new Responses();
     clientOpen = true;
     serverOpen = true;
     loop.deliver(() -> handler.connected(this));
@@ -202,14 +209,18 @@ final class SimulatedLink implements Connection {
   private void serverEnds() {
     if (serverOpen) {
       serverOpen = false;
+      heldAnswers.close();
       forgetIfOver();
       server.service().closed(session);
     }
   }
 
   private void receivedByServer() {
-    // A client that does not read its answers is not served until it does.
-    while (serverOpen && responses.underWay < SimulatedNetwork.WINDOW && requests.hasBytes()) {
+    while (heldAnswers.isAnyLeaving()) {
+      heldAnswers.write(writer);
+    }
+    writer.flush();
+    while (serverOpen && writer.look() && requests.hasBytes()) {
       int served;
       try {
         served = serveBatch();
@@ -219,6 +230,7 @@ final class SimulatedLink implements Connection {
       }
       requests.drop(served);
       writer.flush();
+      server.sweepLater();
       if (served == 0) {
         return;
       }
@@ -234,14 +246,30 @@ final class SimulatedLink implements Connection {
       offset += length;
       length = requests.frameAt(offset);
     }
-    if (batch.count() > 0) {
+    int offered = batch.count();
+    if (offered > 0) {
       server.service().serve(batch, writer);
     }
-    return offset;
+    int served = batch.count();
+    return served < offered ? batch.bodyOffset(served) - Frame.HEADER_LENGTH : offset;
   }
 
   private final class Responses extends ResponseWriter {
     private ByteBuffer own;
+
+    Responses() {
+      super(heldAnswers);
+    }
+
+    /**
+     * Looks whether more may be served: not while the client does not take its answers, or while as
+     * many are held as may be.
+     */
+    boolean look() {
+      boolean isFull = responses.underWay >= SimulatedNetwork.WINDOW || heldAnswers.isFull();
+      setFull(isFull);
+      return !isFull;
+    }
 
     @Override
     protected ByteBuffer nextBuffer(int written, int needed) {

@@ -20,7 +20,7 @@ class NettyIoUringTransportTest extends TcpTransportContract {
   }
 
   @Override
-  protected int bytesOfCall() {
+  public int bytesOfCall() {
     return 1200;
   }
 }

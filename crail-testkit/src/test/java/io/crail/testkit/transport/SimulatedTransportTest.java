@@ -30,22 +30,22 @@ class SimulatedTransportTest extends TransportContract {
   }
 
   @Override
-  protected boolean isThreaded() {
+  public boolean isThreaded() {
     return false;
   }
 
   @Override
-  protected void pass() {
+  public void pass() {
     network.runFor(Duration.ofMillis(1));
   }
 
   @Override
-  protected void holdAnswers() {
+  public void holdAnswers() {
     network.partition("client", "server");
   }
 
   @Override
-  protected void releaseAnswers() {
+  public void releaseAnswers() {
     network.heal("client", "server");
   }
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Calls that wait to be sent, linked by themselves. In the loop. */
+final class CallQueue {
+  private RpcCall first;
+  private RpcCall last;
+  private int size;
+
+  /** Calls that wait. */
+  int size() {
+    return size;
+  }
+
+  /** True when none waits. */
+  boolean isEmpty() {
+    return first == null;
+  }
+
+  /** Adds a call. */
+  void add(RpcCall call) {
+    if (last == null) {
+      first = call;
+    } else {
+      last.next = call;
+    }
+    last = call;
+    size++;
+  }
+
+  /** Adds a call before all others. */
+  void addFirst(RpcCall call) {
+    call.next = first;
+    first = call;
+    if (last == null) {
+      last = call;
+    }
+    size++;
+  }
+
+  /** Takes the first call; there must be one. */
+  RpcCall take() {
+    RpcCall call = first;
+    first = call.next;
+    if (first == null) {
+      last = null;
+    }
+    call.next = null;
+    size--;
+    return call;
+  }
+
+  /** Takes all calls, in their order. */
+  List<RpcCall> takeAll() {
+    List<RpcCall> taken = new ArrayList<>(size);
+    while (first != null) {
+      taken.add(take());
+    }
+    return taken;
+  }
+
+  /** Takes the calls out whose deadline has passed. */
+  List<RpcCall> takeExpired(long nowNanos) {
+    List<RpcCall> expired = new ArrayList<>();
+    for (RpcCall call : takeAll()) {
+      if (nowNanos - call.deadlineNanos() >= 0) {
+        expired.add(call);
+      } else {
+        add(call);
+      }
+    }
+    return expired;
+  }
+}

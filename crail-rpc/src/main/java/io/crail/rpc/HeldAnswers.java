@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import io.crail.common.Clock;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The answers that the connections of one serving thread hold back. Other threads release them; the
+ * serving thread writes them, each connection's when it is its turn. Their memory is bounded for
+ * all connections together: the less is left, the less more one connection may hold, but each may
+ * hold one. A connection that holds as much as it may is served no further until some have left.
+ *
+ * <p>Used only by the serving thread, but for the figures and {@link HeldAnswer#release}.
+ */
+public final class HeldAnswers {
+  /** The name of a server's figure: answers that it holds. */
+  public static final String COUNT = "held-answers";
+
+  /** The name of a server's figure: bytes that they count for. */
+  public static final String BYTES = "held-answer-bytes";
+
+  /** What an answer counts for beside its own bytes. */
+  static final int OVERHEAD_BYTES = 256;
+
+  /** A connection may hold one part in so many of what the others leave. */
+  private static final int SHARE = 4;
+
+  /** Released answers that one task hands to their connections: about 50 us of work. */
+  private static final int TASK_ANSWERS = 1024;
+
+  private static final int HEAP_SHARE = 16;
+  private static final long LEAST_BYTES = 1 << 20;
+
+  /** Of the smallest answers 65,536, which one sweep can look at. */
+  private static final long MOST_BYTES = 16 << 20;
+
+  private final Clock clock;
+  private final Executor thread;
+  private final long mostBytes;
+  private final Queue<HeldAnswer> released = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean isTaskQueued = new AtomicBoolean();
+  private final ArrayList<OfConnection> holders = new ArrayList<>();
+  private long earliestNanos;
+  private volatile int count;
+  private volatile long bytes;
+
+  /**
+   * Nothing is held yet.
+   *
+   * @param thread runs tasks in the serving thread
+   * @param mostBytes the most bytes that are held, but one answer for each connection
+   */
+  public HeldAnswers(Clock clock, Executor thread, long mostBytes) {
+    this.clock = clock;
+    this.thread = thread;
+    this.mostBytes = mostBytes;
+  }
+
+  /** What each of so many threads of a server may hold: together a sixteenth of the heap. */
+  public static long mostBytes(int threads) {
+    long part = Runtime.getRuntime().maxMemory() / HEAP_SHARE / threads;
+    return Math.min(MOST_BYTES, Math.max(LEAST_BYTES, part));
+  }
+
+  // For any thread.
+
+  /** Answers that are held, or were released and are not written yet. */
+  public int count() {
+    return count;
+  }
+
+  /** The memory that they count for, in bytes. */
+  public long bytes() {
+    return bytes;
+  }
+
+  /** Adds what the threads of a server hold to its figures: {@link #COUNT} and {@link #BYTES}. */
+  public static void addFigures(Map<String, Long> figures, Collection<HeldAnswers> threads) {
+    figures.put(COUNT, threads.stream().mapToLong(HeldAnswers::count).sum());
+    figures.put(BYTES, threads.stream().mapToLong(HeldAnswers::bytes).sum());
+  }
+
+  /** An answer that a connection held was released. */
+  void released(HeldAnswer answer) {
+    released.add(answer);
+    queueTask();
+  }
+
+  private void queueTask() {
+    if (isTaskQueued.compareAndSet(false, true)) {
+      try {
+        thread.execute(this::takeReleased);
+      } catch (RejectedExecutionException e) {
+        // The thread has ended, and its connections before it.
+      }
+    }
+  }
+
+  // In the serving thread.
+
+  /** Hands released answers to their connections; the rest after what else the thread has to do. */
+  private void takeReleased() {
+    isTaskQueued.set(false);
+    for (int i = 0; i < TASK_ANSWERS; i++) {
+      HeldAnswer answer = released.poll();
+      if (answer == null) {
+        return;
+      }
+      answer.holder().mayLeave(answer);
+    }
+    queueTask();
+  }
+
+  /** Ends those whose time is over. To be called now and then: their deadlines are no finer. */
+  public void sweep(long nowNanos) {
+    if (holders.isEmpty() || nowNanos - earliestNanos < 0) {
+      return;
+    }
+    earliestNanos = nowNanos + Long.MAX_VALUE / 2;
+    for (int i = holders.size() - 1; i >= 0; i--) {
+      holders.get(i).sweep(nowNanos);
+    }
+  }
+
+  private long mostForOne() {
+    // The last quarter is for those that hold nothing yet.
+    return (mostBytes - mostBytes / 4 - bytes) / SHARE;
+  }
+
+  private void count(int answers, long change) {
+    count += answers;
+    bytes += change;
+  }
+
+  private void heldUntil(long deadlineNanos) {
+    if (count == 0 || deadlineNanos - earliestNanos < 0) {
+      earliestNanos = deadlineNanos;
+    }
+  }
+
+  /**
+   * What a new connection holds.
+   *
+   * @param released called when answers may leave and none could before: the connection is to have
+   *     a turn, and to write them then
+   */
+  public OfConnection of(Runnable released) {
+    return new OfConnection(released);
+  }
+
+  /** What one connection holds. */
+  public final class OfConnection {
+    private final Runnable released;
+    private final ArrayList<HeldAnswer> held = new ArrayList<>(0);
+    private final ArrayDeque<HeldAnswer> leaving = new ArrayDeque<>(0);
+    private long ownBytes;
+    private boolean closed;
+    private int index;
+
+    private OfConnection(Runnable released) {
+      this.released = released;
+    }
+
+    HeldAnswers table() {
+      return HeldAnswers.this;
+    }
+
+    /** Holds an answer; one that was released already is written now. */
+    void hold(long correlationId, HeldAnswer answer, ResponseWriter responses) {
+      if (closed) {
+        answer.end();
+      } else if (answer.hold(this, correlationId, clock.nanoTime())) {
+        heldUntil(answer.deadlineNanos());
+        if (ownBytes == 0) {
+          index = holders.size();
+          holders.add(this);
+        }
+        add(1, OVERHEAD_BYTES + answer.bytes());
+        answer.index = held.size();
+        held.add(answer);
+      } else {
+        answer.write(responses);
+      }
+    }
+
+    private void add(int answers, long change) {
+      ownBytes += change;
+      count(answers, change);
+      if (ownBytes == 0) {
+        OfConnection last = holders.remove(holders.size() - 1);
+        if (last != this) {
+          holders.set(index, last);
+          last.index = index;
+        }
+      }
+    }
+
+    /** True when it holds as much as it may. */
+    public boolean isFull() {
+      return ownBytes > 0 && ownBytes >= mostForOne();
+    }
+
+    /** True when answers may leave; see {@link #write}. */
+    public boolean isAnyLeaving() {
+      return !leaving.isEmpty();
+    }
+
+    /** An answer was released, or its time is over. */
+    private void mayLeave(HeldAnswer answer) {
+      if (closed) {
+        return;
+      }
+      HeldAnswer last = held.remove(held.size() - 1);
+      if (last != answer) {
+        held.set(answer.index, last);
+        last.index = answer.index;
+      }
+      leaving.addLast(answer);
+      if (leaving.size() == 1) {
+        released.run();
+      }
+    }
+
+    private void sweep(long nowNanos) {
+      for (int i = held.size() - 1; i >= 0; i--) {
+        HeldAnswer answer = held.get(i);
+        if (nowNanos - answer.deadlineNanos() < 0) {
+          heldUntil(answer.deadlineNanos());
+        } else if (answer.expire()) {
+          mayLeave(answer);
+        }
+      }
+    }
+
+    /** Writes the first answer that may leave; there must be one. */
+    public void write(ResponseWriter responses) {
+      HeldAnswer answer = leaving.pollFirst();
+      add(-1, -(OVERHEAD_BYTES + answer.bytes()));
+      answer.write(responses);
+    }
+
+    /** The connection is gone, and with it what it holds, or would hold from now on. */
+    public void close() {
+      closed = true;
+      held.forEach(HeldAnswer::end);
+      leaving.forEach(HeldAnswer::end);
+      int answers = held.size() + leaving.size();
+      held.clear();
+      leaving.clear();
+      if (answers > 0) {
+        add(-answers, -ownBytes);
+      }
+    }
+  }
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc;
+
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread of a loop's own: drives while operations are outstanding that no caller waits for, or
+ * always where callers may not. All methods are for any thread.
+ */
+final class LoopHelper {
+  private static final Logger LOG = LoggerFactory.getLogger(LoopHelper.class);
+  private static final long TICK_NANOS = 1_000_000;
+  private static final int IDLE_TICKS = 500;
+
+  /** How often in a row it finds that callers drive before it looks more rarely. */
+  private static final int DRIVEN_TICKS = 64;
+
+  /** A look costs a wake-up, and many loops of busy callers would have many of them. */
+  private static final long DRIVEN_TICK_NANOS = 8_000_000;
+
+  private static final long IDLE_WAIT_NANOS = 1_000_000_000;
+
+  private final ClientLoop loop;
+  private final DriverSeat seat;
+  private final LoopRound round;
+  private final boolean spin;
+  private final Thread thread;
+  private volatile boolean idle;
+
+  /**
+   * Creates a helper that does not run yet.
+   *
+   * @param callersDrive whether it only helps callers
+   * @param spin whether it never sleeps while something is outstanding and callers may not drive
+   */
+  LoopHelper(
+      ClientLoop loop, DriverSeat seat, LoopRound round, boolean callersDrive, boolean spin) {
+    this.loop = loop;
+    this.seat = seat;
+    this.round = round;
+    this.spin = spin;
+    this.thread = new Thread(callersDrive ? this::help : this::driveAlways, "crail-" + loop.name());
+  }
+
+  void start() {
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** True while it sleeps because nothing is outstanding. */
+  boolean isIdle() {
+    return idle;
+  }
+
+  void wake() {
+    LockSupport.unpark(thread);
+  }
+
+  /** Waits for the end of a closed loop's; true when the caller was interrupted meanwhile. */
+  boolean awaitEnd() {
+    wake();
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    return interrupted;
+  }
+
+  /** The helper beside driving callers. */
+  private void help() {
+    Thread self = Thread.currentThread();
+    int idleTicks = 0;
+    int drivenTicks = 0;
+    long seen = -1;
+    while (!loop.isClosed()) {
+      boolean isIdle = loop.outstanding() == 0 && !round.hasTasks();
+      if (isIdle && ++idleTicks > IDLE_TICKS) {
+        idle = true;
+        if (loop.outstanding() == 0 && !round.hasTasks() && !loop.isClosed()) {
+          LockSupport.parkNanos(loop, IDLE_WAIT_NANOS);
+        }
+        idle = false;
+        drivenTicks = 0;
+        if (loop.outstanding() == 0 && !round.hasTasks() && !loop.isClosed()) {
+          idleTicks = IDLE_TICKS;
+          lookAround(self);
+        } else {
+          idleTicks = 0;
+        }
+        continue;
+      }
+      idleTicks = isIdle ? idleTicks : 0;
+      LockSupport.parkNanos(loop, drivenTicks < DRIVEN_TICKS ? TICK_NANOS : DRIVEN_TICK_NANOS);
+      if (round.rounds() != seen || seat.isTaken()) {
+        drivenTicks = Math.min(drivenTicks + 1, DRIVEN_TICKS);
+      } else {
+        drivenTicks = 0;
+        if (!isIdle) {
+          helperTurn(self);
+        }
+      }
+      seen = round.rounds();
+    }
+  }
+
+  /** Lets an idle loop notice lost connections, and what else changes without it. */
+  private void lookAround(Thread self) {
+    if (seat.tryTake(self)) {
+      try {
+        loop.step(-1);
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("loop {} failed", loop.name(), e);
+      } finally {
+        seat.release();
+      }
+    }
+  }
+
+  /** Drives until nothing is outstanding or a caller asks for the loop. */
+  private void helperTurn(Thread self) {
+    if (!seat.tryTake(self)) {
+      return;
+    }
+    seat.helperDrives(true);
+    try {
+      while (!loop.isClosed()
+          && (loop.outstanding() > 0 || round.hasTasks())
+          && !seat.isAwaited()) {
+        loop.step(ClientLoop.SWEEP_INTERVAL_NANOS);
+      }
+    } catch (RuntimeException | AssertionError e) {
+      LOG.error("loop {} failed", loop.name(), e);
+    } finally {
+      seat.helperDrives(false);
+      seat.release();
+    }
+  }
+
+  /** The helper where no caller may drive. */
+  private void driveAlways() {
+    seat.take(Thread.currentThread());
+    while (!loop.isClosed()) {
+      try {
+        boolean busy = loop.outstanding() > 0;
+        loop.step(busy && spin ? -1 : busy ? ClientLoop.SWEEP_INTERVAL_NANOS : IDLE_WAIT_NANOS);
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("loop {} failed", loop.name(), e);
+      }
+    }
+    loop.end();
+  }
+}
