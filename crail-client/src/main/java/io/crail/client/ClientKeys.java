@@ -45,8 +45,8 @@ public final class ClientKeys implements ConfigKeys {
               "crail.datatimeout",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "10000",
-              "Deadline of a read or write; one of more than 64 MiB has it once more for each 64"
-                  + " MiB.")
+              "Deadline of a read or write. An operation of more than 64 MiB has this time"
+                  + " once more for each 64 MiB.")
           .check(value -> value.toMillis() < 1 ? "must be at least 1 ms" : null);
 
   /** Patience with datanodes. */
@@ -55,9 +55,10 @@ public final class ClientKeys implements ConfigKeys {
               "crail.client.datanodesilence",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "2000",
-              "How long a datanode that is reached over a network may answer nothing, and a second"
-                  + " more for each MB of a piece, before a writer asks for space elsewhere; only"
-                  + " for space that has taken no byte yet, and as long as another datanode has any.")
+              "How long a datanode that is reached over a network may answer nothing, plus"
+                  + " one second for each MB of a piece, before a writer asks for space elsewhere."
+                  + " Applies only to space that has taken no byte yet, and as long as another"
+                  + " datanode has space.")
           .check(value -> value.toMillis() < 1 ? "must be at least 1 ms" : null);
 
   /** Number of client loops. */
@@ -66,8 +67,8 @@ public final class ClientKeys implements ConfigKeys {
               "crail.client.loops",
               ConfigType.INT,
               "0",
-              "Sets of connections of a store; a thread uses the one that its id selects, and"
-                  + " threads that share one take turns in driving it. 0: as many as there are"
+              "Sets of connections of a store. A thread uses the set that its id selects, and"
+                  + " threads that share a set take turns in driving it. 0: as many as there are"
                   + " processors, at most 4.")
           .between(0, 256);
 
@@ -77,7 +78,7 @@ public final class ClientKeys implements ConfigKeys {
               "crail.client.outstanding",
               ConfigType.INT,
               "4096",
-              "Most operations that are outstanding on one set of connections; above it, whoever"
+              "Most operations that are outstanding on one set of connections. A thread that"
                   + " issues one more waits until others have ended.")
           .between(1, 32_768);
 
@@ -87,11 +88,11 @@ public final class ClientKeys implements ConfigKeys {
           "crail.client.spaceahead",
           ConfigType.BOOLEAN,
           "true",
-          "Whether a store that puts values of about one length into a table, one after the other,"
-              + " asks with each for the space of the next; a put that does not stay with the"
-              + " namenode then takes one request to it where that space is on this host, and"
-              + " elsewhere its bytes leave beside the first of two. What is not used is free again"
-              + " a lease later.");
+          "Whether a store that puts values of about one length into a table, one after the"
+              + " other, asks with each put for the space of the next. If that space is on this"
+              + " host, the next put takes one request to the namenode; elsewhere, its bytes leave"
+              + " beside the first of two requests. Values that stay with the namenode do not need"
+              + " it. Space that is not used is free again a lease later.");
 
   /** This host's name. */
   public static final ConfigKey<String> HOST =
@@ -99,8 +100,9 @@ public final class ClientKeys implements ConfigKeys {
               "crail.client.host",
               ConfigType.STRING,
               "",
-              "Name or address by which datanodes of this host are known; gives the location class"
-                  + " of a store. Empty: what a datanode of this host takes if it is not told.")
+              "Name or address by which datanodes of this host are known. It gives the"
+                  + " location class of a store. Empty: the name that a datanode of this host takes"
+                  + " if it is not told one.")
           .check(TextLimits::checkHost);
 
   /** Host names in block locations. */

@@ -32,16 +32,17 @@ final class ReferencePages {
         # Configuration
 
         Every process of a cluster, clients included, reads `$CRAIL_CONF_DIR/crail-site.conf`
-        (by default `conf/crail-site.conf`). A line is a key, then spaces or `=`, then the value; `#`
-        starts a comment; `$NAME` and `${NAME}` are replaced from the environment. `bin/crail` takes
-        `--set key=value` on top, and a program sets keys through `CrailConfiguration`. An unknown key,
-        a key that is set twice and a bad value are refused, with file and line; a program that has not all
-        of Crail on its class path accepts the keys of the rest, unchecked. What belongs to the
-        cluster (block size, lease, smallest extent) comes from the namenode at the first connection,
-        so that a client cannot disagree about it.
+        (by default `conf/crail-site.conf`). A line is a key, then spaces or `=`, then the value. `#`
+        starts a comment. `$NAME` and `${NAME}` are replaced from the environment. `bin/crail` takes
+        `--set key=value` in addition, and a program sets keys through `CrailConfiguration`.
+
+        A process refuses an unknown key, a key that is set twice and a bad value, and names file and
+        line. A program that has not all of Crail on its class path accepts the keys of the other parts
+        without a check. Keys of the cluster (block size, lease, smallest extent) come from the namenode
+        at the first connection, so a client cannot disagree about them.
 
         The letter case of a key does not matter. Numbers of bytes may end in `k`, `m`, `g` or `t`
-        (powers of 1024); times in `ms`, `s` or `m`.
+        (powers of 1024), times in `ms`, `s` or `m`.
         """);
     for (ConfigKeys room : Configuration.declarations()) {
       page.append("\n## ").append(room.title()).append("\n\n");

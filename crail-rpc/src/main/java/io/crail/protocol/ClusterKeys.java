@@ -46,8 +46,8 @@ public final class ClusterKeys implements ConfigKeys {
               "crail.user",
               ConfigType.STRING,
               "",
-              "Whom the nodes belong to that a client creates; at a namenode, whom the root belongs"
-                  + " to. Empty: the user of the process, under Hadoop Hadoop's user.")
+              "User to whom the nodes belong that a client creates; at a namenode, the owner"
+                  + " of the root. Empty: the user of the process; under Hadoop, Hadoop's user.")
           .check(user -> user.isEmpty() ? null : TextLimits.checkUser(Utf8.of(user)));
 
   /** The deadline of a metadata operation. */

@@ -23,11 +23,12 @@ public final class WaitKeys implements ConfigKeys {
               "crail.spintime",
               ConfigType.MICROS_OR_ALWAYS,
               "50",
-              "Microseconds that a thread of a client, a namenode or a datanode asks for what comes"
-                  + " before it sleeps; about what sleeping and waking up cost. With always it never"
-                  + " sleeps and needs a core of its own, with 0 it sleeps at once. Over TCP a thread"
-                  + " asks only while there are many messages or much data, and more and more rarely"
-                  + " where that does not pay; a server with io_uring cannot ask for ever.")
+              "How many microseconds a thread of a client, a namenode or a datanode polls"
+                  + " before it sleeps; about the cost of sleeping and waking up. With always it"
+                  + " never sleeps and needs a core of its own; with 0 it sleeps at once. Over TCP a"
+                  + " thread polls only while there are many messages or much data, and more and"
+                  + " more rarely where that does not pay. A server with io_uring cannot poll for"
+                  + " ever.")
           .alsoNamed("crail.namenode.darpc.polling", Map.of("true", "always", "false", "0"));
 
   /** Who drives clients. */

@@ -16,8 +16,8 @@ public final class StorageKeys implements ConfigKeys {
               "crail.storage.types",
               ConfigType.LIST,
               "tcp",
-              "Storage tiers by short name, the preferred one first; a tier's position is the"
-                  + " storage class that its datanodes serve unless they are told another.")
+              "Storage tiers by short name, the preferred one first. The position of a tier"
+                  + " is the storage class of its datanodes, unless they are told another.")
           .check(list -> list.isEmpty() ? "must name a tier" : null)
           .check(list -> list.size() > Set.copyOf(list).size() ? "must name each tier once" : null);
 
@@ -27,9 +27,9 @@ public final class StorageKeys implements ConfigKeys {
           "crail.storage.localmap",
           ConfigType.BOOLEAN,
           "true",
-          "Whether a client maps the regions of a datanode on its own host instead of using the"
-              + " network. Those that it cannot map, be it that it lacks the mount or the right, it"
-              + " reaches over the network, and says so once.");
+          "Whether a client maps the regions of a datanode on its own host instead of using"
+              + " the network. If it cannot map them, because it lacks the mount or the right, it"
+              + " uses the network and says so once.");
 
   /** The name that a datanode registers. */
   public static final ConfigKey<String> HOST =

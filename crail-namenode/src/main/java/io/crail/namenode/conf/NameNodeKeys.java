@@ -35,8 +35,8 @@ public final class NameNodeKeys implements ConfigKeys {
               "crail.lease",
               ConfigType.duration(DurationUnit.SECONDS),
               "10",
-              "How long a client may use a location or a write lease without asking again; space"
-                  + " that somebody may still use is not given away before.")
+              "How long a client may use a location or a write lease without asking again."
+                  + " Space that a client may still use is not given to others before.")
           .check(
               value ->
                   value.toMillis() < 100 || value.toMillis() > 3_600_000
@@ -49,8 +49,9 @@ public final class NameNodeKeys implements ConfigKeys {
               "crail.namenode.freemargin",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "6000",
-              "How long space rests after the end of the lease on it, for requests that are still"
-                  + " on their way; longer than a datanode waits for the bytes of a write.")
+              "How long space rests after the end of the lease on it, because requests may"
+                  + " still be in flight. Keep it longer than a datanode waits for the bytes of a"
+                  + " write.")
           .check(
               value ->
                   value.toMillis() < 0 || value.toMillis() > 3_600_000
@@ -73,7 +74,7 @@ public final class NameNodeKeys implements ConfigKeys {
               "crail.storage.rootclass",
               ConfigType.INT,
               "0",
-              "Storage class of the root, and so of every node that says nothing else.")
+              "Storage class of the root, and so of every node that does not name one.")
           .between(0, MAX_STORAGE_CLASSES - 1);
 
   /** Where a node's space is taken from when its own class is full. */
@@ -82,9 +83,9 @@ public final class NameNodeKeys implements ConfigKeys {
               "crail.storage.spillorder",
               ConfigType.LIST,
               "",
-              "Storage classes, separated by commas, that are tried in this order when a node's own"
-                  + " class is full; empty for all others: those after it in ascending order,"
-                  + " then those before it.")
+              "Storage classes, separated by commas, that are tried in this order when a"
+                  + " node's own class is full. Empty: all others, first those after it in ascending"
+                  + " order, then those before it.")
           .check(NameNodeKeys::refuseSpillOrder);
 
   /** Which datanode of a class the next space is taken from. */
@@ -112,8 +113,8 @@ public final class NameNodeKeys implements ConfigKeys {
               "crail.namenode.maxnodes",
               ConfigType.INT,
               "0",
-              "Most nodes of a namenode; 0 for one for each 256 bytes of its heap. One more is"
-                  + " refused, so that the namenode goes on serving those that are there.")
+              "Most nodes of a namenode; 0 for one for each 256 bytes of its heap. The"
+                  + " namenode refuses one more and continues to serve those that it has.")
           .between(0, Integer.MAX_VALUE);
 
   /** How large a value may be that is held by the namenode. */
@@ -122,8 +123,8 @@ public final class NameNodeKeys implements ConfigKeys {
               "crail.namenode.smallvalue",
               ConfigType.BYTES,
               "4k",
-              "Most bytes of a key-value that the namenode holds itself, so that to put or get it"
-                  + " takes one request; 0 for none. Clients learn it from the namenode.")
+              "Most bytes of a key-value that the namenode holds itself, so that a put or a"
+                  + " get takes one request; 0 for none. Clients learn it from the namenode.")
           .between(0, SmallValue.MAX_LENGTH);
 
   /** How much memory small values may take. */
@@ -132,8 +133,9 @@ public final class NameNodeKeys implements ConfigKeys {
           "crail.namenode.smallvalues",
           ConfigType.BYTES,
           "0",
-          "Most memory that small values take at a namenode, 40 bytes more than it has for each; 0"
-              + " for an eighth of its heap. What does not fit lies at datanodes.");
+          "Most memory that small values take at a namenode; each counts 40 bytes more than"
+              + " its length. 0: an eighth of the namenode's heap. Values that do not fit are kept"
+              + " at datanodes.");
 
   private static String refuseSpillOrder(List<String> classes) {
     for (String text : classes) {

@@ -16,9 +16,9 @@ public final class DarpcKeys implements ConfigKeys {
               "crail.namenode.darpc.pollsize",
               ConfigType.INT,
               "32",
-              "Completions that a namenode's thread takes with one poll. The requests among them"
-                  + " are served together, connection by connection; fewer are answered earlier,"
-                  + " more cost less each.")
+              "Completions that a namenode's thread takes with one poll. It serves the"
+                  + " requests among them together, connection by connection. With fewer, answers"
+                  + " leave earlier; with more, each costs less.")
           .between(1, 4096);
 
   /** The deadline of a connection attempt. */
@@ -40,9 +40,9 @@ public final class DarpcKeys implements ConfigKeys {
               "crail.namenode.darpc.affinity",
               ConfigType.LIST,
               "",
-              "Numbers of processors. A namenode has one thread, with connections of its own,"
-                  + " pinned to each of them; empty means all that the process may use, none means"
-                  + " as many threads, on any of them.")
+              "Numbers of processors. A namenode pins one thread, with connections of its"
+                  + " own, to each of them. Empty: all processors that the process may use. none: as"
+                  + " many threads, on any processor.")
           .check(DarpcKeys::complainAboutProcessors);
 
   /** The depth of a receive queue. */
@@ -51,8 +51,8 @@ public final class DarpcKeys implements ConfigKeys {
               "crail.namenode.darpc.recvqueue",
               ConfigType.INT,
               "32",
-              "Messages that a side can receive on a connection before it has looked at any; at"
-                  + " both ends memory of crail.namenode.darpc.messagesize for each.")
+              "Messages that a side can receive on a connection before it has looked at any."
+                  + " At both ends, each takes memory of crail.namenode.darpc.messagesize.")
           .between(Credits.LEAST_RECEIVES, Greeting.MOST_RECEIVES);
 
   /** The depth of a send queue. */
@@ -111,8 +111,8 @@ public final class DarpcKeys implements ConfigKeys {
               "crail.namenode.darpc.outputlimit",
               ConfigType.BYTES,
               "1m",
-              "Bytes that may wait for a slow peer on one connection; above, its requests are not"
-                  + " served, or no more are sent.")
+              "Bytes that may wait for a slow peer on one connection. Above it, a server"
+                  + " serves no more of the peer's requests, and a client sends no more.")
           .between(64 << 10, 1 << 30);
 
   /** The deadline of a connection's first request. */
@@ -141,8 +141,8 @@ public final class DarpcKeys implements ConfigKeys {
               "crail.namenode.darpc.keepalive",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "30s",
-              "A server sends an RDMA write of zero bytes over a connection that was idle for this"
-                  + " time; that it fails, or is not acknowledged for the stall timeout, tells that"
+              "A server sends an RDMA write of zero bytes over a connection that was idle for"
+                  + " this time. If the write fails, or is not acknowledged for the stall timeout,"
                   + " the peer is gone.")
           .check(DarpcKeys::complainAboutTime);
 

@@ -35,9 +35,9 @@ public final class RdmaKeys implements ConfigKeys {
               "crail.rdma.acktimeout",
               ConfigType.INT,
               "16",
-              "How long a device waits for an acknowledgement, as an exponent n: 4.096 us * 2^n,"
-                  + " so 16 is 268 ms. A peer that has vanished is noticed after this time for each"
-                  + " retry; much below the network's worst delay connections break.")
+              "How long a device waits for an acknowledgement, as an exponent n: 4.096 us *"
+                  + " 2^n, so 16 is 268 ms. A vanished peer is noticed after this time for each"
+                  + " retry. Far below the network's worst delay, connections break.")
           .between(8, 31);
 
   /** Creates the list of keys; for {@link java.util.ServiceLoader}. */

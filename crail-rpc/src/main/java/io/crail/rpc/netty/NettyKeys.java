@@ -74,8 +74,8 @@ public final class NettyKeys implements ConfigKeys {
               "crail.tcp.outputlimit",
               ConfigType.BYTES,
               "4m",
-              "Bytes that may wait for a slow peer on one connection; above, its requests are not"
-                  + " read, or no more are sent.")
+              "Bytes that may wait for a slow peer on one connection. Above it, a server"
+                  + " reads no more of the peer's requests, and a client sends no more.")
           .between(64 << 10, 1 << 30);
 
   /** The most bytes that a server holds for all peers. */
@@ -84,11 +84,12 @@ public final class NettyKeys implements ConfigKeys {
               "crail.tcp.heldlimit",
               ConfigType.BYTES,
               "0",
-              "Bytes of memory that a namenode or a datanode may hold for all peers together, who do"
-                  + " not take their answers or do not end their requests; 0 means half of what its"
-                  + " JVM may use outside the heap. Each event loop has its part, but at least 2 MiB;"
-                  + " a quarter more at most is kept for the next use. The less is left, the less one"
-                  + " connection gets; from half of it on, who makes no progress for 2 s is closed.")
+              "Bytes of memory that a namenode or a datanode may hold for all peers that do"
+                  + " not take their answers or do not finish their requests. 0: half of what its"
+                  + " JVM may use outside the heap. Each event loop has its share, but at least 2"
+                  + " MiB. At most a quarter more is kept for the next use. The less is left, the"
+                  + " less one connection gets. From half of the limit on, a peer that makes no"
+                  + " progress for 2 s loses its connection.")
           .between(0, 1L << 40);
 
   /** The kernel's send buffer. */
