@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The space of the datanodes: regions, who gets which part of them, and how long a part rests that
- * somebody may still write to.
+ * The datanodes and their space: regions, who gets which part of them, and how long a part rests
+ * that somebody may still write to.
  */
 package io.crail.namenode.space;

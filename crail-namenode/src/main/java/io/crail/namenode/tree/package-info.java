@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The tree of nodes: what finds them, what a path leads to, and what their writers do. Above space
- * and leases.
+ * The tree of nodes: what finds them, how they come, move and go, and what their writers do. Above
+ * space and leases, and below what serves requests.
  */
 package io.crail.namenode.tree;

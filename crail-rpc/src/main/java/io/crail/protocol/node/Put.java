@@ -2,6 +2,7 @@
 package io.crail.protocol.node;
 
 import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
@@ -257,6 +258,40 @@ public final class Put {
     public static final int GIVEN_COUNT = LAYOUT.offset("givenCount");
 
     /** The codec. */
-    public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+    public static final Codec<Response> CODEC =
+        new Codec<>(Response.class, LAYOUT) {
+          @Override
+          public int length(Response message) {
+            return LAYOUT.fixedLength()
+                + message.extents.size() * Extent.LAYOUT.fixedLength()
+                + message.given.size() * Given.LAYOUT.fixedLength();
+          }
+
+          @Override
+          public void encode(Response message, ByteBuffer out, int offset) {
+            message.node.encode(out, offset + NODE);
+            out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
+            out.putShort(offset + GIVEN_COUNT, (short) message.given.size());
+            int at = offset + LAYOUT.fixedLength();
+            Extent.encodeAll(message.extents, out, at);
+            at += message.extents.size() * Extent.LAYOUT.fixedLength();
+            if (!message.given.isEmpty()) {
+              Given.CODEC.encode(message.given.get(0), out, at);
+            }
+          }
+
+          @Override
+          public Response read(ByteBuffer in, int offset) throws CrailException {
+            int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
+            boolean isGiven = in.getShort(offset + GIVEN_COUNT) != 0;
+            int at = offset + LAYOUT.fixedLength();
+            List<Extent> extents = Extent.readAll(in, at, extentsCount);
+            at += extentsCount * Extent.LAYOUT.fixedLength();
+            return new Response(
+                NodeInfo.read(in, offset + NODE),
+                extents,
+                isGiven ? List.of(Given.CODEC.read(in, at)) : List.of());
+          }
+        };
   }
 }
