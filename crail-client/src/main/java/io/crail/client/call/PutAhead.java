@@ -14,6 +14,7 @@ import io.crail.protocol.part.Extent;
 import io.crail.storage.StorageEndpoint;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The part that space ahead has in a put: what an earlier put of the same kind has brought, and the
@@ -28,11 +29,16 @@ final class PutAhead {
   private final SpaceAhead.Kind kind;
   private final SpaceAhead.Plan plan;
 
+  private PutRoute route = PutRoute.AFTER_CREATE;
+
   /** The space that the create names; null if it names none. */
   private SpaceAhead.Grant named;
 
   /** The write to that beside the create; null if there is none. */
   private ExtentWrite beside;
+
+  /** Its issue, and the answer to the create; null without such a write. */
+  private AtomicInteger awaited;
 
   /** Why that write could not be issued, which is a bug; else null. */
   private Throwable bug;
@@ -93,40 +99,54 @@ final class PutAhead {
   }
 
   /** Before the create: copies the bytes to the space, or finds out that they can go beside it. */
-  PutRoute prepare() {
+  void prepare() {
     SpaceAhead.Grant grant = plan.grant();
     try {
-      return grant == null ? PutRoute.AFTER_CREATE : use(grant);
+      if (grant != null) {
+        use(grant);
+      }
     } catch (RuntimeException | Error e) {
       tell(null);
       throw e;
     }
   }
 
-  private PutRoute use(SpaceAhead.Grant grant) {
+  private void use(SpaceAhead.Grant grant) {
     LocatedExtent target = new LocatedExtent(grant.extent(), grant.validUntilNanos());
     StorageEndpoint endpoint = target.endpoint(context.endpoints());
     if (endpoint == null) {
       // The next value may have it.
       store.spaceAhead().notYet(kind, grant);
       context.endpoints().prepare(grant.extent().datanode());
-      return PutRoute.AFTER_CREATE;
+      return;
     }
     ExtentWrite write = new ExtentWrite(context, path, target, endpoint);
     if (!endpoint.isLocal()) {
       named = grant;
       beside = write;
-      return PutRoute.BESIDE_CREATE;
+      awaited = new AtomicInteger(2);
+      route = PutRoute.BESIDE_CREATE;
+      return;
     }
     issue(write);
     if (write.isComplete() && !write.isFailed()) {
       named = grant;
       count(write);
-      return PutRoute.COPIED_AHEAD;
+      route = PutRoute.COPIED_AHEAD;
+    } else {
+      // It could not be mapped after all.
+      abandon(write, grant);
     }
-    // It could not be mapped after all.
-    abandon(write, grant);
-    return PutRoute.AFTER_CREATE;
+  }
+
+  /** What the create does for the bytes. */
+  PutRoute route() {
+    return route;
+  }
+
+  /** Called after the issue of the write beside the create, and after the answer to the create. */
+  boolean isLaterOfBoth() {
+    return awaited.decrementAndGet() == 0;
   }
 
   private void issue(ExtentWrite write) {
@@ -147,7 +167,7 @@ final class PutAhead {
   }
 
   /** What the create says of space ahead. */
-  Put.Ahead asked(PutRoute route) {
+  Put.Ahead asked() {
     int next = plan.asks() ? request.length() : 0;
     return named == null
         ? new Put.Ahead(0, 0, false, next)

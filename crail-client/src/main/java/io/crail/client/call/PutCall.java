@@ -27,7 +27,6 @@ import io.crail.rpc.Completion;
 import io.crail.rpc.RpcPeer;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Puts a whole value: create, write, close. The methods stand in the order of time; each stage
@@ -62,11 +61,6 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
   /** Null for a value that has nothing to do with space ahead. */
   private final PutAhead ahead;
 
-  private PutRoute route;
-
-  /** With a write beside the create: its issue, and the answer to the create; the later goes on. */
-  private AtomicInteger awaited;
-
   private volatile CoreKeyValue value;
 
   /**
@@ -100,23 +94,27 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
         request.carried() || !mayUseAhead
             ? null
             : PutAhead.of(store, context, namenode, path, root, request);
-    this.route = request.carried() ? PutRoute.CARRIED : PutRoute.AFTER_CREATE;
   }
 
   /** Sends the create, and what can leave before it or beside it. */
   public void begin() {
     if (ahead != null) {
-      route = ahead.prepare();
+      ahead.prepare();
     }
-    boolean isBeside = route == PutRoute.BESIDE_CREATE;
-    awaited = isBeside ? new AtomicInteger(2) : null;
     create.submit();
-    if (isBeside) {
+    if (route() == PutRoute.BESIDE_CREATE) {
       ahead.issueBeside(create.isFailed());
-      if (awaited.decrementAndGet() == 0) {
+      if (ahead.isLaterOfBoth()) {
         context.loop().submit(new Answered());
       }
     }
+  }
+
+  private PutRoute route() {
+    if (ahead != null) {
+      return ahead.route();
+    }
+    return request.carried() ? PutRoute.CARRIED : PutRoute.AFTER_CREATE;
   }
 
   private final class Creation extends CreateCall {
@@ -148,7 +146,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
 
     @Override
     protected void encode(ByteBuffer out, int offset) {
-      request.encode(out, offset, ahead == null ? Put.Ahead.NONE : ahead.asked(route));
+      request.encode(out, offset, ahead == null ? Put.Ahead.NONE : ahead.asked());
     }
 
     @Override
@@ -172,7 +170,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
       if (ahead != null) {
         ahead.answered(this, isFailed() ? List.of() : response.given());
       }
-      if (awaited == null || awaited.decrementAndGet() == 0) {
+      if (route() != PutRoute.BESIDE_CREATE || ahead.isLaterOfBoth()) {
         createEnded();
       }
     }
@@ -205,7 +203,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
       refused();
     } else if (request.token() == 0 || create.node().size() > 0) {
       kept(create.node());
-    } else if (route == PutRoute.BESIDE_CREATE) {
+    } else if (route() == PutRoute.BESIDE_CREATE) {
       meetBeside();
     } else {
       open();
@@ -255,7 +253,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
   /** All bytes are where they belong, and the node is closed from the beginning. */
   private void kept(NodeInfo node) {
     value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
-    if (route == PutRoute.COPIED_AHEAD) {
+    if (route() == PutRoute.COPIED_AHEAD) {
       store.streams().valueWritten(request.length());
     }
     ended(null);

@@ -33,7 +33,6 @@ import io.crail.rpc.RpcCall;
 public final class HandleLease {
   private final CreatorLeases leases;
   private final String path;
-  private final long id;
   private final CreateCall create;
 
   /** The lease that is kept or used; 0 for none. */
@@ -45,24 +44,15 @@ public final class HandleLease {
   /** The lease before, until it is known to be gone. */
   private LeaseReturn back;
 
-  /** That of a handle of a node that is there; it keeps none. */
-  public HandleLease(CreatorLeases leases, String path, long id) {
-    this(leases, path, id, null, 0);
-  }
-
   /**
-   * That of a handle whose node is being created.
+   * The lease of a new handle.
    *
+   * @param create the call that creates the node; null for a handle that came from elsewhere
    * @param token what the create asks for; 0 for nothing
    */
   public HandleLease(CreatorLeases leases, String path, CreateCall create, long token) {
-    this(leases, path, 0, create, token);
-  }
-
-  private HandleLease(CreatorLeases leases, String path, long id, CreateCall create, long token) {
     this.leases = leases;
     this.path = path;
-    this.id = id;
     this.create = create;
     this.token = token;
   }
@@ -73,10 +63,13 @@ public final class HandleLease {
     return path.hashCode();
   }
 
-  /** The node; 0 as long as its create has no answer, and when that has failed. */
-  private long knownId() {
+  /**
+   * The node; 0 as long as its create has no answer, and when that has failed, or when there is no
+   * create and nothing is given back.
+   */
+  private synchronized long knownId() {
     if (create == null) {
-      return id;
+      return back == null ? 0 : back.id();
     }
     return create.isComplete() && !create.isFailed() ? create.node().id() : 0;
   }
@@ -143,18 +136,10 @@ public final class HandleLease {
   }
 
   /** Nobody knows whether the stream that is being opened has a lease: gives it back. */
-  public void inDoubt(LoopContext context, RpcCall acquire, long wanted) {
+  public void inDoubt(LoopContext context, RpcCall acquire, long id, long wanted) {
     LeaseReturn doubtful =
         new LeaseReturn(
-            context,
-            path,
-            acquire,
-            knownId(),
-            wanted,
-            0,
-            SetSize.END,
-            SmallValue.NONE,
-            this::returned);
+            context, path, acquire, id, wanted, 0, SetSize.END, SmallValue.NONE, this::returned);
     synchronized (this) {
       giveBack(doubtful);
     }

@@ -69,6 +69,11 @@ public final class LeaseReturn {
     this.whenGone = whenGone;
   }
 
+  /** The node; 0 when a create is to tell it. */
+  long id() {
+    return id;
+  }
+
   /** True when an error leaves open whether its call has taken place. */
   public static boolean isDoubtful(CrailException failure) {
     ErrorCode code = failure.code();

@@ -370,7 +370,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
       notAcquired(context, call, wanted, e);
       throw e;
     } catch (InterruptedException e) {
-      lease.inDoubt(context, call, wanted);
+      lease.inDoubt(context, call, id(), wanted);
       throw e;
     }
   }
@@ -378,7 +378,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
   private void notAcquired(
       LoopContext context, AcquireCall call, long wanted, CrailException failure) {
     if (LeaseReturn.isDoubtful(failure)) {
-      lease.inDoubt(context, call, wanted);
+      lease.inDoubt(context, call, id(), wanted);
     } else {
       lease.refused();
     }
@@ -392,7 +392,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
 
   private synchronized HandleLease makeLease() {
     if (lease == null) {
-      lease = new HandleLease(store().leases().unused(), getPath(), id());
+      lease = new HandleLease(store().leases().unused(), getPath(), null, 0);
     }
     return lease;
   }
