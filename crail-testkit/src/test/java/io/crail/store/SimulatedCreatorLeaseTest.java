@@ -30,12 +30,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Write leases that no stream uses and how they come back, with each answer held until the race is
  * lost. The lease is longer than any test, so that none comes back by time.
  */
+@Tag("once")
 class SimulatedCreatorLeaseTest {
   private static final int PORT = 9060;
 

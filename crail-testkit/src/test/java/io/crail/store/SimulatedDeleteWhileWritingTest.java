@@ -15,9 +15,11 @@ import io.crail.common.error.CrailTimeoutException;
 import io.crail.common.error.UnavailableException;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Deletes that fail, of files that are being written. */
+@Tag("once")
 class SimulatedDeleteWhileWritingTest {
   @Test
   void aDeleteThatFailsEndsNoStream() throws Exception {

@@ -30,6 +30,7 @@ import java.util.concurrent.Future;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Writers whose datanode does not answer, or refuses, go on elsewhere; in virtual time. */
+@Tag("once")
 @Timeout(300)
 class SimulatedFailoverTest {
   private static final Duration LEASE = Duration.ofSeconds(10);

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Values that are put, appended to, renamed and deleted at random while connections break, against
  * a model that knows for each key what may be there.
  */
+@Tag("once")
 @Timeout(120)
 class SimulatedKeyValueTest {
   private static final int STEPS = 1_500;

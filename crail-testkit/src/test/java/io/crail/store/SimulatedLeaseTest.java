@@ -23,10 +23,12 @@ import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Writers that hang, in virtual time: a store whose loops nobody drives renews nothing. */
+@Tag("once")
 @Timeout(300) // Virtual time stands still while a store waits for a stream left open.
 class SimulatedLeaseTest {
   private static final Duration LEASE = Duration.ofSeconds(10);

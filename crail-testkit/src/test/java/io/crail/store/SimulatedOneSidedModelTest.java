@@ -30,6 +30,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -38,6 +39,7 @@ import org.junit.jupiter.api.Timeout;
  * nobody, while messages are late or lost, writers hang and the namenode is restarted: whoever
  * reads a file finds what its writer wrote.
  */
+@Tag("once")
 @Timeout(300)
 class SimulatedOneSidedModelTest {
   private static final int STEPS = 6_000;

@@ -27,6 +27,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Timeout;
  * Files that are taken from their writers on a tier that can refuse nobody, in virtual time: the
  * end of the writer's lease is all that protects who gets the space next.
  */
+@Tag("once")
 @Timeout(300)
 class SimulatedOneSidedTest {
   private static final Duration LEASE = Duration.ofSeconds(10);

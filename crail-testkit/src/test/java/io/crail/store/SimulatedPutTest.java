@@ -33,12 +33,14 @@ import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a put leaves when its answer is late, others come at once, or there is no room. */
+@Tag("once")
 @Timeout(60)
 class SimulatedPutTest {
   private static final Duration LEASE = Duration.ofSeconds(10);

@@ -34,10 +34,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Reads that are slow or race with a write lease, in virtual time. */
+@Tag("once")
 @Timeout(300)
 class SimulatedReadTest {
   private static final Duration LEASE = Duration.ofSeconds(10);

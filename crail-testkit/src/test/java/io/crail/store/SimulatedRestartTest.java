@@ -23,12 +23,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A namenode that starts anew while clients go on with what the last one gave them. */
+@Tag("once")
 @Timeout(300)
 class SimulatedRestartTest {
   private static final Duration LEASE = Duration.ofSeconds(10);

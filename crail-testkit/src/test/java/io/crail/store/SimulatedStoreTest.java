@@ -31,9 +31,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A store on a network that breaks, in virtual time and without a thread of its own. */
+@Tag("once")
 class SimulatedStoreTest {
   private static final int PORT = 9060;
 

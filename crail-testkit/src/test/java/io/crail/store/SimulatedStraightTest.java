@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
  * Large direct buffers, which travel past the slices of a buffered stream, when they take too long,
  * fail or are interrupted, in virtual time.
  */
+@Tag("once")
 @Timeout(300)
 class SimulatedStraightTest {
   private static final Duration LEASE = Duration.ofSeconds(10);

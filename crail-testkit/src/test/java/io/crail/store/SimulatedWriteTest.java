@@ -26,10 +26,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Writes that are slow, get lost or arrive late, beside their write lease, in virtual time. */
+@Tag("once")
 @Timeout(300)
 class SimulatedWriteTest {
   private static final Duration LEASE = Duration.ofSeconds(10);

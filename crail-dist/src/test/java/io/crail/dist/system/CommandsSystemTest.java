@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.dist.Ran;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -77,9 +78,7 @@ class CommandsSystemTest {
   /** Writes what is read, once. */
   private static void ensureFile() throws Exception {
     if (!fileWritten) {
-      assertSuccess(
-          cluster.run(
-              "iobench", "-t", "write", "-s", "65536", "-k", "32", "-f", "/commands-read.dat"));
+      assertMeasures("iobench -t write -s 65536 -k 32 -f /commands-read.dat");
       fileWritten = true;
     }
   }
@@ -114,11 +113,32 @@ class CommandsSystemTest {
     assertMeasures("hdfsbench " + arguments.replace("DIRECTORY", cluster.directory().toString()));
   }
 
-  private static void assertMeasures(String line) throws Exception {
+  private static void assertMeasures(String line) {
+    Ran bench = ran(line.split(" "));
+    assertEquals(0, bench.code(), () -> bench.stdout() + bench.stderr());
+    assertMeasured(bench.stdout());
+  }
+
+  private static void assertMeasured(String stdout) {
+    assertTrue(stdout.contains("execution time"), stdout);
+    assertTrue(stdout.contains("latency"), stdout);
+  }
+
+  /** Runs a command within this process, where a process of its own shows nothing more. */
+  private static Ran ran(String... arguments) {
+    return Ran.run(cluster.directory(), arguments);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "iobench -t write -s 65536 -k 64 -f /commands-alone.dat",
+        "hdfsbench -t writeSequentialHeap -s 65536 -k 64 -f /commands-alone-hadoop.dat"
+      })
+  void aBenchmarkLogsNothing(String line) throws Exception {
     CrailProcess bench = cluster.run(line.split(" "));
     assertSuccess(bench);
-    assertTrue(bench.stdout().contains("execution time"), bench.stdout());
-    assertTrue(bench.stdout().contains("latency"), bench.stdout());
+    assertMeasured(bench.stdout());
     assertNoWarning(bench);
   }
 
@@ -146,8 +166,8 @@ class CommandsSystemTest {
     CrailProcess namenode = CrailProcess.crail(empty, "namenode", "--embedded", "-p", "0");
     assertEquals(2, namenode.awaitExit(PATIENCE));
     assertTrue(namenode.stderr().contains("--embedded"), namenode.stderr());
-    assertFalse(cluster.run("datanode", "--help").stdout().contains("--embedded"));
-    assertTrue(cluster.run("df", "--help").stdout().contains("--embedded"));
+    assertFalse(ran("datanode", "--help").stdout().contains("--embedded"));
+    assertTrue(ran("df", "--help").stdout().contains("--embedded"));
   }
 
   @Test
@@ -167,9 +187,8 @@ class CommandsSystemTest {
             + " connection refused\n",
         ping.stderr());
     for (String io : List.of("epoll", "nio")) {
-      CrailProcess named =
-          cluster.run(
-              "ping", "-Dcrail.tcp.io=" + io, "-Dcrail.namenode.address=crail://localhost:1");
+      Ran named =
+          ran("ping", "-Dcrail.tcp.io=" + io, "-Dcrail.namenode.address=crail://localhost:1");
       assertOneLine(named.stderr());
       assertTrue(
           named.stderr().matches(".* localhost:1: connection refused \\([0-9.:]+\\)\n"),
@@ -189,24 +208,22 @@ class CommandsSystemTest {
 
   @Test
   void datanodesAndSpaceAreShown() throws Exception {
-    CrailProcess datanodes = cluster.run("datanodes");
-    assertSuccess(datanodes);
+    Ran datanodes = ran("datanodes");
+    assertEquals(0, datanodes.code(), datanodes.stderr());
     for (int i = 0; i < 2; i++) {
       String address = "127.0.0.1:" + cluster.datanodeAddress(i).getPort();
       assertTrue(datanodes.stdout().contains(address), datanodes.stdout());
     }
-    assertTrue(cluster.run("df").stdout().contains("2 of 2 datanodes online"));
-    assertTrue(cluster.run("dump").stdout().contains("# namenode 1 at "));
+    assertTrue(ran("df").stdout().contains("2 of 2 datanodes online"));
+    assertTrue(ran("dump").stdout().contains("# namenode 1 at "));
   }
 
   @Test
   void getconfPrintsWhatIsSetAndWhatIsDefault() throws Exception {
-    assertTrue(
-        cluster.run("getconf", "crail.namenode.address").stdout().startsWith("crail://127.0.0.1:"));
-    assertEquals(
-        "7s\n", cluster.run("getconf", "crail.rpctimeout", "-Dcrail.rpctimeout=7s").stdout());
-    assertTrue(cluster.run("getconf", "--all").stdout().contains("crail.blocksize "));
-    assertEquals(2, cluster.run("getconf", "crail.nothing").awaitExit(PATIENCE));
+    assertTrue(ran("getconf", "crail.namenode.address").stdout().startsWith("crail://127.0.0.1:"));
+    assertEquals("7s\n", ran("getconf", "crail.rpctimeout", "-Dcrail.rpctimeout=7s").stdout());
+    assertTrue(ran("getconf", "--all").stdout().contains("crail.blocksize "));
+    assertEquals(2, ran("getconf", "crail.nothing").code());
   }
 
   @Test
@@ -327,8 +344,8 @@ class CommandsSystemTest {
         "hdfsbench -t write | writeSequentialHeap"
       })
   void badCommandLineIsNamedInOneLine(String arguments, String named) throws Exception {
-    CrailProcess refused = cluster.run(arguments.split(" "));
-    assertEquals(2, refused.awaitExit(PATIENCE), refused.stdout() + refused.stderr());
+    Ran refused = ran(arguments.split(" "));
+    assertEquals(2, refused.code(), refused.stdout() + refused.stderr());
     String complaint = refused.stderr().lines().findFirst().orElse("");
     assertTrue(complaint.contains(named), refused.stderr());
     assertFalse(refused.stderr().contains("\tat "), "no stack trace");

@@ -13,11 +13,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The scripts of an assembled layout; {@code bin/test} says where it is. */
+@Tag("once")
 @EnabledIfSystemProperty(named = "crail.home", matches = ".+")
 class ScriptsSystemTest {
   private static final Path HOME = Path.of(System.getProperty("crail.home", ""));
