@@ -3,7 +3,6 @@ package io.crail.storage;
 
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
-import io.crail.storage.daemon.Datanode;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -12,7 +11,7 @@ import java.util.UUID;
 
 /**
  * The server part of a tier: the regions that a datanode lends, and whatever serves them. Started
- * and closed by the {@link Datanode} daemon, in one thread.
+ * and closed by the datanode's daemon, in one thread.
  */
 public interface StorageServer extends Fencer, AutoCloseable {
   /**

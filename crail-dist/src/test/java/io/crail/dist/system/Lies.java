@@ -30,7 +30,6 @@ import io.crail.protocol.node.RenewLeases;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
-import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -184,8 +183,8 @@ final class Lies {
       // Small ones are good more often, for ports and classes too.
       return random.nextInt(4) == 0 ? random.nextInt() : random.nextInt(8);
     }
-    NodeType[] nodeTypes = NodeType.values();
-    return nodeTypes[random.nextInt(nodeTypes.length)];
+    Object[] constants = type.getEnumConstants();
+    return constants[random.nextInt(constants.length)];
   }
 
   private Utf8 path() {

@@ -4,7 +4,6 @@ package io.crail.protocol.part;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
-import io.crail.protocol.node.Names;
 import java.nio.ByteBuffer;
 
 /**
@@ -19,7 +18,7 @@ import java.nio.ByteBuffer;
  * @param type the type
  * @param flags {@link #ENUMERABLE}, {@link #STRICT}, {@link #BEING_PUT} and {@link #ABANDONED}
  * @param permissions twelve permission bits, as in POSIX
- * @param owner number of the owner's name at the namenode, which {@link Names} tells
+ * @param owner number of the owner's name at the namenode, which the operation {@code names} tells
  * @param group number of the group's name at the namenode
  */
 public record NodeInfo(

@@ -9,8 +9,9 @@ import io.crail.protocol.codec.Layout;
  * What the tier of a datanode can do, and what its clients have to know: told once, when the
  * datanode registers, and handed on with its description. Immutable.
  *
- * @param granularity bytes of which offset and length of an access are multiples, a power of two up
- *     to {@link Extent#MIN_LENGTH}: 1 for memory, a sector for a block device
+ * @param granularity bytes of which offset and length of an access to the tier are multiples, a
+ *     power of two up to {@link Extent#MIN_LENGTH}: 1 for memory, a sector for a block device. The
+ *     tier's own endpoint keeps to it; users read and write any bytes
  * @param fence what keeps earlier holders from space
  * @param takesAnyMemory whether clients' memory costs no more when it is used for the first time;
  *     false where it has to be registered with a device

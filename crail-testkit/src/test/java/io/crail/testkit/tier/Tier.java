@@ -23,36 +23,42 @@ public enum Tier {
   /** All over the loopback interface. */
   TCP(
       Place.HOST,
+      true,
       () -> new TcpBench(NettyKeys.Io.AUTO, TcpStorageKeys.Memory.FILE),
       Cluster.ofTier(64 << 20, Map.of(), "tcp")),
   /** As TCP, with the datanodes' memory mapped, for contracts that tell the two apart. */
-  MAPPED(Place.HOST, MappedBench::new, Cluster.ofMore(64 << 20, Map.of(), "tcp")),
+  MAPPED(Place.HOST, true, MappedBench::new, Cluster.ofMore(64 << 20, Map.of(), "tcp")),
   /** TCP over the JDK's selectors. */
   TCP_NIO(
-      Place.HOST, () -> new TcpBench(NettyKeys.Io.NIO, TcpStorageKeys.Memory.FILE), Cluster.NONE),
+      Place.HOST,
+      true,
+      () -> new TcpBench(NettyKeys.Io.NIO, TcpStorageKeys.Memory.FILE),
+      Cluster.NONE),
   /** TCP over io_uring, where the kernel has it. */
   TCP_IO_URING(
       Place.HOST,
+      true,
       () -> new TcpBench(NettyKeys.Io.IO_URING, TcpStorageKeys.Memory.FILE),
       Cluster.NONE),
   /** TCP with regions in the datanode's own memory. */
   TCP_ANONYMOUS(
       Place.HOST,
+      true,
       () -> new TcpBench(NettyKeys.Io.AUTO, TcpStorageKeys.Memory.ANONYMOUS),
       Cluster.NONE),
   /** The simulated tier in virtual time. */
-  SIMULATED(Place.HOST, SimulatedBench::new, Cluster.NONE),
+  SIMULATED(Place.HOST, true, SimulatedBench::new, Cluster.NONE),
   /** The simulated tier on a real client loop. */
-  SIMULATED_ON_NETTY(Place.HOST, SimulatedOnNettyBench::new, Cluster.NONE),
+  SIMULATED_ON_NETTY(Place.HOST, true, SimulatedOnNettyBench::new, Cluster.NONE),
   /**
    * All over RDMA, to the second device of the test machine; with more space, for what was freed
    * rests.
    */
-  RDMA(Place.MACHINE, RdmaBench::new, Cluster.ofTier(160 << 20, rdma("rdma"), "rdma")),
+  RDMA(Place.MACHINE, false, RdmaBench::new, Cluster.ofTier(160 << 20, rdma("rdma"), "rdma")),
   /** RDMA that relies on acknowledgements, and registers all memory. */
-  RDMA_ACKNOWLEDGED(Place.MACHINE, RdmaBench::acknowledged, Cluster.NONE),
+  RDMA_ACKNOWLEDGED(Place.MACHINE, false, RdmaBench::acknowledged, Cluster.NONE),
   /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
-  MIXED(Place.MACHINE, null, Cluster.ofMore(160 << 20, rdma("rdma,tcp"), "rdma", "tcp"));
+  MIXED(Place.MACHINE, false, null, Cluster.ofMore(160 << 20, rdma("rdma,tcp"), "rdma", "tcp"));
 
   /** Where a tier can be tested. */
   private enum Place {
@@ -89,11 +95,13 @@ public enum Tier {
       Place.valueOf(System.getProperty("crail.test.place", "host").toUpperCase(Locale.ROOT));
 
   private final Place place;
+  private final boolean checksGeneration;
   private final Supplier<TierBench> bench;
   private final Cluster cluster;
 
-  Tier(Place place, Supplier<TierBench> bench, Cluster cluster) {
+  Tier(Place place, boolean checksGeneration, Supplier<TierBench> bench, Cluster cluster) {
     this.place = place;
+    this.checksGeneration = checksGeneration;
     this.bench = bench;
     this.cluster = cluster;
   }
@@ -163,13 +171,13 @@ public enum Tier {
 
   /** Whether datanodes refuse who comes late, so that space can be given out again at once. */
   public boolean checksGeneration() {
-    return place == Place.HOST;
+    return checksGeneration;
   }
 
   /** Most bytes that a call to a namenode allocates, at both ends. */
   public int bytesOfCall() {
     // Over TCP: Netty's entry for what is written, on each side.
-    return place == Place.HOST ? 160 : 0;
+    return settings().containsKey("crail.namenode.rpctype") ? 0 : 160;
   }
 
   @Override

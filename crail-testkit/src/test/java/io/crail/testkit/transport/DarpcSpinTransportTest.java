@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Nobody who polls ever sleeps. */
 @Tag("rdma")
+@Tag("repeat")
 class DarpcSpinTransportTest extends DarpcTransportContract {
   DarpcSpinTransportTest() {
     super("always", WaitKeys.Driver.WAITER);
