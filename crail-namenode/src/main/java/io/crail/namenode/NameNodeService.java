@@ -59,6 +59,7 @@ final class NameNodeService {
                 (request, batch, index, responses) ->
                     NewNodeAnswers.created(
                         make(namenode, request, batch.session()),
+                        request.token() != 0,
                         batch.correlationId(index),
                         responses),
                 new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))
@@ -72,6 +73,7 @@ final class NameNodeService {
                 (request, batch, index, responses) ->
                     NewNodeAnswers.put(
                         make(namenode, request, batch.session()),
+                        request.token() != 0,
                         request.given(),
                         batch.correlationId(index),
                         responses),

@@ -13,12 +13,16 @@ import java.nio.ByteBuffer;
 final class NewNodeAnswers {
   private NewNodeAnswers() {}
 
-  /** Answers a create: the node, and the first extent that its writer has got. */
-  static void created(Node node, long correlationId, ResponseWriter responses) {
+  /**
+   * Answers a create: the node, and the first extent that its writer has got.
+   *
+   * @param leased whether the creator is the writer; else the extent is another client's
+   */
+  static void created(Node node, boolean leased, long correlationId, ResponseWriter responses) {
     // Before the size: who sees no bytes of a value that has come sees that it is being put.
     int flags = node.flags();
     NodeSpace space = node.space();
-    boolean hasExtent = isToBeWritten(space);
+    boolean hasExtent = leased && isToBeWritten(space);
     int at = Create.Response.LAYOUT.fixedLength();
     int length = at + (hasExtent ? Extent.WIRE_LENGTH : 0);
     int body = responses.begin(length);
@@ -34,12 +38,14 @@ final class NewNodeAnswers {
   /**
    * Answers a put: the node, and the first extent that its writer has got.
    *
+   * @param leased whether the request asked for the lease; else the extent is another client's
    * @param given space for the next one; null for none
    */
-  static void put(Node node, Put.Given given, long correlationId, ResponseWriter responses) {
+  static void put(
+      Node node, boolean leased, Put.Given given, long correlationId, ResponseWriter responses) {
     int flags = node.flags();
     NodeSpace space = node.space();
-    boolean hasExtent = isToBeWritten(space);
+    boolean hasExtent = leased && isToBeWritten(space);
     int at = Put.Response.LAYOUT.fixedLength();
     int givenAt = at + (hasExtent ? Extent.WIRE_LENGTH : 0);
     int length = givenAt + (given == null ? 0 : Put.Given.LAYOUT.fixedLength());

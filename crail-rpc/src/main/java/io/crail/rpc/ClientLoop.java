@@ -434,6 +434,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     ended = true;
     seat.end();
     round.rejectTasks();
+    // Only now: whoever waits finds his call ended.
+    seat.wakeAll();
   }
 
   /** Calls that nobody waits for are the helper's, who may sleep. For any thread. */

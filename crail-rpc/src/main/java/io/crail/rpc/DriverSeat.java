@@ -89,9 +89,13 @@ final class DriverSeat {
     }
   }
 
-  /** Nobody drives any more, and nobody waits for that. By the driver. */
+  /** Nobody drives any more. By the driver. */
   void end() {
     driver = NOBODY;
+  }
+
+  /** Wakes all who wait for the seat, after its end. */
+  void wakeAll() {
     for (Thread waiter : waiters) {
       LockSupport.unpark(waiter);
     }

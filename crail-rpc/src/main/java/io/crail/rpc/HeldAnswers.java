@@ -109,14 +109,20 @@ public final class HeldAnswers {
   /** Hands released answers to their connections; the rest after what else the thread has to do. */
   private void takeReleased() {
     isTaskQueued.set(false);
-    for (int i = 0; i < TASK_ANSWERS; i++) {
-      HeldAnswer answer = released.poll();
-      if (answer == null) {
-        return;
+    try {
+      for (int i = 0; i < TASK_ANSWERS; i++) {
+        HeldAnswer answer = released.poll();
+        if (answer == null) {
+          return;
+        }
+        answer.holder().mayLeave(answer);
       }
-      answer.holder().mayLeave(answer);
+    } finally {
+      // Also after a bug of one connection: the answers of the others leave.
+      if (!released.isEmpty()) {
+        queueTask();
+      }
     }
-    queueTask();
   }
 
   /** Ends those whose time is over. To be called now and then: their deadlines are no finer. */

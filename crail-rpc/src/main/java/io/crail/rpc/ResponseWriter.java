@@ -88,6 +88,9 @@ public abstract class ResponseWriter {
    * may be answered before it. Afterwards {@link #isFull} tells whether one more may be held.
    */
   public final void hold(long correlationId, HeldAnswer answer) {
+    if (held == null) {
+      throw new UnsupportedOperationException("this connection holds no answers");
+    }
     held.hold(correlationId, answer, this);
     full |= held.isFull();
   }

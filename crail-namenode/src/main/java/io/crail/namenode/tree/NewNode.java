@@ -151,7 +151,7 @@ public final class NewNode {
   }
 
   /** The write lease that the creator gets, where it needs one; 0 for none. */
-  long token() {
+  public long token() {
     return token;
   }
 

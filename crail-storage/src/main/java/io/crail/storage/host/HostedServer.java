@@ -119,9 +119,12 @@ public abstract class HostedServer implements StorageServer {
       return;
     }
     closed = true;
-    stop();
-    if (hosted != null) {
-      hosted.close();
+    try {
+      stop();
+    } finally {
+      if (hosted != null) {
+        hosted.close();
+      }
     }
   }
 }
