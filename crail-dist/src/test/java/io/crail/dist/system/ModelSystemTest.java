@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Short runs of {@code ci/torture}. */
 @Tag("once")
 class ModelSystemTest {
-  private static final int SECONDS = Integer.getInteger("crail.test.seconds", 20);
+  private static final int SECONDS = Integer.getInteger("crail.test.seconds", 12);
   private static final int DATANODES = 2;
   private static final int CLIENTS = 3;
   private static final int THREADS = 3;

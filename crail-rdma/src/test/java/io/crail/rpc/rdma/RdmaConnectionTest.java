@@ -228,6 +228,7 @@ class RdmaConnectionTest {
     private RdmaLoop rdma;
     private int done;
     private String peerData;
+    private boolean connected;
     private String failure;
     private String end;
     private String refusal;
@@ -276,6 +277,7 @@ class RdmaConnectionTest {
 
     @Override
     public void connected(QueuePair newPair, ByteBuffer data) {
+      connected = true;
       peerData = text(data);
       if (rounds == 0) {
         finish();
@@ -320,7 +322,10 @@ class RdmaConnectionTest {
     public void closed(String cause) {
       messages.registered.close();
       end = cause;
-      finish();
+      // An attempt that fails is told so after this.
+      if (connected) {
+        finish();
+      }
     }
   }
 
