@@ -9,8 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What all namenodes answer to one request. They are asked at the same time, so those that are down
- * cost the deadline of one call, and not of one after the other. Used by one thread.
+ * The answers of all namenodes to one request. All namenodes are asked at the same time. So the
+ * namenodes that are down cost the deadline of one call together, not one deadline each. Used by
+ * one thread.
  *
  * @param <R> an answer
  */
@@ -64,7 +65,7 @@ public final class Answers<R> {
     return answers.get(index);
   }
 
-  /** The answers that there are, at least one. */
+  /** The answers that arrived; at least one. */
   public List<R> present() {
     return answers.stream().filter(answer -> answer != null).toList();
   }
@@ -74,7 +75,7 @@ public final class Answers<R> {
     return missing;
   }
 
-  /** All answers; an {@link IncompleteException} when one of them is missing. */
+  /** Returns all answers. Throws an {@link IncompleteException} when one is missing. */
   public List<R> complete(String what) throws IncompleteException {
     if (!missing.isEmpty()) {
       throw new IncompleteException(what, missing);

@@ -40,7 +40,7 @@ public final class ClusterKeys implements ConfigKeys {
           .check(
               name -> name.isEmpty() || name.length() > 80 ? "must have 1 to 80 characters" : null);
 
-  /** Whom new nodes belong to. */
+  /** The owner of new nodes. */
   public static final ConfigKey<String> USER =
       ConfigKey.of(
               "crail.user",
@@ -59,7 +59,7 @@ public final class ClusterKeys implements ConfigKeys {
               "Deadline of a metadata operation, reconnecting included.")
           .check(value -> value.toMillis() < 1 ? "must be at least 1 ms" : null);
 
-  /** How often a datanode tells the namenodes that it lives. */
+  /** How often a datanode tells the namenodes that it is alive. */
   public static final ConfigKey<Duration> KEEP_ALIVE =
       ConfigKey.of(
               "crail.storage.keepalive",
@@ -73,7 +73,7 @@ public final class ClusterKeys implements ConfigKeys {
                       ? "must be between 10 ms and 1 hour"
                       : null);
 
-  /** Port 0 is any free one, so it may stand there for several. */
+  /** Port 0 means any free port, so several namenodes may have it. */
   private static String refuseTwice(List<InetSocketAddress> addresses) {
     Set<InetSocketAddress> seen = new HashSet<>();
     for (InetSocketAddress address : addresses) {

@@ -8,8 +8,7 @@ import io.crail.rpc.RpcPeer;
 import java.nio.ByteBuffer;
 
 /**
- * A lookup that needs no object for its request; what becomes of the answer is the subclass's
- * matter.
+ * A lookup that needs no object for its request. The subclass decides what happens to the answer.
  */
 public abstract class LeanLookup extends RpcCall {
   private Utf8 path;
@@ -17,7 +16,7 @@ public abstract class LeanLookup extends RpcCall {
   /**
    * Makes it ready to be submitted; before each use.
    *
-   * @param namenode whom to ask
+   * @param namenode the namenode to ask
    * @param newPath the path, in the form of NodePath
    * @param deadlineNanos when it fails, by the clock of the namenode's loop
    */

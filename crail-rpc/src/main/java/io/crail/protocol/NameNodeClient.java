@@ -16,30 +16,33 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * All namenodes of a cluster, as one client loop sees them: routes a request by the table, opens
- * connections with the handshake, and refuses a namenode of another cluster or with another idea of
- * how many there are. Thread-safe.
+ * All namenodes of a cluster, as one client loop sees them. It routes requests by the table and
+ * opens connections with the handshake. It refuses a namenode of another cluster, and one that was
+ * configured with another number of namenodes. Thread-safe.
  */
 public final class NameNodeClient {
   /**
-   * Who asks.
+   * The process that sends the requests.
    *
    * @param role {@link Hello#ROLE_CLIENT} or {@link Hello#ROLE_DATANODE}
    * @param clientId random; owns the write leases
    * @param host name of this host
    * @param cluster name of the cluster that the namenodes must have
-   * @param user whom the nodes that it creates belong to; empty: to the namenode's own user
+   * @param user the owner of the nodes that it creates; empty means the namenode's own user
    */
   public record Identity(int role, long clientId, String host, String cluster, String user) {
-    /** One that creates no nodes of its own. */
+    /** The identity of a process that creates no nodes. */
     public Identity(int role, long clientId, String host, String cluster) {
       this(role, clientId, host, cluster, "");
     }
   }
 
-  /** Hears of handshakes. */
+  /** A listener for handshakes. */
   public interface HelloListener {
-    /** Namenode {@code index} has answered. In the loop, before any request that waits is sent. */
+    /**
+     * Namenode {@code index} has answered the handshake. Called in the loop, before any waiting
+     * request is sent.
+     */
     void greeted(int index, Hello.Response hello);
   }
 
@@ -64,7 +67,7 @@ public final class NameNodeClient {
     this(loop, addresses, identity, options, timeoutNanos, (index, hello) -> {});
   }
 
-  /** As the other one, with somebody who hears of each handshake. */
+  /** As the other constructor, with a listener that is told of each handshake. */
   public NameNodeClient(
       ClientLoop loop,
       List<InetSocketAddress> addresses,
@@ -133,7 +136,7 @@ public final class NameNodeClient {
     return loop.clock().nanoTime() + timeoutNanos;
   }
 
-  /** Fails what is outstanding and closes all connections. */
+  /** Fails all outstanding calls and closes all connections. */
   public void close() {
     loop.submit(
         () -> {

@@ -37,7 +37,7 @@ import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * The table of the metadata service: one line an operation. Client, server, routing, retries,
+ * The table of the metadata service: each operation is one line. Client, server, routing, retries,
  * counters and documentation follow from it. Numbers are permanent.
  */
 public final class NameNodeOperations {

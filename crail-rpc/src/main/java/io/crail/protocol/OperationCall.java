@@ -48,7 +48,8 @@ public class OperationCall<Q, R> extends RpcCall {
    * @throws InterruptedException when the thread is interrupted
    */
   public final R join() throws CrailException, InterruptedException {
-    // The sweep ends the call at its deadline; the rest is for a loop that was closed meanwhile.
+    // The sweep ends the call at its deadline. The longer wait covers a loop that was closed in the
+    // meantime.
     long patience = deadlineNanos() + 1_000_000_000L;
     if (!peer().loop().await(this, patience)) {
       throw io.crail.common.error.ErrorCode.TIMED_OUT.exception(
@@ -87,6 +88,9 @@ public class OperationCall<Q, R> extends RpcCall {
     answered();
   }
 
-  /** Called with the answer, by the thread of the loop, before anybody sees the end of this. */
+  /**
+   * Called in the loop when the answer has been read, before any other thread can see that the call
+   * has ended.
+   */
   protected void answered() {}
 }

@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Dispatches requests to handlers by the table. Every operation needs exactly one handler; {@link
- * Builder#build} fails otherwise. The first operation is the handshake: before it has succeeded on
- * a connection, any other ends the connection. Thread-safe, as far as the handlers are.
+ * Builder#build} fails otherwise. The first operation on a connection must be the handshake. Any
+ * other operation before it ends the connection. Thread-safe if the handlers are.
  */
 public final class OperationServer implements Service {
   /**
@@ -40,8 +40,8 @@ public final class OperationServer implements Service {
   @FunctionalInterface
   public interface BatchHandler {
     /**
-     * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), each with one answer;
-     * or gives the last ones back, see {@link RequestBatch#giveBackFrom}.
+     * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), each with one answer.
+     * It may also give the last ones back, see {@link RequestBatch#giveBackFrom}.
      *
      * @throws CrailException when the peer breaks the protocol; its connection is closed
      */
@@ -52,7 +52,7 @@ public final class OperationServer implements Service {
   /**
    * Reads a request where it lies.
    *
-   * @param <V> what it is read into; may be used again for the next one
+   * @param <V> the object that the request is read into; it may be reused for the next request
    */
   @FunctionalInterface
   public interface Reader<V> {
@@ -67,7 +67,7 @@ public final class OperationServer implements Service {
   /**
    * Serves one request, and writes its answer straight into the buffer.
    *
-   * @param <V> what it was read into
+   * @param <V> the object that the request was read into
    */
   @FunctionalInterface
   public interface Responder<V> {
@@ -82,24 +82,25 @@ public final class OperationServer implements Service {
   }
 
   /**
-   * What can be done so that a request is not refused: a piece at a time, each time when it is its
-   * connection's turn. Until then the request, and those after it, are given back.
+   * Work that can prevent the refusal of a request. It is done in pieces, one whenever the
+   * connection has its turn. Until it is done, the request and those after it are given back.
    *
    * @param <Q> the request
    */
   public interface Work<Q> {
     /**
-     * Whether some should be done before a request is served.
+     * Whether a piece should be done before a request is served.
      *
-     * @param refusal how it was refused, having changed nothing; null when it was not served yet
+     * @param refusal the refusal, which has changed nothing; null when the request was not served
+     *     yet
      */
     boolean isNeeded(Q request, CrailException refusal);
 
     /**
-     * Does some of it, for well below a millisecond. What other threads have begun is done too when
-     * this returns false.
+     * Does one piece, in well below a millisecond. When this returns false, the pieces that other
+     * threads had begun are done too.
      *
-     * @return false when nothing was left to be done: the next refusal is the answer
+     * @return false when nothing was left to do; then the next refusal is the answer
      */
     boolean doSome();
   }
@@ -112,7 +113,7 @@ public final class OperationServer implements Service {
   private final int handshake;
   private final SessionListener sessionListener;
 
-  /** Learns of connections that are gone. */
+  /** Is told of connections that are gone. */
   @FunctionalInterface
   public interface SessionListener {
     /** The connection of {@code session} is gone. */
@@ -135,7 +136,7 @@ public final class OperationServer implements Service {
     return new Builder(table, handshake.number());
   }
 
-  /** Requests served so far, those refused included. */
+  /** Requests served so far, including refused ones. */
   public long count(Operation<?, ?> operation) {
     return counts[operation.number()].sum();
   }
@@ -154,7 +155,7 @@ public final class OperationServer implements Service {
             operations[opcode].name() + " before " + operations[handshake].name());
       }
       int to = from + 1;
-      // The handshake decides about what follows, so it is served alone.
+      // The handshake decides whether the following requests may be served, so it is served alone.
       while (to < batch.count() && batch.opcode(to) == opcode && opcode != handshake) {
         to++;
       }
@@ -192,15 +193,18 @@ public final class OperationServer implements Service {
     }
 
     /**
-     * Adds the handler of an operation that may answer later: when something has happened that no
-     * thread is to wait for. Other requests of the connection may be answered before.
+     * Adds the handler of an operation that may answer later, when an event has happened. No thread
+     * waits for the event. Other requests of the connection may be answered before it.
      */
     public <Q, R> Builder handleOrHold(Operation<Q, R> operation, Handler<Q, Outcome<R>> handler) {
       return handleEach(
           new Single<>(operation, reader(operation), holder(operation, handler), never(), null));
     }
 
-    /** Adds the handler of an operation whose requests are not refused while work may help. */
+    /**
+     * Adds the handler of an operation. Its requests are not refused while {@code work} may still
+     * help.
+     */
     public <Q, R> Builder handle(Operation<Q, R> operation, Handler<Q, R> handler, Work<Q> work) {
       return handleEach(
           new Single<>(operation, reader(operation), responder(operation, handler), never(), work));
@@ -209,7 +213,7 @@ public final class OperationServer implements Service {
     /**
      * As {@link #handle(Operation, Handler, Work)}, without a record for request and answer.
      *
-     * @param <V> what a request is read into
+     * @param <V> the object that a request is read into
      */
     public <V> Builder handle(
         Operation<?, ?> operation, Reader<V> reader, Responder<V> responder, Work<V> work) {
@@ -218,7 +222,7 @@ public final class OperationServer implements Service {
 
     /**
      * Adds the handler of an operation that may take long: some ten microseconds or more, but never
-     * as much as a millisecond. Before each request others have their turn.
+     * as much as a millisecond. Before each request, other connections get their turn.
      */
     public <Q, R> Builder handleLong(Operation<Q, R> operation, Handler<Q, R> handler) {
       return handleLong(operation, handler, request -> true);
@@ -289,7 +293,7 @@ public final class OperationServer implements Service {
       return this;
     }
 
-    /** Sets who learns of connections that are gone. */
+    /** Sets the listener for connections that are gone. */
     public Builder onClosed(SessionListener listener) {
       sessionListener = listener;
       return this;
@@ -319,9 +323,12 @@ public final class OperationServer implements Service {
       Predicate<V> takesLong,
       Work<V> work) {
 
-    /** Serves a request; false when it has to wait for its turn, and has no answer yet. */
+    /**
+     * Serves a request. Returns false when the request has to wait for its turn and has no answer
+     * yet.
+     */
     boolean serve(RequestBatch batch, int index, ResponseWriter responses) throws CrailException {
-      // A request that is no such message is the peer's bug or malice: it ends the connection.
+      // A malformed request is a bug or malice of the peer, so it ends the connection.
       operation
           .request()
           .layout()
@@ -338,7 +345,10 @@ public final class OperationServer implements Service {
       return true;
     }
 
-    /** Answers, after the work that is needed; false when that has to wait for its turn. */
+    /**
+     * Answers, after the work that is needed. Returns false when that work has to wait for its
+     * turn.
+     */
     private boolean respond(V request, RequestBatch batch, int index, ResponseWriter responses)
         throws CrailException {
       boolean more = work != null;
@@ -364,7 +374,7 @@ public final class OperationServer implements Service {
     }
   }
 
-  /** Writes an answer that was held, in the thread of its connection. */
+  /** Writes a held answer, in the thread of its connection. */
   static <R> void write(
       Operation<?, R> operation,
       Outcome.Source<R> source,
@@ -389,7 +399,9 @@ public final class OperationServer implements Service {
     responses.end(correlationId, length);
   }
 
-  /** Answers a request that has met a bug: the others of its connection go on. */
+  /**
+   * Answers a request that has hit a bug. The other requests of its connection are not affected.
+   */
   private static void failed(
       Operation<?, ?> operation,
       Session session,
@@ -400,7 +412,10 @@ public final class OperationServer implements Service {
     responses.fail(correlationId, ErrorCode.INTERNAL, operation.name());
   }
 
-  /** Whether an answer keeps to its own layout; one that does not costs a client all its calls. */
+  /**
+   * Whether an answer keeps to its own layout. A bad answer would make the client close the
+   * connection and lose all its calls.
+   */
   private static boolean fits(
       Operation<?, ?> operation, ByteBuffer buffer, int offset, int length) {
     try {

@@ -6,7 +6,7 @@ import io.crail.rpc.HeldAnswer;
 import io.crail.rpc.Session;
 
 /**
- * What a handler gives back that may answer later: an answer, or a promise of one.
+ * The result of a handler that may answer later: an answer, or a promise of one.
  *
  * @param <R> the response
  */
@@ -17,11 +17,10 @@ public sealed interface Outcome<R> {
   }
 
   /**
-   * The answer leaves when it is released, by any thread.
+   * The answer leaves when a thread releases it. Any thread may.
    *
-   * @param timeoutNanos after so long the request has failed as timed out
-   * @param bytes about how much memory is kept for the answer until then, which counts for the
-   *     limits
+   * @param timeoutNanos after this time the request fails as timed out
+   * @param bytes about how much memory is kept for the answer until then; it counts for the limits
    */
   static <R> Held<R> held(long timeoutNanos, int bytes) {
     return new Held<>(timeoutNanos, bytes);
@@ -30,7 +29,7 @@ public sealed interface Outcome<R> {
   /** An answer that is known. */
   record Now<R>(R answer) implements Outcome<R> {}
 
-  /** An answer that is not known yet, or not allowed to leave. Thread-safe. */
+  /** An answer that is not known yet, or may not leave yet. Thread-safe. */
   final class Held<R> implements Outcome<R> {
     private final HeldAnswer answer;
     private Operation<?, R> operation;
@@ -40,12 +39,12 @@ public sealed interface Outcome<R> {
       this.answer = new HeldAnswer(timeoutNanos, bytes);
     }
 
-    /** Answers; false when the request has ended before. */
+    /** Answers the request. Returns false when it had already ended. */
     public boolean release(R response) {
       return release(() -> response);
     }
 
-    /** Answers with an error; false when the request has ended before. */
+    /** Answers with an error. Returns false when the request had already ended. */
     public boolean fail(CrailException cause) {
       return release(
           () -> {
@@ -54,16 +53,19 @@ public sealed interface Outcome<R> {
     }
 
     /**
-     * Answers with what is computed in the thread that owns the connection, which may use its
-     * session there; false when the request has ended before. Nothing is computed when the
-     * connection is gone.
+     * Answers with a result that is computed in the thread that owns the connection, where the
+     * session may be used. Nothing is computed when the connection is gone. Returns false when the
+     * request had already ended.
      */
     public boolean release(Source<R> source) {
       return answer.release(
           (responses, id) -> OperationServer.write(operation, source, session, id, responses));
     }
 
-    /** Learns what it answers, before others can see that it is held. */
+    /**
+     * Sets the operation and session that this answers, before other threads can see that it is
+     * held.
+     */
     HeldAnswer of(Operation<?, R> newOperation, Session newSession) {
       operation = newOperation;
       session = newSession;
@@ -71,7 +73,7 @@ public sealed interface Outcome<R> {
     }
   }
 
-  /** Gives an answer. */
+  /** Computes an answer. */
   @FunctionalInterface
   interface Source<R> {
     /**

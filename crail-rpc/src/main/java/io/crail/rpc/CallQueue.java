@@ -4,7 +4,7 @@ package io.crail.rpc;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Calls that wait to be sent, linked by themselves. In the loop. */
+/** The calls that wait to be sent, linked through the calls themselves. In the loop. */
 final class CallQueue {
   private RpcCall first;
   private RpcCall last;
@@ -31,7 +31,7 @@ final class CallQueue {
     size++;
   }
 
-  /** Adds a call before all others. */
+  /** Adds a call at the front. */
   void addFirst(RpcCall call) {
     call.next = first;
     first = call;
@@ -62,7 +62,7 @@ final class CallQueue {
     return taken;
   }
 
-  /** Takes the calls out whose deadline has passed. */
+  /** Removes and returns the calls whose deadline has passed. */
   List<RpcCall> takeExpired(long nowNanos) {
     List<RpcCall> expired = new ArrayList<>();
     for (RpcCall call : takeAll()) {

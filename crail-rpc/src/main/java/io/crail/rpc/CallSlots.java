@@ -9,11 +9,11 @@ import java.util.stream.IntStream;
 
 /**
  * The calls in flight on a connection. Each owns a slot; its correlation id is {@code sequence <<
- * 16 | slot}, so an answer finds its call without a map, and a late answer to a slot that was given
- * on matches nothing. In the loop.
+ * 16 | slot}, so an answer finds its call without a map, and a late answer matches nothing when its
+ * slot has a new owner. In the loop.
  */
 final class CallSlots {
-  /** The handshake's, so that it never waits behind other calls. */
+  /** The slot of the handshake, so that it never waits for other calls. */
   static final int HANDSHAKE = 0;
 
   private static final int SLOT_BITS = 16;
@@ -29,7 +29,7 @@ final class CallSlots {
   private int inFlight;
   private long sequence;
 
-  /** Has slots for so many calls besides the handshake. */
+  /** Creates slots for this many calls besides the handshake. */
   CallSlots(int most) {
     this.calls = new RpcCall[most + 1];
     this.correlationIds = new long[most + 1];
@@ -61,7 +61,7 @@ final class CallSlots {
     return free[--freeCount];
   }
 
-  /** Gives a slot back that was taken and not used. */
+  /** Gives back a slot that was taken and not used. */
   void giveBack(int slot) {
     free[freeCount++] = slot;
   }
@@ -71,7 +71,7 @@ final class CallSlots {
     return ++sequence << SLOT_BITS | slot;
   }
 
-  /** A call was sent, in the slot that its correlation id names. */
+  /** Notes that a call was sent, in the slot that its correlation id names. */
   void put(long correlationId, RpcCall call) {
     int slot = slot(correlationId);
     calls[slot] = call;
@@ -84,7 +84,7 @@ final class CallSlots {
     return (int) correlationId & SLOT_MASK;
   }
 
-  /** Takes the call out that has a correlation id; null when none in flight has it. */
+  /** Removes and returns the call in flight with a correlation id; null when there is none. */
   RpcCall remove(long correlationId) {
     int slot = slot(correlationId);
     RpcCall call = slot < calls.length ? calls[slot] : null;
@@ -103,12 +103,12 @@ final class CallSlots {
     }
   }
 
-  /** True when a call may have had a correlation id. */
+  /** True when some call may have had a correlation id. */
   boolean mayHaveBeen(long correlationId) {
     return slot(correlationId) < calls.length && correlationId >>> SLOT_BITS <= sequence;
   }
 
-  /** Takes the calls out whose deadline has passed. */
+  /** Removes and returns the calls whose deadline has passed. */
   List<RpcCall> takeExpired(long nowNanos) {
     List<RpcCall> expired = List.of();
     for (int slot = 0; slot < calls.length && inFlight > 0; slot++) {
@@ -124,7 +124,7 @@ final class CallSlots {
     return expired;
   }
 
-  /** Takes all calls out, in the order in which they were sent. */
+  /** Removes and returns all calls, in the order in which they were sent. */
   List<RpcCall> takeAll() {
     List<RpcCall> taken =
         IntStream.range(0, calls.length)

@@ -9,46 +9,46 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Client connections and the one thread at a time that drives them. There is no thread that owns
- * the loop: a thread that waits for its own operation takes it, runs the network until that
- * operation has ended, and leaves it to the next waiting thread. A synchronous call so pays no
- * hand-over between threads; that is worth a factor of ten with one operation in flight.
+ * Client connections and the one thread at a time that drives them. No thread owns the loop. A
+ * thread that waits for its own operation takes the loop, runs the network until that operation has
+ * ended, and leaves the loop to the next waiting thread. So a synchronous call needs no hand-over
+ * between threads, which makes it ten times as fast with one operation in flight.
  *
- * <p>Operations that nobody waits for are served by a helper thread, which takes the loop when it
- * finds it undriven and gives it back as soon as a caller asks for it. A transport that must stay
+ * <p>A helper thread serves operations that no thread waits for. The helper takes the loop when no
+ * thread drives it, and gives it back as soon as a caller asks for it. A transport that must stay
  * with one thread turns caller driving off; then the helper drives all the time.
  *
- * <p>Methods marked <em>in the loop</em> are for the driving thread, all others for any.
+ * <p>Methods marked <em>in the loop</em> are for the driving thread, others for any thread.
  */
 public abstract class ClientLoop implements Connector, AutoCloseable {
-  /** Something to run in the loop. */
+  /** A task to run in the loop. */
   public interface Task {
     /** Runs in the loop; must not block. */
     void runInLoop();
 
-    /** The loop was closed before the task could run. Called by any thread. */
+    /** Called by any thread when the loop was closed before the task could run. */
     default void rejected() {}
   }
 
-  /** Something that wants to look at the time now and then, for deadlines and back-off. */
+  /** An object that looks at the time now and then, for deadlines and back-off. */
   public interface Sweepable {
     /**
-     * Runs in the loop, every {@link #SWEEP_INTERVAL_NANOS} or so while anything is outstanding,
-     * and every second or so while nothing is.
+     * Runs in the loop: about every {@link #SWEEP_INTERVAL_NANOS} while an operation is
+     * outstanding, and about once a second otherwise.
      */
     void sweep(long nowNanos);
 
-    /** The loop is about to end: fails what is outstanding. In the loop, once. */
+    /** * Fails all outstanding operations before the loop ends. Called once, in the loop. */
     default void loopClosing() {}
   }
 
-  /** Something with output that waits for the end of the present batch. */
+  /** An object whose output waits for the end of the present batch. */
   public interface Flushable {
     /** Runs in the loop, before the loop waits. */
     void flushBatch();
   }
 
-  /** How often deadlines are looked at; so late a deadline may be noticed. */
+  /** How often deadlines are checked. A deadline may be noticed this late. */
   public static final long SWEEP_INTERVAL_NANOS = 20_000_000;
 
   private static final VarHandle CALLS;
@@ -77,7 +77,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   private volatile boolean closed;
   private volatile boolean ended;
 
-  // Calls that have begun and not ended; written by the driver, read by anybody.
+  // Calls that have begun and not ended; written by the driver, read by any thread.
   private long calls;
 
   /**
@@ -122,12 +122,12 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   }
 
   /**
-   * The time, or that of a moment ago: reading the clock costs a tenth of a short call, so it is
-   * read once for some that are issued back to back. A time is told on only while operations are
-   * outstanding, and until the next round, which is then at most some 20 ms away.
+   * The time, or the time of a moment ago. Reading the clock costs a tenth of a short call, so
+   * several calls in a row share one reading. A reading is reused only while operations are
+   * outstanding, and only until the next round, which then begins within about 20 ms.
    */
   public final long roughNanos() {
-    // Without a helper nobody makes sure of that round.
+    // Without a helper, no thread makes sure that this round comes.
     return helper == null ? clock.nanoTime() : round.roughNanos();
   }
 
@@ -141,14 +141,14 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     return seat.isTakenBy(thread);
   }
 
-  /** True within a step, at whose end everything is flushed. In the loop. */
+  /** True within a step. At the end of the step everything is flushed. In the loop. */
   final boolean isStepping() {
     return round.isRunning();
   }
 
   /**
-   * Runs a task in the loop: at once when the loop is free or the caller's, else by the thread that
-   * drives it. Tasks of one thread run in their order.
+   * Runs a task in the loop. The calling thread runs it at once when it drives the loop, or when no
+   * thread does. Otherwise the driving thread runs it. Tasks of one thread run in their order.
    */
   public final void submit(Task task) {
     Thread self = Thread.currentThread();
@@ -187,8 +187,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   }
 
   /**
-   * Counts a call, as {@link #operationBegun}, but where one thread counts at a time that costs
-   * nothing. In the loop.
+   * Counts a call, as {@link #operationBegun}, but at no cost, since only one thread at a time
+   * counts here. In the loop.
    */
   final void callBegun() {
     CALLS.setOpaque(this, calls + 1);
@@ -205,18 +205,15 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   }
 
   /**
-   * As {@link #outstanding}, and the tasks that wait for the thread that drives the loop: most of
-   * them are operations that have not begun, for as long as that thread gets no processor. A
-   * transfer over the network that waits counts twice, and so may what is taken just now; nothing
-   * is missed.
+   * As {@link #outstanding}, plus the tasks that wait for the driving thread. Most of them are operations that wait because that thread gets no processor. A waiting network transfer counts twice, a task that is being taken may count twice, and no operation is missed.
    */
   public final long outstandingOrQueued() {
-    // In the order in which a task goes, so that one that goes on meanwhile is seen twice.
+    // In the order in which a task moves, so that a moving task is seen twice rather than missed.
     return round.waitingTasks() + outstanding();
   }
 
   /**
-   * Waits for a completion, driving the loop where nobody else does.
+   * Waits for a completion, and drives the loop while no other thread does.
    *
    * @param deadlineNanos when to give up, by {@link #clock()}
    * @return false when the deadline passed first, or the loop was closed
@@ -250,14 +247,14 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
             seat.release();
           }
         } else if (!listed && callersDrive) {
-          // Listed before the next try, so that whoever releases the loop sees this thread.
+          // Listed before the next try, so that the thread that releases the loop sees this one.
           listed = true;
           seat.enlist(self);
           if (seat.isHelpers()) {
             wakeup();
           }
         } else if (!named) {
-          // Named before the next look at the completion.
+          // The waiter is named before the next look at the completion, so that no end is missed.
           named = true;
           completion.waiter(self);
         } else {
@@ -272,7 +269,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     }
   }
 
-  /** Makes whatever progress is possible without waiting; true when this thread could drive. */
+  /** * Makes progress without waiting. Returns true when this thread could drive. */
   public final boolean pollOnce() {
     Thread self = Thread.currentThread();
     if (seat.isTakenBy(self) || !callersDrive || !seat.tryTake(self)) {
@@ -301,9 +298,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     round.flushLater(flushable);
   }
 
-  /**
-   * Has the driver poll another network too, until the end of the loop, which ends it. In the loop.
-   */
+  /** * Lets the driver poll another network, and destroy it when the loop ends. In the loop. */
   public final void attach(Poller poller) {
     networks.attach(poller);
   }
@@ -314,9 +309,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   }
 
   /**
-   * Has the driver end its sleep when a descriptor of a poller becomes readable; the descriptor
-   * stays open until the poller is destroyed, or {@link #unwatchDescriptor} was called. In the
-   * loop.
+   * Lets a readable descriptor of a poller end the driver's sleep. The descriptor must stay open
+   * until the poller is destroyed or {@link #unwatchDescriptor} was called. In the loop.
    */
   public final void watchDescriptor(int descriptor) {
     if (!watch(descriptor)) {
@@ -329,19 +323,19 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     unwatch(descriptor);
   }
 
-  /** What makes the connections that are asked for: the loop itself, unless another was set. */
+  /** The connector of this loop: the loop itself, unless another one was set. */
   public final Connector connector() {
     return connector;
   }
 
-  /** Has another network make the connections; before the loop is used. */
+  /** Sets another connector. Must be called before the loop is used. */
   public final void connectThrough(Connector another) {
     connector = another;
   }
 
   /**
-   * Has {@link #poll} end its wait while a descriptor is readable, which stays open as long as the
-   * loop, or until {@link #unwatch}. In the loop.
+   * Lets a readable descriptor end the wait of {@link #poll}. The descriptor stays open as long as
+   * the loop, or until {@link #unwatch}. In the loop.
    *
    * @return false when the loop's own network cannot do so
    */
@@ -353,9 +347,9 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   protected void unwatch(int descriptor) {}
 
   /**
-   * Looks at the network when nobody has for a while, so that a connection that ended during a
-   * pause is known to be dead before a request is entrusted to it. The pause may also be one of the
-   * driver between the network and its tasks, when it gets no processor. In the loop.
+   * Looks at the network if no thread has for a while, so that a connection that ended during a
+   * pause is not used for a request. Such a pause also occurs when the driver gets no processor
+   * between the network and its tasks. In the loop.
    */
   final void refresh() {
     round.refresh();
@@ -369,17 +363,15 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   protected abstract void poll(long waitNanos);
 
   /**
-   * False while {@link #poll} without a wait would find nothing, because nobody has used the loop's
-   * own network; then a driver who is busy with another leaves it out. In the loop.
+   * False while the loop's own network is unused, so that {@link #poll} would find nothing. Then a driver that is busy with another network skips this one. In the loop.
    */
   protected boolean isUsed() {
     return true;
   }
 
   /**
-   * False as soon as something has come up that the driver should look at. A transport asks between
-   * becoming able to be woken up and falling asleep: a {@link #wakeup} before that point is lost on
-   * it.
+   * False as soon as there is work for the driver. A transport must call this after it can be woken
+   * up and before it falls asleep, since an earlier {@link #wakeup} has no effect on it.
    */
   protected final boolean mayWait() {
     return !round.hasTasks()
@@ -395,8 +387,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   protected abstract void destroy();
 
   /**
-   * Fails what is outstanding with {@link io.crail.common.error.ErrorCode#CLOSED}, closes the
-   * connections and ends the loop.
+   * Fails all outstanding operations with {@link io.crail.common.error.ErrorCode#CLOSED}, closes
+   * the connections and ends the loop.
    *
    * @throws IllegalStateException in the loop
    */
@@ -428,7 +420,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     return closed;
   }
 
-  /** Ends the loop; the calling thread drives it and nobody will afterwards. */
+  /** Ends the loop. The calling thread drives it, and no thread will drive it afterwards. */
   final void end() {
     round.end();
     ended = true;
@@ -438,14 +430,14 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     seat.wakeAll();
   }
 
-  /** Calls that nobody waits for are the helper's, who may sleep. For any thread. */
+  /** * Wakes a sleeping helper, which serves the calls without a waiting thread. For any thread. */
   final void wakeHelper() {
     if (helper != null && helper.isIdle() && outstanding() > 0) {
       helper.wake();
     }
   }
 
-  /** One round for nobody in particular. In the loop. */
+  /** Runs one round that waits for no particular completion. In the loop. */
   final void step(long waitNanos) {
     round.run(waitNanos, null, clock.nanoTime());
   }

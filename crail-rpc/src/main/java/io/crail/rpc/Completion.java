@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Something that ends once, with success or with a {@link CrailException}. It is completed by
- * whichever thread drives its loop and waited for with {@link ClientLoop#await}, where the waiting
- * thread drives the loop itself when nobody else does. Thread-safe.
+ * An operation that ends once, with success or with a {@link CrailException}. The thread that
+ * drives its loop completes it. Other threads wait for it with {@link ClientLoop#await}; a waiting
+ * thread drives the loop itself when no other thread does. Thread-safe.
  */
 public abstract class Completion {
   private static final Logger LOG = LoggerFactory.getLogger(Completion.class);
@@ -24,7 +24,7 @@ public abstract class Completion {
   private static final int SUCCEEDED = 1;
   private static final int FAILED = 2;
 
-  /** The hook of what has ended, or is about to. */
+  /** The hook of a completion that has ended or is about to end. */
   private static final Runnable FIRED = () -> {};
 
   static {
@@ -40,14 +40,14 @@ public abstract class Completion {
   private volatile int state;
 
   /**
-   * What the end is to set off: nothing, the one thread to wake, or a callback. Whoever puts {@link
-   * #FIRED} here is the one who ends this, so an end costs a single atomic instruction.
+   * What the end triggers: nothing, a thread to wake, or a callback. The thread that puts {@link
+   * #FIRED} here is the one that ends this, so an end costs a single atomic instruction.
    */
   private volatile Runnable hook;
 
   private CrailException failure;
 
-  /** True once this ended, in whichever way. */
+  /** True once this has ended, with success or with an error. */
   public final boolean isComplete() {
     return state != PENDING;
   }
@@ -62,13 +62,13 @@ public abstract class Completion {
     return state == FAILED ? failure : null;
   }
 
-  /** Ends this with success; false when it had ended before. */
+  /** Ends this with success. Returns false when it had already ended. */
   protected final boolean succeed() {
     Runnable set = (Runnable) HOOK.getAndSet(this, FIRED);
     return set != FIRED && finish(SUCCEEDED, set);
   }
 
-  /** Ends this with an error; false when it had ended before. */
+  /** Ends this with an error. Returns false when it had already ended. */
   protected final boolean fail(CrailException cause) {
     Objects.requireNonNull(cause, "cause");
     Runnable set = (Runnable) HOOK.getAndSet(this, FIRED);
@@ -85,7 +85,8 @@ public abstract class Completion {
   }
 
   private boolean finish(int end, Runnable set) {
-    // What is set off was taken before the end is visible: whoever sees it may use this again.
+    // The hook was taken before the end is visible, since a thread that sees the end may use this
+    // again.
     STATE.setRelease(this, end);
     if (set instanceof Thread thread) {
       LockSupport.unpark(thread);
@@ -96,7 +97,7 @@ public abstract class Completion {
         set.run();
       }
     } catch (RuntimeException | AssertionError e) {
-      // A faulty callback is its owner's bug; the loop and its other operations go on.
+      // A faulty callback is a bug of its owner. The loop and its other operations continue.
       LOG.error("the callback of {} failed", this, e);
     }
     return true;
@@ -104,14 +105,14 @@ public abstract class Completion {
 
   /**
    * Called once, right after the end, by the thread that ended this. It must not block: it may hold
-   * the loop. Not for a completion that is used again by whoever sees its end: the next use may
-   * begin before this is called.
+   * the loop. It must not be used if another thread reuses this completion when it sees the end,
+   * since the next use may begin before this call.
    */
   protected void completed() {}
 
   /**
    * Makes this pending again, so that one object can serve many operations in turn. Only for a
-   * completion that has ended and that nobody else still refers to.
+   * completion that has ended and to which no other thread refers any more.
    */
   protected final void reset() {
     if (state == PENDING) {
@@ -123,22 +124,23 @@ public abstract class Completion {
   }
 
   /**
-   * Runs {@code callback} at the end of this, at once when it has ended: in the thread that ends
-   * it, which may hold the loop, so the callback must not block. Several run in their order.
+   * Runs {@code callback} when this ends, or at once when it has ended. The thread that ends this
+   * runs it and may hold the loop, so the callback must not block. Several callbacks run in the
+   * order in which they were added.
    */
   public final void whenComplete(Runnable callback) {
     Objects.requireNonNull(callback, "callback");
-    // A thread as the hook means: wake it.
+    // A thread as a hook means that it is to be woken, so a callback that is a thread is wrapped.
     if (!add(callback instanceof Thread ? callback::run : callback)) {
       while (!isComplete()) {
-        // Another thread is between two instructions of ending this.
+        // Another thread is just about to make the end visible.
         Thread.onSpinWait();
       }
       callback.run();
     }
   }
 
-  /** Adds to the hook; false when this ends. */
+  /** Adds to the hook. Returns false when this is ending or has ended. */
   private boolean add(Runnable another) {
     while (true) {
       Runnable present = hook;
@@ -170,11 +172,11 @@ public abstract class Completion {
     return hook instanceof Thread thread ? () -> LockSupport.unpark(thread) : hook;
   }
 
-  /** Names a thread to wake at the end, if there is one to come; used by the loop. */
+  /** Names a thread to wake at the end, unless this has ended. Used by the loop. */
   final void waiter(Thread thread) {
     if (hook != thread && !add(thread)) {
       while (!isComplete()) {
-        // As in whenComplete: whoever looks for the end after this finds it.
+        // As in whenComplete. After this the caller sees the end.
         Thread.yield();
       }
     }

@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  * The client's end of one connection. Used only by the thread that drives its {@link ClientLoop}.
  */
 public interface Connection {
-  /** What happens on a connection; called by the thread that drives the loop. */
+  /** Handles the events of a connection. Called by the thread that drives the loop. */
   interface Handler {
     /** The connection is established. */
     void connected(Connection connection);
@@ -20,7 +20,7 @@ public interface Connection {
      */
     void received(ByteBuffer buffer, int offset, int frameLength);
 
-    /** Output that {@link Connection#reserve} refused would now be taken. */
+    /** There is room again for output that {@link Connection#reserve} refused. */
     void writable();
 
     /**
@@ -35,11 +35,14 @@ public interface Connection {
    * Makes room for one frame in the connection's output.
    *
    * @return where the frame begins in {@link #output()}, or -1 when the peer does not keep up;
-   *     {@link Handler#writable} tells when to try again
+   *     {@link Handler#writable} is called when there is room again
    */
   int reserve(int frameLength);
 
-  /** The buffer that the reserved frame lies in, little-endian; ask again after each reserve. */
+  /**
+   * The buffer that holds the reserved frame, little-endian. It may be another one after each
+   * reserve.
+   */
   ByteBuffer output();
 
   /** The reserved frame is written; it leaves with the next flush. */
@@ -48,7 +51,7 @@ public interface Connection {
   /** Hands all committed frames to the network in one write. */
   void flush();
 
-  /** The longest frame that the other side takes. */
+  /** The longest frame that the other side accepts. */
   default int maxFrameLength() {
     return Frame.MAX_LENGTH;
   }

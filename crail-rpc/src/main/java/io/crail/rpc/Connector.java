@@ -3,7 +3,7 @@ package io.crail.rpc;
 
 import java.net.InetSocketAddress;
 
-/** What makes the client connections of a loop. */
+/** Makes the client connections of a loop. */
 public interface Connector {
   /**
    * Begins to connect. In the loop. The handler learns the outcome, by the deadline at the latest.

@@ -8,11 +8,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** Who drives a loop, who waits until he may, and whom to wake. For any thread. */
+/**
+ * Decides which thread drives a loop, and keeps the threads that wait for their turn to drive. For
+ * any thread.
+ */
 final class DriverSeat {
   private static final VarHandle DRIVER;
 
-  /** Drives a loop that has ended, so that nobody else does; never runs. */
+  /** Stands for the driver of a loop that has ended, so that no thread drives it. Never runs. */
   private static final Thread NOBODY = new Thread(() -> {}, "crail-closed-loop");
 
   static {
@@ -31,7 +34,7 @@ final class DriverSeat {
   private volatile Thread driver;
   private volatile boolean helperDrives;
 
-  /** Nobody drives yet. */
+  /** Creates a seat that no thread has taken. */
   DriverSeat(ClientLoop loop, LoopRound round, boolean callersDrive) {
     this.loop = loop;
     this.round = round;
@@ -43,7 +46,7 @@ final class DriverSeat {
     return driver == thread;
   }
 
-  /** True when somebody drives, or the loop has ended. */
+  /** True when a thread drives, or the loop has ended. */
   boolean isTaken() {
     return driver != null;
   }
@@ -53,12 +56,15 @@ final class DriverSeat {
     return driver == null && DRIVER.compareAndSet(this, null, self);
   }
 
-  /** Makes the calling thread the driver where there is no other. */
+  /** Makes the calling thread the driver. No other thread may drive. */
   void take(Thread self) {
     driver = self;
   }
 
-  /** The driver leaves, and sees to what waits for another. */
+  /**
+   * The driver leaves the seat. It first serves the tasks that came while it left, and wakes the
+   * next waiting thread.
+   */
   void release() {
     leave();
     if (round.hasTasks()) {
@@ -69,11 +75,14 @@ final class DriverSeat {
 
   private void leave() {
     driver = null;
-    // Calls that were begun here are the helper's from now on.
+    // From now on the helper serves the calls that this thread has begun.
     loop.wakeHelper();
   }
 
-  /** Runs tasks that were queued while the driver left, unless another has come. */
+  /**
+   * Runs the tasks that were queued while the driver left, unless another thread has taken the
+   * seat.
+   */
   void serveLeftTasks() {
     if (!callersDrive) {
       return;
@@ -89,7 +98,7 @@ final class DriverSeat {
     }
   }
 
-  /** Nobody drives any more. By the driver. */
+  /** Ends the seat: no thread may take it any more. Called by the driver. */
   void end() {
     driver = NOBODY;
   }
@@ -101,7 +110,7 @@ final class DriverSeat {
     }
   }
 
-  /** Has the calling thread be woken when the seat becomes free. */
+  /** Adds the calling thread to the threads that are woken when the seat becomes free. */
   void enlist(Thread self) {
     waiters.add(self);
     waiterCount.incrementAndGet();
@@ -127,7 +136,7 @@ final class DriverSeat {
     }
     Thread self = Thread.currentThread();
     for (Thread waiter : waiters) {
-      // The present thread is about to leave the queue, so the one after it is next.
+      // The present thread is about to leave the queue, so it is skipped.
       if (waiter != self) {
         LockSupport.unpark(waiter);
         return;
@@ -135,7 +144,10 @@ final class DriverSeat {
     }
   }
 
-  /** Sets whether the helper drives, who leaves when somebody waits. By the helper. */
+  /**
+   * Sets whether the helper drives. The helper leaves when another thread waits. Called by the
+   * helper.
+   */
   void helperDrives(boolean drives) {
     helperDrives = drives;
   }

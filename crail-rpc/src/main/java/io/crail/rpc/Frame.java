@@ -39,7 +39,7 @@ public final class Frame {
   /** The longest body of the metadata protocol. */
   public static final int MAX_BODY_LENGTH = MAX_LENGTH - HEADER_LENGTH;
 
-  /** The longest detail of an error response, in bytes. */
+  /** The greatest length of the detail in an error response, in bytes. */
   public static final int MAX_DETAIL_LENGTH = 1280;
 
   /** Value of {@code kind}: a request. */
@@ -81,7 +81,7 @@ public final class Frame {
   }
 
   /**
-   * Checks a header as far as it has arrived.
+   * Checks the part of a header that has arrived.
    *
    * @param available bytes from {@code offset} on
    * @param kind the kind that this side expects

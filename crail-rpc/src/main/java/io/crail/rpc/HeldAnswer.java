@@ -5,9 +5,9 @@ import io.crail.common.error.ErrorCode;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * An answer that leaves later: a service has taken a request, gives this to {@link
- * ResponseWriter#hold} in place of an answer, and serves on. It ends once: some thread has released
- * it, its time is over, or its connection is gone.
+ * An answer that leaves later. Instead of writing an answer, the service gives this object to
+ * {@link ResponseWriter#hold} and serves the next request. It ends once: when a thread releases it,
+ * when its time is over, or when its connection is gone.
  */
 public final class HeldAnswer {
   /** Writes an answer. */
@@ -17,10 +17,10 @@ public final class HeldAnswer {
     void write(ResponseWriter responses, long correlationId);
   }
 
-  /** A connection has it, and nobody has released it. */
+  /** A connection holds it, and no thread has released it. */
   private static final Body HELD = (responses, correlationId) -> {};
 
-  /** Nobody gets it any more. */
+  /** It has ended, and the answer does not leave any more. */
   private static final Body ENDED = (responses, correlationId) -> {};
 
   private static final Body OVERDUE =
@@ -30,22 +30,23 @@ public final class HeldAnswer {
   private final long timeoutNanos;
   private final int bytes;
 
-  /** Null at first, then one of the above or the answer. */
+  /** Null at first, later one of the constants above or the answer. */
   private final AtomicReference<Body> state = new AtomicReference<>();
 
-  // Of the connection's thread; the table is set before others see that it is held.
+  // Used by the connection's thread. The holder is set before other threads see that the answer is
+  // held.
   private HeldAnswers.OfConnection holder;
   private long correlationId;
   private long deadlineNanos;
 
-  /** Its place among those of its connection. */
+  /** Its index among the answers of its connection. */
   int index;
 
   /**
    * Creates an answer that no connection holds yet.
    *
-   * @param timeoutNanos after so long the request is answered with {@link ErrorCode#TIMED_OUT}
-   * @param bytes about how much memory is kept for it, which counts for the limits
+   * @param timeoutNanos after this time the request is answered with {@link ErrorCode#TIMED_OUT}
+   * @param bytes about how much memory is kept for it; it counts for the limits
    */
   public HeldAnswer(long timeoutNanos, int bytes) {
     this.timeoutNanos = timeoutNanos;
@@ -53,9 +54,9 @@ public final class HeldAnswer {
   }
 
   /**
-   * Lets the answer leave. For any thread, also before the connection holds it.
+   * Lets the answer leave. Any thread may call this, even before the connection holds the answer.
    *
-   * @return false when it has ended before
+   * @return false when it had already ended
    */
   public boolean release(Body body) {
     if (state.compareAndSet(null, body)) {
@@ -70,7 +71,7 @@ public final class HeldAnswer {
 
   // In the connection's thread.
 
-  /** Belongs to a connection from now on; false when it was released already. */
+  /** Makes a connection the holder. Returns false when the answer was released already. */
   boolean hold(HeldAnswers.OfConnection newHolder, long newCorrelationId, long nowNanos) {
     holder = newHolder;
     correlationId = newCorrelationId;
@@ -90,17 +91,17 @@ public final class HeldAnswer {
     return deadlineNanos;
   }
 
-  /** Its time is over; false when somebody has released it. */
+  /** Ends the answer because its time is over. Returns false when a thread has released it. */
   boolean expire() {
     return state.compareAndSet(HELD, OVERDUE);
   }
 
-  /** Its connection is gone. */
+  /** Ends the answer because its connection is gone. */
   void end() {
     state.set(ENDED);
   }
 
-  /** Writes what it was released with. */
+  /** Writes the answer with which it was released. */
   void write(ResponseWriter responses) {
     state.getAndSet(ENDED).write(responses, correlationId);
   }

@@ -13,24 +13,27 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The answers that the connections of one serving thread hold back. Other threads release them; the
- * serving thread writes them, each connection's when it is its turn. Their memory is bounded for
- * all connections together: the less is left, the less more one connection may hold, but each may
- * hold one. A connection that holds as much as it may is served no further until some have left.
+ * The answers that the connections of one serving thread hold back. Other threads release them. The
+ * serving thread writes the answers of a connection when that connection has its turn. One limit
+ * covers the memory of all connections together. The less memory is left, the less a single
+ * connection may hold, but each may hold at least one answer. A connection that holds as much as it
+ * may is not served again until some of its answers have left.
  *
- * <p>Used only by the serving thread, but for the figures and {@link HeldAnswer#release}.
+ * <p>Used only by the serving thread, except for the figures and {@link HeldAnswer#release}.
  */
 public final class HeldAnswers {
-  /** The name of a server's figure: answers that it holds. */
+  /** The name of a server's figure: the number of answers that it holds. */
   public static final String COUNT = "held-answers";
 
-  /** The name of a server's figure: bytes that they count for. */
+  /** The name of a server's figure: the bytes that these answers count for. */
   public static final String BYTES = "held-answer-bytes";
 
-  /** What an answer counts for beside its own bytes. */
+  /** The bytes that an answer counts for in addition to its own. */
   static final int OVERHEAD_BYTES = 256;
 
-  /** A connection may hold one part in so many of what the others leave. */
+  /**
+   * A connection may hold this fraction, 1/SHARE, of the memory that the other connections leave.
+   */
   private static final int SHARE = 4;
 
   /** Released answers that one task hands to their connections: about 50 us of work. */
@@ -39,7 +42,7 @@ public final class HeldAnswers {
   private static final int HEAP_SHARE = 16;
   private static final long LEAST_BYTES = 1 << 20;
 
-  /** Of the smallest answers 65,536, which one sweep can look at. */
+  /** Enough for 65,536 of the smallest answers, which one sweep can check. */
   private static final long MOST_BYTES = 16 << 20;
 
   private final Clock clock;
@@ -53,10 +56,10 @@ public final class HeldAnswers {
   private volatile long bytes;
 
   /**
-   * Nothing is held yet.
+   * Creates a table that holds nothing.
    *
    * @param thread runs tasks in the serving thread
-   * @param mostBytes the most bytes that are held, but one answer for each connection
+   * @param mostBytes the most bytes that are held, except that each connection may hold one answer
    */
   public HeldAnswers(Clock clock, Executor thread, long mostBytes) {
     this.clock = clock;
@@ -64,7 +67,7 @@ public final class HeldAnswers {
     this.mostBytes = mostBytes;
   }
 
-  /** What each of so many threads of a server may hold: together a sixteenth of the heap. */
+  /** The bytes that each of a server's threads may hold: a sixteenth of the heap together. */
   public static long mostBytes(int threads) {
     long part = Runtime.getRuntime().maxMemory() / HEAP_SHARE / threads;
     return Math.min(MOST_BYTES, Math.max(LEAST_BYTES, part));
@@ -72,12 +75,12 @@ public final class HeldAnswers {
 
   // For any thread.
 
-  /** Answers that are held, or were released and are not written yet. */
+  /** The number of answers that are held, or were released and are not written yet. */
   public int count() {
     return count;
   }
 
-  /** The memory that they count for, in bytes. */
+  /** The memory that these answers count for, in bytes. */
   public long bytes() {
     return bytes;
   }
@@ -88,7 +91,7 @@ public final class HeldAnswers {
     figures.put(BYTES, threads.stream().mapToLong(HeldAnswers::bytes).sum());
   }
 
-  /** An answer that a connection held was released. */
+  /** Queues an answer that was released while a connection held it. */
   void released(HeldAnswer answer) {
     released.add(answer);
     queueTask();
@@ -106,7 +109,10 @@ public final class HeldAnswers {
 
   // In the serving thread.
 
-  /** Hands released answers to their connections; the rest after what else the thread has to do. */
+  /**
+   * Hands released answers to their connections. If there are many, the rest follow in another
+   * task, so that the thread can do its other work in between.
+   */
   private void takeReleased() {
     isTaskQueued.set(false);
     try {
@@ -125,7 +131,10 @@ public final class HeldAnswers {
     }
   }
 
-  /** Ends those whose time is over. To be called now and then: their deadlines are no finer. */
+  /**
+   * Ends the answers whose time is over. The caller calls this now and then; deadlines are no finer
+   * than that.
+   */
   public void sweep(long nowNanos) {
     if (holders.isEmpty() || nowNanos - earliestNanos < 0) {
       return;
@@ -137,7 +146,7 @@ public final class HeldAnswers {
   }
 
   private long mostForOne() {
-    // The last quarter is for those that hold nothing yet.
+    // The last quarter is for connections that hold nothing yet.
     return (mostBytes - mostBytes / 4 - bytes) / SHARE;
   }
 
@@ -153,16 +162,16 @@ public final class HeldAnswers {
   }
 
   /**
-   * What a new connection holds.
+   * Creates the answers of a new connection.
    *
-   * @param released called when answers may leave and none could before: the connection is to have
-   *     a turn, and to write them then
+   * @param released called when answers may leave and none could before; then the connection must
+   *     get a turn and write them
    */
   public OfConnection of(Runnable released) {
     return new OfConnection(released);
   }
 
-  /** What one connection holds. */
+  /** The answers that one connection holds. */
   public final class OfConnection {
     private final Runnable released;
     private final ArrayList<HeldAnswer> held = new ArrayList<>(0);
@@ -179,7 +188,7 @@ public final class HeldAnswers {
       return HeldAnswers.this;
     }
 
-    /** Holds an answer; one that was released already is written now. */
+    /** Holds an answer. If it was released already, it is written now. */
     void hold(long correlationId, HeldAnswer answer, ResponseWriter responses) {
       if (closed) {
         answer.end();
@@ -219,7 +228,7 @@ public final class HeldAnswers {
       return !leaving.isEmpty();
     }
 
-    /** An answer was released, or its time is over. */
+    /** Notes that an answer was released, or that its time is over. */
     private void mayLeave(HeldAnswer answer) {
       if (closed) {
         return;
@@ -253,7 +262,10 @@ public final class HeldAnswers {
       answer.write(responses);
     }
 
-    /** The connection is gone, and with it what it holds, or would hold from now on. */
+    /**
+     * Drops all answers, since the connection is gone. Answers that it should hold later are
+     * dropped too.
+     */
     public void close() {
       closed = true;
       held.forEach(HeldAnswer::end);

@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread of a loop's own: drives while operations are outstanding that no caller waits for, or
- * always where callers may not. All methods are for any thread.
+ * A loop's own thread. It drives the loop while operations are outstanding that no caller waits
+ * for. It drives all the time if callers may not drive. All methods are for any thread.
  */
 final class LoopHelper {
   private static final Logger LOG = LoggerFactory.getLogger(LoopHelper.class);
@@ -17,7 +17,7 @@ final class LoopHelper {
   /** How often in a row it finds that callers drive before it looks more rarely. */
   private static final int DRIVEN_TICKS = 64;
 
-  /** A look costs a wake-up, and many loops of busy callers would have many of them. */
+  /** Each look costs a wake-up, and the helpers of many busy loops would cost many. */
   private static final long DRIVEN_TICK_NANOS = 8_000_000;
 
   private static final long IDLE_WAIT_NANOS = 1_000_000_000;
@@ -49,7 +49,7 @@ final class LoopHelper {
     thread.start();
   }
 
-  /** True while it sleeps because nothing is outstanding. */
+  /** True while the helper sleeps because nothing is outstanding. */
   boolean isIdle() {
     return idle;
   }
@@ -58,7 +58,10 @@ final class LoopHelper {
     LockSupport.unpark(thread);
   }
 
-  /** Waits for the end of a closed loop's; true when the caller was interrupted meanwhile. */
+  /**
+   * Waits for the end of the helper of a closed loop. Returns true when the caller was interrupted
+   * in the meantime.
+   */
   boolean awaitEnd() {
     wake();
     boolean interrupted = false;
@@ -72,7 +75,7 @@ final class LoopHelper {
     return interrupted;
   }
 
-  /** The helper beside driving callers. */
+  /** Runs the helper where callers drive. */
   private void help() {
     Thread self = Thread.currentThread();
     int idleTicks = 0;
@@ -109,7 +112,7 @@ final class LoopHelper {
     }
   }
 
-  /** Lets an idle loop notice lost connections, and what else changes without it. */
+  /** Lets an idle loop notice lost connections and other changes from outside. */
   private void lookAround(Thread self) {
     if (seat.tryTake(self)) {
       try {
@@ -142,7 +145,7 @@ final class LoopHelper {
     }
   }
 
-  /** The helper where no caller may drive. */
+  /** Runs the helper where no caller may drive. */
   private void driveAlways() {
     seat.take(Thread.currentThread());
     while (!loop.isClosed()) {

@@ -7,20 +7,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The networks that a loop's driver asks, and how it sleeps: the loop's own, and those that were
- * attached. Used only by the driver, but for {@link #isParked}.
+ * The networks that a loop's driver polls: the loop's own, and the attached ones. Also decides how
+ * the driver sleeps. Used only by the driver, except for {@link #isParked}.
  */
 final class LoopNetworks {
   private static final Logger LOG = LoggerFactory.getLogger(LoopNetworks.class);
   private static final long STALE_NANOS = 2_000_000;
 
-  /** How often the loop's own network is asked while another keeps the driver from sleeping. */
+  /**
+   * How often the driver polls the loop's own network while another network keeps it from sleeping.
+   */
   private static final long OWN_POLL_NANOS = 20_000;
 
   /** The longest sleep beside pollers whose descriptors cannot be watched. */
   private static final long BLIND_WAIT_NANOS = 100_000;
 
-  /** Questions between two looks at the clock. */
+  /** Polls between two readings of the clock. */
   private static final int SPINS = 32;
 
   private final ClientLoop loop;
@@ -54,7 +56,7 @@ final class LoopNetworks {
     return null;
   }
 
-  /** Descriptors of pollers may become readable without an end of the driver's sleep. */
+  /** Notes that readable descriptors of pollers may not end the driver's sleep. */
   void cannotWatch() {
     blind = true;
   }
@@ -63,20 +65,20 @@ final class LoopNetworks {
     pollers.forEach(Poller::destroy);
   }
 
-  /** True when nobody has asked for a while, so that a connection may have ended unnoticed. */
+  /** True when no thread has polled for a while, so that a connection may have ended unnoticed. */
   boolean isStale(long nowNanos) {
     return nowNanos - lastPollNanos > STALE_NANOS;
   }
 
   /**
-   * Asks the networks, and sleeps when they have nothing.
+   * Polls the networks, and sleeps when they have nothing.
    *
    * @param waitNanos the longest sleep; negative for none
    * @param awaited ends the sleep when it is complete, or null
    * @param startNanos the time
    */
   void pollOrWait(long waitNanos, Completion awaited, long startNanos) {
-    // What came after this may not have been seen.
+    // The time before the poll, since the poll may miss what comes after that time.
     lastPollNanos = startNanos;
     if (!pollers.isEmpty()) {
       pollAllOrWait(waitNanos, awaited, startNanos);
@@ -133,7 +135,7 @@ final class LoopNetworks {
   }
 
   /**
-   * Goes on asking for a while, but not beyond the wait, at whose end deadlines are looked at.
+   * Polls for a while, but not longer than the wait, since deadlines are checked after it.
    *
    * @param startNanos the time
    * @return false when it is time to sleep
@@ -148,17 +150,18 @@ final class LoopNetworks {
     if (spinNanos == 0) {
       return false;
     }
-    // Who never sleeps looks at the loop's own network and at the deadlines in between.
+    // A driver that never sleeps looks at the loop's own network and the deadlines in between.
     boolean neverSleeps = spinNanos > waitNanos;
     long limitNanos = neverSleeps ? Math.min(OWN_POLL_NANOS, waitNanos) : spinNanos;
     do {
       for (int i = 0; i < SPINS; i++) {
-        // Without a pause in between: a question is as short as one.
+        // No pause in between, since a poll is as short as a pause.
         if (pollPollers()) {
           return true;
         }
       }
-      // Who only asks would keep others from this processor until the end of a time slice.
+      // Without this the driver would keep other threads from the processor until the end of its
+      // time slice.
       Thread.yield();
     } while (loop.mayWait() && loop.clock().nanoTime() - startNanos < limitNanos);
     return neverSleeps;

@@ -11,15 +11,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a loop's driver does again and again: tasks, output, networks, deadlines. Any thread adds
- * tasks and reads the figures; all else is the driver's.
+ * The work that a loop's driver repeats: tasks, output, networks, deadlines. Any thread may add
+ * tasks and read the figures. All other methods are for the driver.
  */
 final class LoopRound {
   private static final Logger LOG = LoggerFactory.getLogger(LoopRound.class);
   private static final VarHandle TAKING;
   private static final VarHandle ROUGH_TIME;
 
-  /** Low bits of a time that count how often it was told; they cost it nanoseconds. */
+  /**
+   * The low bits of a reading of the clock, which count how often it was reused. They cost a few
+   * nanoseconds of precision.
+   */
   private static final long TELLINGS = 15;
 
   /** Tasks that can wait for the driver without an allocation. */
@@ -45,10 +48,10 @@ final class LoopRound {
   private boolean running;
   private boolean taskBegins;
 
-  // 1 while a task may have been taken that has not begun its operation; written by the driver.
+  // 1 while a taken task may not have begun its operation yet; written by the driver.
   private int taking;
 
-  // The time of the last look at the clock and how often it was told since; 0 after a round.
+  // The last reading of the clock and how often it was reused; 0 after a round.
   private long roughTime;
 
   // Written by the driver, read by the helper without need of order.
@@ -72,13 +75,16 @@ final class LoopRound {
     return !tasks.isEmpty();
   }
 
-  /** Tasks that wait or were taken just now; none is missed that goes on meanwhile. */
+  /**
+   * The number of tasks that wait or are being taken. A task that is taken during the call is not
+   * missed.
+   */
   long waitingTasks() {
     long queued = tasks.size();
     return queued + (int) TAKING.getAcquire(this);
   }
 
-  /** The time, or that of a moment ago: see {@link ClientLoop#roughNanos}. */
+  /** The time, or the time of a moment ago; see {@link ClientLoop#roughNanos}. */
   long roughNanos() {
     long told = (long) ROUGH_TIME.getOpaque(this);
     if (told != 0 && (told & TELLINGS) < TELLINGS && loop.outstanding() > 0) {
@@ -121,7 +127,7 @@ final class LoopRound {
     dirty.add(flushable);
   }
 
-  /** Runs what is left, fails what is outstanding and destroys the networks. */
+  /** Runs the remaining tasks, fails all outstanding operations and destroys the networks. */
   void end() {
     runTasks();
     try {
@@ -142,7 +148,7 @@ final class LoopRound {
    * @param waitNanos the longest sleep; negative for none
    * @param awaited ends the sleep when it is complete, or null
    * @param startNanos the time
-   * @return the time at the end; that at the start when what was awaited is complete
+   * @return the time at the end, or the time at the start when the awaited completion has ended
    */
   long run(long waitNanos, Completion awaited, long startNanos) {
     running = true;
@@ -158,7 +164,8 @@ final class LoopRound {
       if (!tasks.isEmpty()) {
         runTasks();
       }
-      // Whoever has what it waited for leaves now, and the next round begins with a look.
+      // A thread whose completion has ended leaves now. The next round begins with a reading of the
+      // clock.
       long now = awaited != null && awaited.isComplete() ? startNanos : loop.clock().nanoTime();
       if (now - nextSweepNanos >= 0) {
         nextSweepNanos = now + ClientLoop.SWEEP_INTERVAL_NANOS;
@@ -174,7 +181,7 @@ final class LoopRound {
     }
   }
 
-  /** Rounds until something is complete, a time has come or the loop is closed. */
+  /** Runs rounds until a completion has ended, the deadline has passed or the loop is closed. */
   void driveUntil(Completion completion, long deadlineNanos, long startNanos, boolean spin)
       throws InterruptedException {
     long now = startNanos;
@@ -187,7 +194,7 @@ final class LoopRound {
     }
   }
 
-  /** A round that does no more than what waits for a driver. */
+  /** Runs a round that only serves the waiting tasks and their output. */
   void runLeftTasks() {
     running = true;
     try {
@@ -199,8 +206,8 @@ final class LoopRound {
   }
 
   /**
-   * Looks at the networks when nobody has for a while; not in the midst of something else than a
-   * task that begins.
+   * Polls the networks when no thread has for a while. Within a round, does so only when a task
+   * begins.
    */
   void refresh() {
     if (running && !taskBegins) {
@@ -220,7 +227,8 @@ final class LoopRound {
 
   /** Runs the tasks that wait. */
   void runTasks() {
-    // Seen by whoever sees that a task was taken, which is a compare-and-set.
+    // A task is taken by a compare-and-set, so a thread that sees that a task was taken also sees
+    // this.
     TAKING.setOpaque(this, 1);
     try {
       for (ClientLoop.Task task = tasks.poll(); task != null; task = tasks.poll()) {
@@ -249,7 +257,7 @@ final class LoopRound {
   }
 
   private void sweep(long now) {
-    // Some come and leave meanwhile, which keeps nobody else from being swept.
+    // Sweeps may add or remove sweepables. All other sweepables are still swept.
     int count = sweepables.size();
     sweeping = sweepables.toArray(sweeping);
     for (int i = 0; i < count; i++) {
@@ -260,7 +268,7 @@ final class LoopRound {
           next.sweep(now);
         }
       } catch (RuntimeException | AssertionError e) {
-        // Whoever drives now must not pay for somebody else's bug.
+        // The thread that drives now must not pay for a bug elsewhere.
         LOG.error("a sweep failed in loop {}", loop.name(), e);
       }
     }

@@ -2,25 +2,25 @@
 package io.crail.rpc;
 
 /**
- * A network beside a loop's own, such as a completion queue in memory, which the driver of the loop
- * polls too. While something is under way there the driver goes on asking for a while before it
- * falls asleep; then it sleeps for the descriptors as well, where the loop can watch them, and else
- * for a very short time. All methods run in the loop.
+ * A network in addition to a loop's own, such as a completion queue in memory. The driver of the
+ * loop polls it too. While an operation is in progress there, the driver keeps polling for a while
+ * before it sleeps. The sleep ends when a descriptor of the poller becomes readable. Where the loop
+ * cannot watch descriptors, the sleep is very short instead. All methods run in the loop.
  */
 public interface Poller {
-  /** Makes what progress is possible without waiting; true when there was any. */
+  /** Makes the progress that is possible without waiting. Returns true when there was any. */
   boolean poll();
 
-  /** True while something is under way whose end a poll would bring. */
+  /** True while an operation is in progress whose end a poll would find. */
   boolean isBusy();
 
-  /** How long the driver goes on asking before it falls asleep, while this is busy. */
+  /** How long the driver keeps polling before it sleeps, while this is busy. */
   long spinNanos();
 
   /**
-   * The driver is about to sleep: from now on whatever comes makes a descriptor readable that the
-   * loop was told of by {@link ClientLoop#watchDescriptor}, until it is polled for. False when
-   * something has come already.
+   * Called when the driver is about to sleep. From now until the next poll, each event makes a
+   * descriptor readable that was given to {@link ClientLoop#watchDescriptor}. Returns false when an
+   * event has come already.
    */
   boolean arm();
 

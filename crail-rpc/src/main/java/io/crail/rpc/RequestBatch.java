@@ -5,17 +5,18 @@ import java.nio.ByteBuffer;
 
 /**
  * The requests that arrived in one read (or one poll of a completion queue), in their order. A
- * handler sees many of them at once, so that it can overlap their cache misses. Reused by those who
- * make it; valid only during {@link Service#serve}. Not thread-safe.
+ * handler sees many of them at once, so that it can overlap their cache misses. The transport
+ * reuses it, so it is valid only during {@link Service#serve}. Not thread-safe.
  */
 public final class RequestBatch {
   /** The most requests in a batch; a read that holds more is served in several batches. */
   public static final int CAPACITY = 256;
 
   /**
-   * Requests, or answers, that are sent together at the most. Of many in flight some leave while
-   * the rest is being written, so that both ends work at the same time; as one batch they would
-   * have them work, and sleep, in turn. Enough for a send to cost each of them little.
+   * The most requests or answers that are sent together. When there are more, some leave while the
+   * rest is being written, so both ends work at the same time. In a single batch the two ends would
+   * work and sleep in turn. This number is large enough for a send to add little cost to each of
+   * them.
    */
   public static final int TOGETHER = 64;
 
@@ -48,9 +49,9 @@ public final class RequestBatch {
   }
 
   /**
-   * Gives the requests from {@code index} on back: they have no answer yet, and are offered again
-   * in another batch. What a service may do when it is told that answers do not leave, or that
-   * others have waited long enough.
+   * Gives back the requests from {@code index} on. They have no answer yet, and are offered again
+   * in another batch. A service may do this when it is told that answers do not leave, or that
+   * other connections have waited long enough.
    */
   public void giveBackFrom(int index) {
     if (index < 0 || index > count) {
@@ -62,7 +63,7 @@ public final class RequestBatch {
   /**
    * Keeps the requests that were given back, and drops those before them.
    *
-   * @param offered how many the batch had when it was offered
+   * @param offered how many requests the batch had when it was offered
    */
   public void dropServed(int offered) {
     int left = offered - count;
@@ -84,7 +85,7 @@ public final class RequestBatch {
     count++;
   }
 
-  /** True when no further request fits. */
+  /** True when no more requests fit. */
   public boolean isFull() {
     return count == CAPACITY;
   }

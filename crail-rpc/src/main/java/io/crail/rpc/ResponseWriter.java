@@ -6,9 +6,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Where a service writes its responses: straight into the output buffer of the connection, one
- * frame after the other; the transport sends them all with one write. Used only by the thread that
- * owns the connection.
+ * Lets a service write its responses straight into the output buffer of the connection, one frame
+ * after the other. The transport sends them all with one write. Used only by the thread that owns
+ * the connection.
  *
  * <pre>{@code
  * int body = responses.begin(maxBodyLength);
@@ -22,7 +22,7 @@ public abstract class ResponseWriter {
   private int position;
   private boolean full;
 
-  /** Creates a writer of a connection that holds no answers. */
+  /** Creates a writer for a connection that never holds answers. */
   protected ResponseWriter() {
     this(null);
   }
@@ -30,7 +30,7 @@ public abstract class ResponseWriter {
   /**
    * Creates a writer without a buffer; the first {@link #begin} asks for one.
    *
-   * @param held what the connection holds back
+   * @param held the answers that the connection holds
    */
   protected ResponseWriter(HeldAnswers.OfConnection held) {
     this.held = held;
@@ -54,7 +54,8 @@ public abstract class ResponseWriter {
       try {
         next = nextBuffer(position, needed);
       } finally {
-        // Also when there is none: the old one is not this writer's any more.
+        // Done even if the call fails, since the old buffer does not belong to this writer any
+        // more.
         buffer = next;
         position = 0;
       }
@@ -84,8 +85,9 @@ public abstract class ResponseWriter {
   }
 
   /**
-   * Keeps the answer to a request back, until it is released or its time is over. Other requests
-   * may be answered before it. Afterwards {@link #isFull} tells whether one more may be held.
+   * Holds the answer to a request back until it is released or its time is over. Other requests may
+   * be answered before it. After this call, {@link #isFull} tells whether one more answer may be
+   * held.
    */
   public final void hold(long correlationId, HeldAnswer answer) {
     if (held == null) {
@@ -96,23 +98,23 @@ public abstract class ResponseWriter {
   }
 
   /**
-   * True when the answers do not leave and hold as much memory as they may: what else is asked for
-   * should be given back. Costs nothing, so it may be looked at before each request.
+   * True when the answers do not leave and use as much memory as they may. Then the remaining
+   * requests should be given back. This costs nothing, so it may be called before each request.
    */
   public final boolean isFull() {
     return full;
   }
 
   /**
-   * Asked before a request that may take long, some ten microseconds or more: false when others
-   * have waited long enough, or when nobody waits for the answer any more. The request and those
-   * after it should then be given back. Reads the clock.
+   * Called before a request that may take long, some ten microseconds or more. False when other
+   * connections have waited long enough, or when no peer waits for the answer any more. Then the
+   * request and those after it should be given back. Reads the clock.
    */
   public boolean hasTurn() {
     return true;
   }
 
-  /** Sets what {@link #isFull} tells. */
+  /** Sets the value of {@link #isFull}. */
   protected final void setFull(boolean isFull) {
     full = isFull;
   }
@@ -129,7 +131,7 @@ public abstract class ResponseWriter {
   }
 
   /**
-   * Gives a fresh buffer and takes charge of the old one, also when it fails.
+   * Returns a fresh buffer, and becomes the owner of the old one, even if this fails.
    *
    * @param written bytes in the old buffer, 0 when there is none
    * @param needed least capacity of the new one

@@ -15,7 +15,7 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
   private RpcPeer peer;
   private long deadlineNanos;
 
-  /** Neighbour in the peer's queue of calls that wait for a slot. In the loop. */
+  /** The next call in the peer's queue of calls that wait for a slot. In the loop. */
   RpcCall next;
 
   /** Creates a call; {@link #prepare} must follow before it is submitted. */
@@ -40,7 +40,7 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
   /** True when the request may be sent again after its connection was lost. */
   protected abstract boolean isIdempotent();
 
-  /** Bytes of the request's body, exactly. */
+  /** The exact length of the request's body in bytes. */
   protected abstract int bodyLength();
 
   /** Writes the request's body; {@code out} is little-endian. */
@@ -49,7 +49,7 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
   /**
    * Reads the body of a successful answer; {@code in} is little-endian and valid only now.
    *
-   * @throws CrailException when the bytes are no such answer
+   * @throws CrailException when the bytes are not a valid answer
    */
   protected abstract void decode(ByteBuffer in, int offset, int length) throws CrailException;
 
@@ -64,9 +64,10 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
   }
 
   /**
-   * Whether the call must not be written any more because its deadline has passed. Calls that wait
-   * end at their deadline, but not while whoever drives the loop gets no processor; that matters to
-   * those alone that are written from memory which is the caller's again by then.
+   * True when the call must not be written any more because its deadline has passed. Waiting calls
+   * normally end at their deadline, but not while the driving thread gets no processor. This
+   * matters only to calls that are written from memory which the caller may reuse after the
+   * deadline.
    */
   protected boolean isOverdue() {
     return false;
@@ -84,13 +85,13 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
     peer.send(this);
   }
 
-  /** For the loop: it was closed before the call could be sent. */
+  /** For the loop: fails the call, since the loop was closed before the call could be sent. */
   @Override
   public final void rejected() {
     fail(ErrorCode.CLOSED.exception("connection to " + Addresses.text(peer.address())));
   }
 
-  /** Ends the call with the answer's bytes. In the loop. */
+  /** Ends the call with the bytes of the answer. In the loop. */
   final boolean answer(ByteBuffer in, int offset, int length) {
     try {
       decode(in, offset, length);

@@ -14,10 +14,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server as a client's loop sees it: one connection that is made when it is needed, opened with a
- * handshake, and made again after a loss; and the calls in flight on it. Idempotent calls survive a
- * lost connection, others fail with {@link ErrorCode#UNAVAILABLE}, for nobody can say whether they
- * took place. All methods but the getters run in the loop.
+ * A server as a client's loop sees it: one connection, and the calls in flight on it. The
+ * connection is made when it is needed, opened with a handshake, and made again after a loss.
+ * Idempotent calls survive a lost connection. Other calls fail with {@link ErrorCode#UNAVAILABLE},
+ * since the client cannot know whether they were executed. All methods except the getters run in
+ * the loop.
  */
 public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable {
   private static final Logger LOG = LoggerFactory.getLogger(RpcPeer.class);
@@ -27,11 +28,12 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   /**
    * Limits of a peer.
    *
-   * @param maxInFlight calls sent and not answered, 1 to 65,534; more wait in a queue
-   * @param maxQueued calls that wait; one more fails with {@link ErrorCode#LIMIT_EXCEEDED}
+   * @param maxInFlight calls that are sent and not answered, 1 to 65,534; further calls wait in a
+   *     queue
+   * @param maxQueued calls that wait; a further one fails with {@link ErrorCode#LIMIT_EXCEEDED}
    * @param connectAttempts connection attempts in a row before waiting calls fail
-   * @param connectTimeoutNanos deadline of one attempt; also how long a connection may be silent
-   *     before a call that times out takes it for dead
+   * @param connectTimeoutNanos deadline of one attempt; also, a connection that has been silent for
+   *     this long is taken for dead when a call times out
    * @param firstBackOffNanos the pause after the first failed attempt; doubles each time
    */
   public record Options(
@@ -52,7 +54,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       return new Options(1024, 64 * 1024, 5, 2_000_000_000L, 50_000_000L);
     }
 
-    /** These limits with another deadline of an attempt. */
+    /** These limits with another deadline for an attempt. */
     public Options withConnectTimeoutNanos(long nanos) {
       return new Options(maxInFlight, maxQueued, connectAttempts, nanos, firstBackOffNanos);
     }
@@ -260,7 +262,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     loop.connector().connect(address, loop.clock().nanoTime() + options.connectTimeoutNanos, link);
   }
 
-  /** Forgets the present connection, so that nothing it still reports is listened to. */
+  /** Forgets the present connection, so that its further reports are ignored. */
   private void abandonLink(String why) {
     Connection old = connection;
     link = null;
@@ -270,7 +272,10 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     }
   }
 
-  /** One connection attempt and what comes of it; speaks only while it is the present one. */
+  /**
+   * One connection attempt and the connection that it makes. Its reports count only while it is the
+   * present one.
+   */
   private final class Link implements Connection.Handler {
     @Override
     public void connected(Connection newConnection) {
@@ -341,7 +346,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       if (!slots.mayHaveBeen(correlationId)) {
         protocolError("unknown correlation id " + correlationId);
       }
-      // Else the answer to a call that has timed out.
+      // Otherwise this is the answer to a call that has timed out.
       return;
     }
     if (CallSlots.slot(correlationId) != CallSlots.HANDSHAKE) {
@@ -367,16 +372,17 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     }
   }
 
-  /** The present connection, or the attempt to make it, has ended. */
+  /** Handles the end of the present connection, or of the attempt to make it. */
   private void lost(String cause) {
     final boolean fruitful = state == State.READY && answeredSinceReady;
     final boolean wasReady = state == State.READY;
     link = null;
     connection = null;
-    // Calls are ended last: what their owners then do finds a consistent peer.
+    // Calls are ended last, so that their owners find a consistent peer.
     List<RpcCall> ending = new ArrayList<>();
     List<RpcCall> sent = takeInFlight();
-    // Before those that were never sent, so that calls of one caller keep their order.
+    // They go before the calls that were never sent, so that the calls of one caller keep their
+    // order.
     for (int i = sent.size() - 1; i >= 0; i--) {
       RpcCall call = sent.get(i);
       if (wasReady && call.isIdempotent()) {
@@ -397,7 +403,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     endAll(ending, ErrorCode.UNAVAILABLE.exception(addressText + ": " + cause));
   }
 
-  /** Counts a failed attempt; gives the calls that have waited for too many of them. */
+  /** Counts a failed attempt. Returns the calls that have waited for too many failed attempts. */
   private List<RpcCall> attemptFailed(String cause) {
     lastError = cause;
     failedAttempts++;
@@ -437,12 +443,13 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       return;
     }
     if (state == State.READY && nowNanos - silentSinceNanos >= options.connectTimeoutNanos) {
-      // Nothing at all has come for long: the connection may be dead without having been closed.
+      // Nothing has come for a long time, so the connection may be dead without having been closed.
       String why = "no answer in time";
       abandonLink(why);
       lost(why);
     } else {
-      // It is silent until it is heard of, though nothing that it could answer may be left.
+      // The peer counts as silent until it sends something, even if no call that it could answer is
+      // left.
       owesAnswers = true;
     }
     endAll(expired, ErrorCode.TIMED_OUT.exception("no answer from " + addressText));
@@ -478,7 +485,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     }
   }
 
-  /** Nothing is in flight any more, nor about to leave. */
+  /** Removes and returns all calls in flight, and forgets what was about to leave. */
   private List<RpcCall> takeInFlight() {
     unflushedBytes = 0;
     unflushedCalls = 0;

@@ -6,22 +6,22 @@ public final class Session {
   private final String peer;
   private Object attachment;
 
-  /** Creates the session of a new connection; {@code peer} names the other side in messages. */
+  /** Creates the session of a new connection. Messages name the other side with {@code peer}. */
   public Session(String peer) {
     this.peer = peer;
   }
 
-  /** The other side, for messages. */
+  /** The name of the other side, for messages. */
   public String peer() {
     return peer;
   }
 
-  /** What the service keeps with this connection; null until its handshake. */
+  /** The service's own data for this connection; null until its handshake. */
   public Object attachment() {
     return attachment;
   }
 
-  /** Sets what the service keeps with this connection. */
+  /** Sets the service's own data for this connection. */
   public void attach(Object newAttachment) {
     this.attachment = newAttachment;
   }

@@ -8,13 +8,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Tasks on their way from any thread to the one that drives a loop. Adding one allocates nothing
- * while the ring has room; what finds it full waits in a list behind it. Tasks of one thread leave
- * in the order in which it added them. Thread-safe on both ends, without locks.
+ * Tasks on their way from any thread to the one that drives a loop. Adding a task allocates nothing
+ * while the ring has room. When the ring is full, tasks go to an overflow list, which is served
+ * after the ring. Tasks of one thread leave in the order in which it added them. Thread-safe on
+ * both ends, without locks.
  *
- * <p>The ring is Dmitry Vyukov's bounded queue: each place has a turn, which says who may use it
- * next. The turn {@code n} of a place lets the {@code n}-th task in, the turn {@code n + 1} lets it
- * out.
+ * <p>The ring is Dmitry Vyukov's bounded queue: each place has a turn, which tells who may use it
+ * next. With turn {@code n} the {@code n}-th task may be added, with turn {@code n + 1} it may be
+ * taken.
  */
 final class TaskQueue {
   private static final VarHandle TURN = MethodHandles.arrayElementVarHandle(long[].class);
@@ -26,14 +27,14 @@ final class TaskQueue {
   private final AtomicLong taken = new AtomicLong();
   private final Queue<ClientLoop.Task> overflow = new ConcurrentLinkedQueue<>();
 
-  /** Tasks of the overflow; one that is being added or taken counts. */
+  /** The number of tasks in the overflow list, including tasks that are being added or taken. */
   private final AtomicLong overflowing = new AtomicLong();
 
   /**
    * Creates an empty queue.
    *
-   * @param size places of the ring, a power of two and 2 or more: with one place its turns for in
-   *     and out would be the same
+   * @param size places of the ring, a power of two and at least 2: with one place the turns for
+   *     adding and taking would be the same
    */
   TaskQueue(int size) {
     if (size < 2 || Integer.bitCount(size) != 1) {
@@ -49,7 +50,7 @@ final class TaskQueue {
 
   /** Adds a task. */
   void add(ClientLoop.Task task) {
-    // Not past a task of the same thread that waits behind the ring.
+    // A task must not overtake an earlier one of the same thread that waits in the overflow list.
     if (overflowing.get() == 0 && addToRing(task)) {
       return;
     }
@@ -81,7 +82,7 @@ final class TaskQueue {
     }
   }
 
-  /** Puts a task into a place that was claimed; until then nobody sees what comes after it. */
+  /** Puts a task into a claimed place. Until then, tasks in later places cannot be taken. */
   void publish(long position, ClientLoop.Task task) {
     int place = (int) position & mask;
     places[place] = task;
@@ -89,9 +90,9 @@ final class TaskQueue {
   }
 
   /**
-   * Takes a task; null when there is none. Only one thread at a time keeps the order. Waits for a
-   * thread that has claimed a place and not put its task there: what is after it must not overtake,
-   * and it is between two instructions, which neither block nor fail.
+   * Takes a task; null when there is none. The order is kept only if one thread takes at a time. If
+   * a thread has claimed a place and not put its task there yet, this waits: later tasks must not
+   * overtake, and that thread is between two instructions that neither block nor fail.
    */
   ClientLoop.Task poll() {
     ClientLoop.Task task = take();
@@ -108,9 +109,9 @@ final class TaskQueue {
     return task != null || overflow.peek() == null ? task : takeBehindRing();
   }
 
-  /** As {@link #take}, when a task was seen after the ring after the ring had none. */
+  /** As {@link #take}, after a task was seen in the overflow list while the ring seemed empty. */
   ClientLoop.Task takeBehindRing() {
-    // What the thread of the one that was seen had added before is in the ring, or was taken.
+    // Earlier tasks of the same thread are still in the ring, or were taken.
     ClientLoop.Task task = takeFromRing();
     if (task == null && isRingEmpty()) {
       task = overflow.poll();
@@ -121,7 +122,9 @@ final class TaskQueue {
     return task;
   }
 
-  /** Takes the first task of the ring; null when it has none, or not in its place yet. */
+  /**
+   * Takes the first task of the ring; null when there is none, or when it is not in its place yet.
+   */
   ClientLoop.Task takeFromRing() {
     while (true) {
       long position = taken.get();
@@ -143,14 +146,17 @@ final class TaskQueue {
     return taken.get() == added.get();
   }
 
-  /** Tasks that wait; too many by those that are added while this looks, never less than 0. */
+  /**
+   * The number of waiting tasks, never less than 0. Tasks that are added during the call may be
+   * counted in addition.
+   */
   long size() {
-    // In this order, for a task is added before it is taken.
+    // In this order, since a task is added before it is taken.
     long out = taken.get();
     return overflowing.get() + added.get() - out;
   }
 
-  /** True when all that was added was taken; a task that is being added counts. */
+  /** True when all tasks were taken, including a task that is being added. */
   boolean isEmpty() {
     return isRingEmpty() && overflowing.get() == 0;
   }

@@ -18,23 +18,23 @@ public interface Transport extends AutoCloseable {
   /** Creates a loop for client connections. */
   ClientLoop newClientLoop(String name);
 
-  /** Limits that suit a client's peers behind this network. */
+  /** Limits that suit a client's peers on this network. */
   default RpcPeer.Options peerOptions() {
     return RpcPeer.Options.defaults();
   }
 
-  /** Releases what the transport itself holds; servers and loops are closed before it. */
+  /** Releases the resources of the transport itself. Servers and loops must be closed before. */
   @Override
   void close();
 
   /** A listening server. */
   interface ServerEndpoint extends AutoCloseable {
-    /** The address it serves on, with the real port. */
+    /** The address on which it serves, with the real port. */
     InetSocketAddress address();
 
     /**
-     * What it counts, by names: connections, the memory that it holds for peers, why connections
-     * were ended. Empty where it counts nothing.
+     * Figures by name: connections, the memory that it holds for peers, the reasons why connections
+     * were ended. Empty if it counts nothing.
      */
     default Map<String, Long> statistics() {
       return Map.of();

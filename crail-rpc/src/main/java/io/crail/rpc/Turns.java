@@ -5,28 +5,30 @@ import io.crail.common.Clock;
 import java.util.PriorityQueue;
 
 /**
- * Whose turn it is among the connections that a server's thread serves.
+ * Decides which connection a server's thread serves next.
  *
- * <p>A turn is one look of the thread at what has come. Within it connections are served as their
- * requests come. When it has lasted {@link #TURN_NANOS}, or {@link #SLICE_NANOS} and a request that
- * takes long is next, those that have more wait, and after each turn a slice goes to some of them:
- * to who has had the least time. So who asks for much waits for the others who do, and who asks for
- * little waits for a slice. This is start-time fair queueing (Goyal, Vin, Cheng, 1996): a slice's
- * tag is where its connection's last one ended, but no less than the tag that is served now, and
- * the least tag is served. A new connection counts as one that has just had a slice: who waits
- * already goes before it, and nobody gains by coming again.
+ * <p>A turn is one look of the thread at the requests that have come. Within a turn, connections
+ * are served in the order of their requests. A turn ends after {@link #TURN_NANOS}, or after {@link
+ * #SLICE_NANOS} if the next request takes long. Connections with further requests then wait. After
+ * each turn, waiting connections get a slice of time: first those that have had the least time. So
+ * a connection with many requests waits for the other busy ones, and a connection with few requests
+ * waits for one slice. This is start-time fair queueing (Goyal, Vin, Cheng, 1996): the tag of a
+ * slice is the end of its connection's previous slice, but at least the tag that is served now, and
+ * the smallest tag is served first. A new connection is treated as if it had just had a slice. So
+ * waiting connections go before it, and no peer gains by connecting again.
  *
- * <p>After a slice of requests that take long the thread rests from them as long as it has lasted:
- * one that never sleeps would get its processor late where there are more of them than processors,
- * and with it everybody would wait. It rests for a turn at most: what took longer was the machine.
+ * <p>After a slice of long requests, the thread serves no further slice for as long as that one
+ * lasted. A thread that never sleeps would get its processor late when there are more such threads
+ * than processors, and then all its connections would wait. The pause lasts for a turn at most: if
+ * the slice took longer, the machine was the cause.
  *
  * <p>Used by one thread.
  */
 public final class Turns {
-  /** How long connections are served in a turn before others come first. */
+  /** How long a turn lasts before other connections come first. */
   public static final long TURN_NANOS = 1_000_000;
 
-  /** The same for requests that take long, and the length of a slice. */
+  /** The same limit for requests that take long; also the length of a slice. */
   public static final long SLICE_NANOS = 500_000;
 
   private final Clock clock;
@@ -39,16 +41,19 @@ public final class Turns {
   private boolean isTimed;
   private long beganNanos;
 
-  /** A connection. Tags are nanoseconds of service. */
+  /** A connection. Its tags are nanoseconds of service. */
   public abstract static class Member implements Comparable<Member> {
     private long tag;
     private long arrival;
     private long endTag;
 
-    /** Creates one that waits for nothing yet. */
+    /** Creates a connection that does not wait yet. */
     protected Member() {}
 
-    /** Serves what waits; it is its turn. Must wait again when something is left. */
+    /**
+     * Serves the waiting requests, since it is this connection's turn. If requests are left, the
+     * connection must wait again.
+     */
     protected abstract void serve();
 
     @Override
@@ -61,20 +66,20 @@ public final class Turns {
     }
   }
 
-  /** Nobody waits yet. */
+  /** Creates a queue without waiting connections. */
   public Turns(Clock clock) {
     this.clock = clock;
   }
 
-  /** A new connection. */
+  /** Adds a new connection. */
   public void join(Member member) {
     member.endTag = servedTag + SLICE_NANOS;
   }
 
-  /** Has a connection, which is not waiting yet, wait for its turn. */
+  /** Lets a connection wait for its turn. It must not be waiting already. */
   public void await(Member member) {
     if (member == served) {
-      // Where its slice ends is known when it has.
+      // The end of its slice is known only after the slice.
       isLeft = true;
     } else {
       add(member);
@@ -87,17 +92,17 @@ public final class Turns {
     waiting.add(member);
   }
 
-  /** True when somebody waits. */
+  /** True when a connection waits. */
   public boolean isAnyWaiting() {
     return !waiting.isEmpty();
   }
 
-  /** A turn begins; its time counts from when it is asked for first. */
+  /** Begins a turn. Its time counts from the first query of the time. */
   public void begin() {
     isTimed = false;
   }
 
-  /** True when this turn has lasted so long that others come first. Reads the clock. */
+  /** True when this turn has lasted so long that other connections come first. Reads the clock. */
   public boolean isOver() {
     return nanos() > TURN_NANOS;
   }
@@ -120,13 +125,13 @@ public final class Turns {
   }
 
   /**
-   * Serves a slice to those whose turn it is, at least to one.
+   * Serves a slice to the connections whose turn it is, at least to one.
    *
-   * @return for how long to rest from them, in nanoseconds
+   * @return how long to pause before the next slice, in nanoseconds
    */
   public long serveSlice() {
     servedLong = false;
-    // It has a time of its own: the turn may have been used up.
+    // The slice has its own time, since the time of the turn may be used up.
     begin();
     long now = nanos();
     do {

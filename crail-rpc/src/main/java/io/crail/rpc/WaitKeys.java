@@ -9,15 +9,15 @@ import java.util.Map;
 
 /** How the threads of a process wait, with each transport and storage tier. */
 public final class WaitKeys implements ConfigKeys {
-  /** Who drives a client's connections. */
+  /** The threads that may drive a client's connections. */
   public enum Driver {
-    /** The thread that waits for an answer; a helper when nobody waits. */
+    /** The thread that waits for an answer; a helper when no thread waits. */
     WAITER,
-    /** A thread of the client's own, always. */
+    /** Always the client's own thread. */
     THREAD
   }
 
-  /** How long to ask before sleeping, in nanoseconds; {@link Long#MAX_VALUE} for ever. */
+  /** How long to poll before sleeping, in nanoseconds; {@link Long#MAX_VALUE} means for ever. */
   public static final ConfigKey<Long> SPIN_TIME =
       ConfigKey.of(
               "crail.spintime",
@@ -31,7 +31,7 @@ public final class WaitKeys implements ConfigKeys {
                   + " ever.")
           .alsoNamed("crail.namenode.darpc.polling", Map.of("true", "always", "false", "0"));
 
-  /** Who drives clients. */
+  /** Which threads drive clients. */
   public static final ConfigKey<Driver> CLIENT_DRIVER =
       ConfigKey.of(
               "crail.client.driver",

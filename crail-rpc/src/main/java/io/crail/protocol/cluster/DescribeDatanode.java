@@ -9,7 +9,7 @@ import io.crail.protocol.part.TextLimits;
 import io.crail.protocol.part.TierTraits;
 import java.util.List;
 
-/** Describes a datanode and its regions, for those who access them. */
+/** Describes a datanode and its regions to the clients that access them. */
 public final class DescribeDatanode {
   /** Most regions in an answer. */
   public static final int MAX_REGIONS = 1024;
@@ -38,14 +38,14 @@ public final class DescribeDatanode {
    *
    * @param uuidHigh identity of the datanode process, upper half
    * @param uuidLow identity of the datanode process, lower half
-   * @param port port that its tier serves on
+   * @param port port on which its tier serves
    * @param storageClass storage class that it serves
-   * @param online whether it was heard of lately
+   * @param online whether it has sent a sign of life recently
    * @param totalRegions regions at this namenode
    * @param tier name of its tier
-   * @param host name or address that clients reach it by
+   * @param host name or address under which clients reach it
    * @param traits what its tier can do
-   * @param regions regions from firstRegion on, as many as fit
+   * @param regions the regions from firstRegion on, as many as fit
    */
   public record Response(
       long uuidHigh,

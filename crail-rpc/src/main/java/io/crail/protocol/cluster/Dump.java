@@ -15,7 +15,7 @@ public final class Dump {
   /**
    * The request.
    *
-   * @param cursor 0 for the first page, then what the last page gave
+   * @param cursor 0 for the first page, later the cursor from the page before
    */
   public record Request(long cursor) {
     /** The layout. */

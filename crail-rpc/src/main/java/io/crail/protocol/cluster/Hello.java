@@ -7,8 +7,8 @@ import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.TextLimits;
 
 /**
- * The first exchange of a connection: versions, cluster and limits come from the namenode, so that
- * nobody can disagree about them silently.
+ * The first exchange on a connection. Versions, cluster and limits come from the namenode, so the
+ * two sides cannot silently disagree about them.
  */
 public final class Hello {
   /** The first bytes of a request: "CRAI" in little-endian order. */
@@ -31,7 +31,7 @@ public final class Hello {
    * @param role 0: client, 1: datanode
    * @param clientId random number of the client, the owner of its write leases
    * @param host name of the client's host
-   * @param user whom the nodes that it creates belong to; empty: to the namenode's own user
+   * @param user the owner of the nodes that it creates; empty means the namenode's own user
    */
   public record Request(
       int magic, int minVersion, int maxVersion, int role, long clientId, Utf8 host, Utf8 user) {
@@ -65,8 +65,8 @@ public final class Hello {
    * @param namenodeCount number of namenodes in the cluster
    * @param blockSize bytes of a block, the largest extent
    * @param minExtentSize bytes of the smallest extent
-   * @param smallValue most bytes of a value that travels with the metadata; 0 for none
-   * @param leaseMillis how long a location or a write lease is good for
+   * @param smallValue most bytes of a value that travels with the metadata; 0 when none does
+   * @param leaseMillis how long a location or a write lease is valid
    * @param incarnation changes with each start of the namenode
    * @param rootId node id of the root at this namenode
    * @param cluster name of the cluster
@@ -82,7 +82,7 @@ public final class Hello {
       long incarnation,
       long rootId,
       Utf8 cluster) {
-    /** More nodes than a namenode gives ids to between two starts. */
+    /** More than the number of node ids that a namenode gives out between two starts. */
     private static final long MANY_IDS = 1L << 40;
 
     /** The layout. */
@@ -101,8 +101,8 @@ public final class Hello {
             .bytes("cluster", "clusterLength", 1, 255, "name of the cluster");
 
     /**
-     * False for the id of a node that this namenode has not created since it started: ids go up
-     * from the root's, which is anywhere among 2^62 at each start.
+     * False if this namenode cannot have given out the id since it started. Ids go up from the
+     * root's id, which is a random one of 2^62 at each start.
      */
     public boolean mayHaveGiven(long nodeId) {
       return Long.compareUnsigned(nodeId - rootId, MANY_IDS * namenodeCount) < 0;

@@ -6,9 +6,9 @@ import io.crail.protocol.codec.Layout;
 import java.util.List;
 
 /**
- * Tells that a datanode lives, and which clients it is to cut off: to end whatever they have begun
- * there, so that nothing of it changes a byte from then on. The answer is the same until the
- * datanode has said that it is done.
+ * The request tells the namenode that a datanode is alive. The answer names the clients that the
+ * datanode must cut off: it ends whatever they have begun there, so that none of it changes a byte
+ * from then on. The answer stays the same until the datanode has confirmed it.
  */
 public final class KeepAlive {
   /** Most clients that an answer names. */
@@ -20,7 +20,7 @@ public final class KeepAlive {
    * The request.
    *
    * @param datanode datanode id
-   * @param cutOff number of the last answer whose clients are cut off; 0 for none
+   * @param cutOff number of the last answer whose clients have been cut off; 0 for none
    */
   public record Request(int datanode, long cutOff) {
     /** The layout. */
@@ -37,11 +37,11 @@ public final class KeepAlive {
    * The answer.
    *
    * @param stop whether the datanode has been removed and may end
-   * @param freeBlocks its blocks that are wholly free at this namenode
+   * @param freeBlocks its blocks that are completely free at this namenode
    * @param totalBlocks its blocks at this namenode
-   * @param cutOff number of this answer's clients, larger than that of other ones before; 0 when
-   *     there are none
-   * @param clients those to cut off
+   * @param cutOff number of this list of clients, larger than the numbers of earlier lists; 0 when
+   *     the list is empty
+   * @param clients the clients to cut off
    */
   public record Response(
       boolean stop, long freeBlocks, long totalBlocks, long cutOff, List<Long> clients) {

@@ -4,7 +4,7 @@ package io.crail.protocol.cluster;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 
-/** Answers, for those who want to know whether the namenode lives. */
+/** Shows whether the namenode is alive: it answers. */
 public final class Ping {
   private Ping() {}
 

@@ -7,7 +7,7 @@ import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.TextLimits;
 import io.crail.protocol.part.TierTraits;
 
-/** Makes a datanode known; the same incarnation keeps its id. */
+/** Registers a datanode. The same incarnation keeps its id. */
 public final class RegisterDatanode {
   private RegisterDatanode() {}
 
@@ -17,9 +17,9 @@ public final class RegisterDatanode {
    * @param uuidHigh identity of the datanode process, upper half
    * @param uuidLow identity of the datanode process, lower half
    * @param storageClass storage class that it serves
-   * @param port port that its tier serves on
+   * @param port port on which its tier serves
    * @param tier name of its tier
-   * @param host name or address that clients reach it by
+   * @param host name or address under which clients reach it
    * @param traits what its tier can do
    */
   public record Request(

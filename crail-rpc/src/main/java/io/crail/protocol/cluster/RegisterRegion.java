@@ -5,8 +5,8 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 
 /**
- * Lends a region to the namenode; a region that is known is confirmed. Sent again without an answer
- * it is the same request.
+ * Lends a region to the namenode. A known region is confirmed. The request may be sent again when
+ * its answer was lost.
  */
 public final class RegisterRegion {
   private RegisterRegion() {}
@@ -19,8 +19,8 @@ public final class RegisterRegion {
    * @param length bytes; a multiple of the block size
    * @param address address for the tier, or 0
    * @param key access key for the tier, or 0
-   * @param generation 0 when the region was never lent before; else somebody may still write there
-   *     whom an earlier namenode gave space, and those who get space now get generations above this
+   * @param generation 0 when the region was never lent before. Otherwise a client that got space
+   *     from an earlier namenode may still write there, and new space gets generations above this
    */
   public record Request(
       int datanode, int index, long length, long address, long key, long generation) {

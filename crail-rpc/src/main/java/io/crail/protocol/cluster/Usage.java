@@ -6,7 +6,7 @@ import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.ClassUsage;
 import java.util.List;
 
-/** Counts nodes, and space class by class. */
+/** Counts the nodes, and the space of each storage class. */
 public final class Usage {
   /** Most storage classes. */
   public static final int MAX_CLASSES = 256;
@@ -27,7 +27,7 @@ public final class Usage {
    *
    * @param nodes nodes, the root included
    * @param datanodes registered datanodes
-   * @param onlineDatanodes datanodes heard of lately
+   * @param onlineDatanodes datanodes that have sent a sign of life recently
    * @param smallValueBytes memory that the small values of the namenode take
    * @param classes space of each storage class that has datanodes
    */

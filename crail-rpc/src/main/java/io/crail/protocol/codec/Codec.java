@@ -12,7 +12,7 @@ import java.util.UUID;
  * @param <T> the message, a record
  */
 public abstract class Codec<T> {
-  /** The codec of an identity of 128 bits. */
+  /** The codec of a 128-bit identity. */
   public static final Codec<UUID> UUID =
       new Codec<>(
           UUID.class, Layout.of("UUID").i64("high", "upper half").i64("low", "lower half")) {
@@ -40,14 +40,14 @@ public abstract class Codec<T> {
   /**
    * Derives the codec of a record from its layout: each component is the field or the tail of its
    * name. Fields are {@code boolean}, {@code int}, {@code long} or records with a codec of their
-   * own; tails are {@link io.crail.common.Utf8}, {@link SmallValue}, records, or lists of what has
-   * a codec.
+   * own; tails are {@link io.crail.common.Utf8}, {@link SmallValue}, records, or lists of values
+   * that have a codec.
    */
   public static <T extends Record> Codec<T> of(Class<T> type, Layout layout) {
     return new RecordCodec<>(type, layout);
   }
 
-  /** The codec of a number, for lists of them. */
+  /** The codec of a 64-bit number, for lists of numbers. */
   public static Codec<Long> ofLong(String name, String field, String meaning) {
     return new Codec<>(Long.class, Layout.of(name).i64(field, meaning)) {
       @Override
@@ -62,7 +62,7 @@ public abstract class Codec<T> {
     };
   }
 
-  /** As {@link #ofLong}, of 32 bits. */
+  /** As {@link #ofLong}, for a 32-bit number. */
   public static Codec<Integer> ofInt(String name, String field, String meaning) {
     return new Codec<>(Integer.class, Layout.of(name).i32(field, meaning)) {
       @Override
@@ -77,7 +77,7 @@ public abstract class Codec<T> {
     };
   }
 
-  /** What a message is in Java. */
+  /** The Java type of the message. */
   public final Class<T> type() {
     return type;
   }
@@ -87,7 +87,7 @@ public abstract class Codec<T> {
     return layout;
   }
 
-  /** Bytes of this message, exactly. */
+  /** The exact length of this message in bytes. */
   public int length(T message) {
     return layout.fixedLength();
   }

@@ -9,7 +9,7 @@ import java.lang.reflect.RecordComponent;
 import java.nio.ByteBuffer;
 
 /**
- * How a component of a record lies in the fixed part of a message.
+ * How a component of a record is stored in the fixed part of a message.
  *
  * @param reader {@code (ByteBuffer, int) -> component}
  * @param writer {@code (component, ByteBuffer, int) -> void}

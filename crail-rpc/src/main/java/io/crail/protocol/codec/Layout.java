@@ -11,21 +11,22 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The layout of a message: a fixed part of little-endian fields at fixed offsets, and after it, in
- * order, tails whose element counts stand in the fixed part. The lengths of all tails follow from
- * the fixed part, so {@link #check} can refuse a short or long message before any field is used.
+ * The layout of a message. It begins with a fixed part: little-endian fields at fixed offsets. The
+ * tails follow in order; the fixed part holds the number of elements of each. So the lengths of all
+ * tails follow from the fixed part, and {@link #check} can refuse a short or long message before
+ * any field is used.
  *
- * <p>The declaration is the diagram: one line a field. Offsets are taken from it by name, the page
- * {@code docs/wire-protocol.md} is generated from it. Immutable once built.
+ * <p>The declaration is also the diagram, with one line for each field. Code looks up offsets in it
+ * by name, and the page {@code docs/wire-protocol.md} is generated from it. Immutable once built.
  */
 public final class Layout {
   /**
    * A field of the fixed part.
    *
-   * @param part how a part with a layout of its own travels; else null
+   * @param part the codec of a part with a layout of its own; otherwise null
    */
   public record Field(String name, int offset, int width, String meaning, Codec<?> part) {
-    /** The unsigned number of a field of 1 or 2 bytes, or that of one of 4. */
+    /** The number in a field: unsigned with 1 or 2 bytes, signed with 4. */
     int get(ByteBuffer in, int messageOffset) {
       int at = messageOffset + offset;
       return width == 1 ? in.get(at) & 0xff : width == 2 ? in.getShort(at) & 0xffff : in.getInt(at);
@@ -51,8 +52,8 @@ public final class Layout {
    * @param elementLength bytes of an element
    * @param minCount least number of elements
    * @param maxCount most elements
-   * @param element how an element travels; null for bytes
-   * @param page what is in the bytes when they are elements that differ in length; else null
+   * @param element the codec of an element; null for bytes
+   * @param page describes the elements in the bytes when these differ in length; otherwise null
    */
   public record Tail(
       String name,
@@ -65,7 +66,7 @@ public final class Layout {
       Page page) {}
 
   /**
-   * Elements that each have a length of their own.
+   * Elements of different lengths.
    *
    * @param countField the field that holds their number; null when there is exactly one
    */
@@ -110,7 +111,7 @@ public final class Layout {
     return struct(field, part, "");
   }
 
-  /** As {@link #struct(String, Codec)}, with what it means here. */
+  /** As {@link #struct(String, Codec)}, with its meaning in this message. */
   public Layout struct(String field, Codec<?> part, String meaning) {
     Layout own = part.layout();
     if (!own.tails.isEmpty()) {
@@ -141,7 +142,7 @@ public final class Layout {
   }
 
   /**
-   * Adds a tail of parts that each have a length of their own.
+   * Adds a tail of parts of different lengths.
    *
    * @param countField holds their number
    * @param lengthField holds the bytes of all
@@ -192,7 +193,7 @@ public final class Layout {
     return this;
   }
 
-  /** What has a layout of its own, in the order of the message. */
+  /** The codecs of the parts that have a layout of their own, in the order of the message. */
   public List<Codec<?>> parts() {
     return Stream.concat(
             fields.stream().map(Field::part),
@@ -234,7 +235,7 @@ public final class Layout {
     return field(fieldName).offset;
   }
 
-  /** The most bytes that such a message has. */
+  /** The greatest length of such a message in bytes. */
   public int maxLength() {
     int length = fixedLength;
     for (Tail tail : tails) {
@@ -287,8 +288,8 @@ public final class Layout {
   }
 
   /**
-   * The length of a message that begins at a place, as its own counts have it, or what is left
-   * there when that is less; {@link #check} refuses it then.
+   * The length of the message at {@code offset} according to its own counts. When fewer bytes are
+   * left there, their number, and then {@link #check} refuses the message.
    */
   int lengthAt(ByteBuffer buffer, int offset, int left) {
     return left < fixedLength

@@ -12,10 +12,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * How a record becomes bytes and back, derived from its layout: each component is the field or the
- * tail of its name, and what counts the elements of a tail is no component. The handles are put
- * together when the codec is used first, so that a program pays for the messages that it sends.
- * Nothing is boxed.
+ * How a record becomes bytes and back, derived from its layout. Each component is the field or the
+ * tail of its name. The fields that count the elements of a tail are no components. The method
+ * handles are built when the codec is first used, so a program pays only for the messages that it
+ * sends. Nothing is boxed.
  *
  * @param <T> the message
  */
@@ -25,11 +25,11 @@ final class RecordCodec<T extends Record> extends Codec<T> {
   private volatile Handles handles;
 
   /**
-   * What a record is read and written with.
+   * The method handles that read and write a record.
    *
    * @param read {@code (ByteBuffer, int) -> Record}
    * @param fields {@code (Record, ByteBuffer, int) -> void}, writes a component into its field
-   * @param tails {@code (Record) -> Object}, gives the component that is a tail, in the order of
+   * @param tails {@code (Record) -> Object}, give the components that are tails, in the order of
    *     the layout
    * @param forms how the tails are laid out
    */
@@ -89,7 +89,7 @@ final class RecordCodec<T extends Record> extends Codec<T> {
     }
   }
 
-  /** Accessors and primitives declare nothing; whatever they throw is passed on. */
+  /** Accessors and primitives declare no checked exceptions. Whatever they throw is passed on. */
   private static RuntimeException unexpected(Throwable e) {
     if (e instanceof Error error) {
       throw error;
@@ -100,7 +100,7 @@ final class RecordCodec<T extends Record> extends Codec<T> {
   private Handles handles() {
     Handles use = handles;
     if (use == null) {
-      // Whoever does it at the same time gets the same.
+      // Another thread that does this at the same time gets an equal result.
       use = derive();
       handles = use;
     }
@@ -165,7 +165,7 @@ final class RecordCodec<T extends Record> extends Codec<T> {
   /** A constructor whose arguments are all read from one place. */
   private static MethodHandle reading(MethodHandle constructor, MethodHandle[] readers) {
     MethodHandle read = constructor;
-    // From the last one, so that the positions of those before it stay.
+    // Backwards, so that the positions of the earlier arguments stay the same.
     for (int i = readers.length - 1; i >= 0; i--) {
       read = MethodHandles.collectArguments(read, i, readers[i]);
     }

@@ -6,7 +6,7 @@ import java.util.Arrays;
 
 /**
  * The bytes of a small value, which travel with the metadata and stay at the namenode. Immutable,
- * as long as those who share its array leave that alone.
+ * as long as no code that shares its array changes it.
  */
 public final class SmallValue {
   /** Most bytes of a small value, so that every message that carries one fits into a frame. */
@@ -43,7 +43,7 @@ public final class SmallValue {
     return bytes.length;
   }
 
-  /** The bytes themselves; not to be changed. */
+  /** The array itself; it must not be changed. */
   public byte[] bytes() {
     return bytes;
   }

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How a component of a record that is a tail lies in a message. */
+/** How a record's component that is a tail is stored in a message. */
 abstract class TailForm {
   private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
 
@@ -57,7 +57,7 @@ abstract class TailForm {
   /** Writes a value, and the fields at {@code offset} that belong to it. */
   abstract void encode(Object value, ByteBuffer out, int offset, int at);
 
-  /** Reads the value of so many elements; its length was checked. */
+  /** Reads a value with this number of elements; its length was checked. */
   abstract Object read(ByteBuffer in, int offset, int at, int count) throws CrailException;
 
   private Object readAt(ByteBuffer in, int offset) throws CrailException {
@@ -192,7 +192,7 @@ abstract class TailForm {
     }
   }
 
-  /** Elements that each have a length of their own. */
+  /** Elements of different lengths. */
   private static final class PageForm extends ListForm {
     private PageForm(Layout layout, int index) {
       super(layout, index);
@@ -229,7 +229,7 @@ abstract class TailForm {
       int count = tail.page().countField().get(in, offset);
       int end = at + length;
       int next = at;
-      // The count may be a lie, so there is no place for so many before they are there.
+      // The count may be a lie, so the list does not reserve room for it in advance.
       List<Object> elements = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         int own = element.layout().lengthAt(in, next, end - next);

@@ -8,7 +8,7 @@ import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import java.util.List;
 
-/** Takes the write lease of a node that nobody writes to, to append to it. */
+/** Takes the write lease of a node that has no writer, in order to append. */
 public final class AcquireLease {
   /** Most extents in an answer. */
   public static final int MAX_EXTENTS = 1;
@@ -19,7 +19,7 @@ public final class AcquireLease {
    * The request.
    *
    * @param id node id
-   * @param token not 0: the write lease to take; taking it again is no error
+   * @param token the write lease to take, not 0; taking it again is no error
    */
   public record Request(long id, long token) {
     /** The layout. */
@@ -37,7 +37,7 @@ public final class AcquireLease {
    *
    * @param node the node
    * @param extents the extent that holds its end, if there is one
-   * @param value all its bytes, of a small value
+   * @param value all bytes of a small value
    */
   public record Response(NodeInfo node, List<Extent> extents, SmallValue value) {
     /** The layout. */

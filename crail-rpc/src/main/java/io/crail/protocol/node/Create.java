@@ -11,7 +11,10 @@ import io.crail.protocol.part.NodeType;
 import io.crail.protocol.part.TextLimits;
 import java.util.List;
 
-/** Creates a node. In a table, and elsewhere if asked to, it replaces another one atomically. */
+/**
+ * Creates a node. In a table, and elsewhere if the request asks for it, the new node atomically
+ * replaces an existing one.
+ */
 public final class Create {
   /** Most extents in an answer. */
   public static final int MAX_EXTENTS = 1;
@@ -29,16 +32,15 @@ public final class Create {
    *
    * @param type node type
    * @param enumerable whether the node appears in listings
-   * @param strict whether its space comes from its storage class only
-   * @param replace whether a node with bytes takes the place of one that is there; in a table it
-   *     always does
+   * @param strict whether its space may come only from its storage class
+   * @param replace whether a node with bytes replaces an existing one; in a table it always does
    * @param permissions twelve permission bits
    * @param storageClass storage class, or -1 for the parent's
-   * @param token not 0: the write lease that the creator takes on a node with bytes
-   * @param wanted bytes that the creator, if it takes the lease, will write at once: the first
-   *     extent for them is allocated, if there is space; 0 for none
+   * @param token if not 0, the write lease that the creator takes on a node with bytes
+   * @param wanted bytes that a creator with a lease will write at once; the first extent for them
+   *     is allocated if there is space; 0 for none
    * @param path the path, in the form of NodePath
-   * @param host host that its space should be on: empty for any, or * for the parent's
+   * @param host host on which its space should be: empty for any, * for the parent's
    */
   public record Request(
       NodeType type,
@@ -51,7 +53,7 @@ public final class Create {
       long wanted,
       Utf8 path,
       Utf8 host) {
-    /** Without space. */
+    /** Creates a request that asks for no space. */
     public Request(
         NodeType type,
         boolean enumerable,
@@ -93,10 +95,10 @@ public final class Create {
     /** Offset of whether the node appears in listings. */
     public static final int ENUMERABLE = LAYOUT.offset("enumerable");
 
-    /** Offset of whether its space comes from its class only. */
+    /** Offset of whether its space may come only from its class. */
     public static final int STRICT = LAYOUT.offset("strict");
 
-    /** Offset of whether it takes the place of another. */
+    /** Offset of whether it replaces an existing node. */
     public static final int REPLACE = LAYOUT.offset("replace");
 
     /** Offset of the permission bits. */
@@ -125,7 +127,7 @@ public final class Create {
    * The answer.
    *
    * @param node the new node
-   * @param extents its first extent, if one was wanted and there is space
+   * @param extents its first extent, if one was wanted and there was space
    */
   public record Response(NodeInfo node, List<Extent> extents) {
     /** The layout. */

@@ -6,7 +6,7 @@ import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.Extent;
 import java.util.List;
 
-/** Allocates space for a writer; asked again for the same position it answers the same. */
+/** Allocates space for a writer. A second request for the same position gets the same answer. */
 public final class Extend {
   /** Most extents in an answer. */
   public static final int MAX_EXTENTS = 64;
@@ -19,8 +19,8 @@ public final class Extend {
    * @param id node id
    * @param token the write lease
    * @param position first byte that needs space; at most the end of the space so far
-   * @param wanted bytes that the writer means to write from there
-   * @param size bytes written so far, made visible as by SetSize; -1 for no change
+   * @param wanted bytes that the writer intends to write from there
+   * @param size bytes written so far, which become visible as with SetSize; -1 for no change
    */
   public record Request(long id, long token, long position, long wanted, long size) {
     /** The layout. */
@@ -39,7 +39,7 @@ public final class Extend {
   /**
    * The answer.
    *
-   * @param extents the extent that holds the position and those after it
+   * @param extents the extent that holds the position, and later ones
    */
   public record Response(List<Extent> extents) {
     /** The layout. */

@@ -37,9 +37,10 @@ public final class FindExtents {
    * The answer.
    *
    * @param size bytes visible to readers
-   * @param extents the extent that holds the position and those after it; none when nothing is
+   * @param extents the extent that holds the position, and later ones; none when nothing is
    *     allocated there
-   * @param value all bytes of a small value, which has no extents, unless none were asked for
+   * @param value all bytes of a small value, which has no extents; empty when no extents were asked
+   *     for
    */
   public record Response(long size, List<Extent> extents, SmallValue value) {
     /** The layout. */

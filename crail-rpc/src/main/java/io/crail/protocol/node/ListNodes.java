@@ -9,14 +9,14 @@ import io.crail.protocol.part.NodePath;
 import java.util.List;
 
 /**
- * Lists a container's enumerable children, a page at a time, in an order that changes do not
- * disturb.
+ * Lists a container's enumerable children, a page at a time. Changes during the listing do not
+ * disturb its order.
  */
 public final class ListNodes {
   /** Most entries in an answer. */
   public static final int MAX_ENTRIES = 1024;
 
-  /** Most bytes that all entries of an answer have together. */
+  /** The greatest total length of the entries of an answer, in bytes. */
   public static final int MAX_ENTRIES_LENGTH = 60_000;
 
   private ListNodes() {}
@@ -25,7 +25,7 @@ public final class ListNodes {
    * The request.
    *
    * @param id node id of the container
-   * @param cursor 0 for the first page, then what the last page gave
+   * @param cursor 0 for the first page, later the cursor from the page before
    * @param maxEntries most entries in the answer
    */
   public record Request(long id, long cursor, int maxEntries) {
@@ -40,7 +40,7 @@ public final class ListNodes {
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
-  /** A child: what the namenode tells of it, and its name. */
+  /** A child: its description and its name. */
   public record Entry(NodeInfo node, Utf8 name) {
     /** The layout. */
     public static final Layout LAYOUT =

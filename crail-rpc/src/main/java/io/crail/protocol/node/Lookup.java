@@ -62,7 +62,7 @@ public final class Lookup {
       return LAYOUT.fixedLength() + path.length();
     }
 
-    /** Writes the request for a path, without making one. */
+    /** Writes the request for a path without a request object. */
     public static void encodePath(Utf8 path, ByteBuffer out, int offset) {
       out.putShort(offset + PATH_LENGTH, (short) path.length());
       path.copyTo(out, offset + LAYOUT.fixedLength());
@@ -74,7 +74,7 @@ public final class Lookup {
    *
    * @param node the node
    * @param extents its first extents
-   * @param value all its bytes, of a small value
+   * @param value all bytes of a small value
    */
   public record Response(NodeInfo node, List<Extent> extents, SmallValue value) {
     /** The layout. */

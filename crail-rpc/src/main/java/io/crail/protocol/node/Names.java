@@ -8,12 +8,11 @@ import io.crail.protocol.part.TextLimits;
 import java.util.List;
 
 /**
- * Tells the names of owners and groups by the numbers that a namenode has given them. It gives them
- * one after the other and forgets none, so a client keeps what it was told until the namenode
- * starts anew.
+ * Returns the names of owners and groups by their numbers. The namenode gives numbers in ascending
+ * order and forgets none. So a client can keep the names until the namenode restarts.
  */
 public final class Names {
-  /** Most bytes that all names of an answer have together. */
+  /** The greatest total length of the names of an answer, in bytes. */
   public static final int MAX_NAMES_LENGTH = 60_000;
 
   private Names() {}
@@ -51,7 +50,7 @@ public final class Names {
   /**
    * The answer.
    *
-   * @param names the names from the first number on, as many as there are and fit
+   * @param names the names from the first number on, as many as fit
    */
   public record Response(List<Name> names) {
     /** The layout. */

@@ -14,30 +14,31 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Puts a whole value: creates a key-value in a table, in the place of the one that is there. The
- * namenode keeps the bytes of a small value; a larger one gets a write lease and space for all its
- * bytes, or has been given space by an earlier answer.
+ * Puts a whole value: creates a key-value in a table, and replaces an existing one. The namenode
+ * keeps the bytes of a small value. For a larger value the writer gets a write lease and space for
+ * all bytes, unless an earlier answer has already given it space.
  */
 public final class Put {
   /** Most extents in an answer. */
   public static final int MAX_EXTENTS = 1;
 
-  /** Most extents that are given ahead. */
+  /** Most extents that an answer gives ahead. */
   public static final int MAX_GIVEN = 1;
 
   private Put() {}
 
   /**
-   * Space of key-values that are not there yet.
+   * Space for key-values that do not exist yet.
    *
-   * @param grant not 0: what an earlier answer has given ahead, for all bytes of the value that is
-   *     put. If it is still there, it becomes the first extent of the node. Else it is as if it had
-   *     not been given
-   * @param token that of the request which the space was given with
-   * @param written whether the bytes lie there already: then the node has them, and is closed from
-   *     the beginning, without a lease. Else they may be on their way, and the writer has the lease
-   * @param bytes those of a key-value that is put next into the same container in the same way, for
-   *     which space is to be given; 0 for none
+   * @param grant if not 0, the name of the space that an earlier answer has given ahead for all
+   *     bytes of this value. If that space is still reserved, it becomes the first extent of the
+   *     node. Otherwise the put continues as if no space had been given
+   * @param token the token of the request whose answer gave the space
+   * @param written whether the bytes are already in that space. If so, the node has them at once,
+   *     is closed and has no lease. Otherwise the bytes may be on their way, and the writer gets
+   *     the lease
+   * @param bytes length of the key-value that is put next into the same container with the same
+   *     attributes; the answer should give space for it; 0 for none
    */
   public record Ahead(long grant, long token, boolean written, int bytes) {
     /** The layout. */
@@ -48,16 +49,16 @@ public final class Put {
             .u8("written", "whether the bytes lie there; else they may be on their way; 0 or 1")
             .i32("bytes", "those of the next value, to give space for; or 0");
 
-    /** Nothing was given, and nothing is to be. */
+    /** No space was given, and none is asked for. */
     public static final Ahead NONE = new Ahead(0, 0, false, 0);
 
     /** Offset of the name of the space. */
     public static final int GRANT = LAYOUT.offset("grant");
 
-    /** Offset of the token that the space was given with. */
+    /** Offset of the token with which the space was given. */
     public static final int TOKEN = LAYOUT.offset("token");
 
-    /** Offset of whether the bytes lie there. */
+    /** Offset of whether the bytes are already in the space. */
     public static final int WRITTEN = LAYOUT.offset("written");
 
     /** Offset of the bytes of the next value. */
@@ -67,8 +68,8 @@ public final class Put {
   }
 
   /**
-   * Space that is given ahead. Whoever has it may write to it as long as a lease lasts, counted
-   * from the request; it need not be given back.
+   * Space that is given ahead. The client may write to it for the duration of a lease, counted from
+   * the request. It need not give the space back.
    *
    * @param grant names it
    * @param extent where it is
@@ -88,19 +89,20 @@ public final class Put {
    * The request.
    *
    * @param enumerable whether the value appears in listings
-   * @param strict whether its space comes from its storage class only
+   * @param strict whether its space may come only from its storage class
    * @param permissions twelve permission bits
    * @param storageClass storage class, or -1 for the parent's
-   * @param token the write lease that the writer gets, should the namenode not keep the value; 0
-   *     only for a value of no bytes, and for one that comes with the request and is refused if it
-   *     is not kept
-   * @param length bytes of the whole value. Nothing is done, but NO_SPACE, where there is no space
-   *     for all of them, or for as many as an answer to extend has extents for
-   * @param ahead space that was given ahead, or is to be
+   * @param token the write lease that the writer gets if the namenode does not keep the value. 0 is
+   *     allowed only for an empty value, or for one that comes with the request; the latter is
+   *     refused if the namenode does not keep it
+   * @param length bytes of the whole value. If there is no space for all of them, or for as many as
+   *     the extents in one answer to extend can hold, the put fails with NO_SPACE and changes
+   *     nothing
+   * @param ahead space that was given ahead, or is asked for
    * @param path the path, in the form of NodePath
-   * @param host host that its space should be on: empty for any, or * for the parent's
+   * @param host host on which its space should be: empty for any, * for the parent's
    * @param value all bytes, or none. A namenode that has memory for them keeps them, and the node
-   *     is closed from the beginning, without a lease. Else it is as if they were not there
+   *     is closed at once and has no lease. Otherwise the namenode ignores them
    */
   public record Request(
       boolean enumerable,
@@ -144,7 +146,7 @@ public final class Put {
     /** Offset of whether the value appears in listings. */
     public static final int ENUMERABLE = LAYOUT.offset("enumerable");
 
-    /** Offset of whether its space comes from its class only. */
+    /** Offset of whether its space may come only from its class. */
     public static final int STRICT = LAYOUT.offset("strict");
 
     /** Offset of the permission bits. */
@@ -159,7 +161,7 @@ public final class Put {
     /** Offset of the bytes of the whole value. */
     public static final int LENGTH = LAYOUT.offset("length");
 
-    /** Offset of space that was given ahead, or is to be. */
+    /** Offset of the space that was given ahead, or is asked for. */
     public static final int AHEAD = LAYOUT.offset("ahead");
 
     /** Offset of the number of path bytes. */
@@ -176,13 +178,13 @@ public final class Put {
   }
 
   /**
-   * A request whose value lies in the memory of whoever puts it, and is written from there.
+   * A request whose value is in the caller's memory and is written from there.
    *
-   * @param enumerable as in {@link Request}, and so are those that follow
+   * @param enumerable as in {@link Request}, like the components up to {@code ahead}
    * @param memory holds the value
-   * @param from where it begins
-   * @param length its bytes
-   * @param carried whether they go with the request
+   * @param from where the value begins
+   * @param length the length of the value in bytes
+   * @param carried whether the bytes travel with the request
    */
   public record Draft(
       boolean enumerable,
@@ -223,7 +225,7 @@ public final class Put {
       host.copyTo(out, at);
       at += host.length();
       if (carried) {
-        // Somebody may have moved the limit of the memory meanwhile.
+        // Another user of the memory may have moved its limit in the meantime.
         ByteBuffer bytes = memory.limit() < from + length ? memory.duplicate().clear() : memory;
         out.put(at, bytes, from, length);
       }
@@ -233,10 +235,10 @@ public final class Put {
   /**
    * The answer.
    *
-   * @param node the new node; it has bytes if those of the request were kept, or lie where it said,
-   *     and no lease then
+   * @param node the new node. It has bytes, and then no lease, if the namenode kept those of the
+   *     request or the request said that they were already written
    * @param extents the first extent of a node that has a lease
-   * @param given space for another one, which a later put can name
+   * @param given space for the next value, which a later put can name
    */
   public record Response(NodeInfo node, List<Extent> extents, List<Given> given) {
     /** The layout. */

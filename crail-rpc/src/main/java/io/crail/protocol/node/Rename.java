@@ -8,8 +8,8 @@ import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
 
 /**
- * Moves a node to another name, atomically for every reader. An existing target is refused, or
- * replaced in the same moment if that is asked for.
+ * Moves a node to another name, atomically for every reader. If the target exists, the request is
+ * refused, or replaces the target in the same step if it asks for that.
  */
 public final class Rename {
   private Rename() {}
@@ -17,8 +17,8 @@ public final class Rename {
   /**
    * The request.
    *
-   * @param replace whether a node with bytes takes the place of one at the target, a container that
-   *     of an empty one of its type
+   * @param replace whether the node replaces one at the target: a node with bytes replaces another,
+   *     and a container replaces an empty one of its type
    * @param source present path
    * @param target new path
    */

@@ -6,12 +6,12 @@ import io.crail.protocol.codec.Layout;
 import java.util.List;
 
 /**
- * Renews all write leases of a client, and tells which of those that it names are no longer its
- * own. A client may rely on the renewal of the others that it has named, and of no lease that it
- * has not.
+ * Renews all write leases of a client. The client names leases, and the answer tells which of these
+ * it has lost. The client may rely on the renewal of all other leases that it named, but not of a
+ * lease that it did not name.
  */
 public final class RenewLeases {
-  /** Most leases that a request names; who has more asks several times. */
+  /** Most leases that a request names. A client with more leases sends several requests. */
   public static final int MAX_LEASES = 1024;
 
   private RenewLeases() {}
@@ -35,7 +35,7 @@ public final class RenewLeases {
    * The request.
    *
    * @param clientId the client
-   * @param leases those that it writes under
+   * @param leases the leases under which it writes
    */
   public record Request(long clientId, List<Lease> leases) {
     /** The layout. */
@@ -50,10 +50,10 @@ public final class RenewLeases {
   }
 
   /**
-   * A lease that the client has no longer.
+   * A lease that the client has lost.
    *
    * @param index which lease of the request
-   * @param error number of the error that a write under it gets
+   * @param error number of the error that a write under this lease gets
    */
   public record Lost(int index, int error) {
     /** The layout. */
@@ -69,7 +69,7 @@ public final class RenewLeases {
   /**
    * The answer.
    *
-   * @param lost leases of the request that the client has no longer
+   * @param lost leases of the request that the client has lost
    */
   public record Response(List<Lost> lost) {
     /** The layout. */

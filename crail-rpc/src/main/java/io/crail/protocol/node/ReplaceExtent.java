@@ -6,20 +6,20 @@ import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.Extent;
 
 /**
- * Gives a writer other space in the place of an extent that it could not write to, and in which
- * nothing was acknowledged. Asked again for the same extent it answers the same. Answered by {@link
- * Extend.Response}: the extents that hold the bytes of the replaced one.
+ * Replaces an extent that a writer could not write to, and in which no write was acknowledged. A
+ * second request for the same extent gets the same answer. The answer is an {@link Extend.Response}
+ * with the extents that hold the bytes of the replaced one.
  */
 public final class ReplaceExtent {
-  /** Reason: the datanode cannot be reached. It gets no more of this writer's bytes for a while. */
+  /** Reason: the datanode cannot be reached. For a while it gets no more bytes of this writer. */
   public static final int UNREACHABLE = 0;
 
   /** Reason: an earlier writer may still write to the space. Nothing is wrong with the datanode. */
   public static final int PINNED = 1;
 
   /**
-   * Reason: the datanode answers nothing. As {@link #UNREACHABLE}, but it may only be slow: space
-   * that others could not reach is no better.
+   * Reason: the datanode does not answer. As {@link #UNREACHABLE}, but the datanode may only be
+   * slow. So its extent is not replaced by space at a datanode that clients could not reach either.
    */
   public static final int SILENT = 2;
 
@@ -30,7 +30,7 @@ public final class ReplaceExtent {
    *
    * @param id node id
    * @param token the write lease
-   * @param extent what is to be replaced, as it was given
+   * @param extent the extent to replace, as the namenode gave it
    * @param reason why: {@link #UNREACHABLE}, {@link #PINNED} or {@link #SILENT}
    */
   public record Request(long id, long token, Extent extent, int reason) {

@@ -8,7 +8,7 @@ import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.TextLimits;
 
-/** Sets owner, group, permission bits and times of a node, each only if it is asked for. */
+/** Sets owner, group, permission bits and times of a node, each only if the request asks for it. */
 public final class SetAttributes {
   /** Which: the permission bits. */
   public static final int PERMISSIONS = 1;
@@ -33,7 +33,7 @@ public final class SetAttributes {
   /**
    * The request.
    *
-   * @param which what is set: a sum of {@link #PERMISSIONS} and the others
+   * @param which what is set: the sum of {@link #PERMISSIONS} and the other constants that apply
    * @param permissions twelve permission bits
    * @param modifiedMillis milliseconds since 1970
    * @param accessedMillis milliseconds since 1970

@@ -8,18 +8,18 @@ import io.crail.protocol.part.NodeInfo;
 
 /** Makes written bytes visible to readers; may end the write lease. */
 public final class SetSize {
-  /** Close: the write lease goes on. */
+  /** Close: the write lease continues. */
   public static final int KEEP = 0;
 
   /**
-   * Close: the write lease ends now; all writes have been acknowledged. Of a node that was removed
-   * or replaced it is told that the node is gone, but the space comes back at once.
+   * Close: the write lease ends now; all writes have been acknowledged. If the node was removed or
+   * replaced, the answer is an error that says so, but its space becomes free at once.
    */
   public static final int END = 1;
 
   /**
-   * Close: the write lease is not renewed any more and ends by time, for a write has failed and may
-   * still be on its way.
+   * Close: the write lease is not renewed any more and runs out. For a writer whose write has
+   * failed and may still be on its way.
    */
   public static final int EXPIRE = 2;
 
@@ -30,13 +30,13 @@ public final class SetSize {
    *
    * @param id node id
    * @param token the write lease
-   * @param size new size; one below the present size changes nothing
-   * @param close what becomes of the write lease: {@link #KEEP}, {@link #END} or {@link #EXPIRE}
-   * @param value with {@link #END}: all bytes of a small key-value, as many as its size; they take
-   *     the place of what it has
+   * @param size new size; a size below the present one changes nothing
+   * @param close what happens to the write lease: {@link #KEEP}, {@link #END} or {@link #EXPIRE}
+   * @param value with {@link #END}: all bytes of a small key-value, as many as its size; they
+   *     replace its present bytes
    */
   public record Request(long id, long token, long size, int close, SmallValue value) {
-    /** Without a value. */
+    /** Creates a request without a value. */
     public Request(long id, long token, long size, int close) {
       this(id, token, size, close, SmallValue.NONE);
     }

@@ -9,11 +9,11 @@ import io.crail.protocol.codec.Layout;
  *
  * @param storageClass the class
  * @param capacityBytes bytes of all its regions
- * @param freeBytes bytes that can be given to a node now
+ * @param freeBytes free bytes that a node can get now
  * @param usedBytes bytes that belong to nodes
- * @param waitingBytes bytes that wait for the end of leases: freed, or given ahead
- * @param largestFreeExtentBytes the largest extent that could be given out now; less than a block
- *     while plenty is free means fragmentation
+ * @param waitingBytes bytes that were freed or given ahead, and wait for the end of leases
+ * @param largestFreeExtentBytes the largest extent that could be allocated now; when it is smaller
+ *     than a block although much is free, the space is fragmented
  */
 public record ClassUsage(
     int storageClass,

@@ -13,7 +13,7 @@ import java.util.List;
  * @param fileOffset position of its first byte in the node
  * @param generation changes whenever the space is given to another node; a tier that checks it
  *     refuses stale requests
- * @param regionOffset where it begins in its region, in bytes
+ * @param regionOffset where the extent begins in its region, in bytes
  * @param length bytes
  * @param datanode the datanode's id
  * @param region the region's index at that datanode
@@ -22,9 +22,10 @@ public record Extent(
     long fileOffset, long generation, long regionOffset, int length, int datanode, int region) {
   /**
    * Bytes of the smallest extent. The space of every extent is a power of two times this, begins at
-   * a multiple of itself, and lies within one block; a tier keeps one generation for each such
-   * unit. Fewer of a node's bytes may lie there: readers are told of the committed ones alone, and
-   * after a writer that lost its lease the node goes on in another extent.
+   * a multiple of its own length, and lies within one block. A tier keeps one generation for each
+   * unit of this length. An extent may hold fewer bytes of the node than its space: readers see
+   * only the committed ones, and after a writer has lost its lease the node continues in another
+   * extent.
    */
   public static final int MIN_LENGTH = 4096;
 
@@ -38,7 +39,7 @@ public record Extent(
           .i32("datanode", "datanode id")
           .i32("region", "index of the region at the datanode");
 
-  /** The codec; by hand, for lookups are read and written with it. */
+  /** The codec. It is written by hand because lookups use it. */
   public static final Codec<Extent> CODEC =
       new Codec<>(Extent.class, LAYOUT) {
         @Override
@@ -67,7 +68,10 @@ public record Extent(
     return fileOffset + length;
   }
 
-  /** Whether the space begins where that of another one does, whoever it was given to. */
+  /**
+   * Whether the space begins where that of another extent does. The two may belong to different
+   * nodes.
+   */
   public boolean beginsAt(Extent other) {
     return datanode == other.datanode
         && region == other.region
@@ -98,7 +102,7 @@ public record Extent(
   }
 
   /**
-   * The length of the shortest extent for so many bytes: a power of two, but no more than a block.
+   * The length of the shortest extent for so many bytes: a power of two, at most a block.
    *
    * @param bytes from 1 to those of a block
    */

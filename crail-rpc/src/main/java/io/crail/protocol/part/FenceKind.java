@@ -7,13 +7,15 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 
-/** What keeps those from space who had it before, once others may get it. */
+/**
+ * What keeps earlier holders of a piece of space from accessing it once other clients may get it.
+ */
 public enum FenceKind {
   /** Each request names its generation, and the datanode refuses an earlier one. */
   GENERATION,
-  /** The datanode ends whatever a client has begun, when a namenode names that client. */
+  /** When a namenode names a client, the datanode ends whatever that client has begun. */
   CUT_OFF,
-  /** Nothing but time: space rests until all leases on it have ended, and for a margin. */
+  /** Time alone: space rests until all leases on it have ended, plus a margin. */
   REST;
 
   /** The codec; the number is the position above, and permanent. */

@@ -2,24 +2,27 @@
 package io.crail.protocol.part;
 
 /**
- * The numbers of the owners that a piece of space has one after the other. They grow within a
- * region, from 0 for a new one, whoever gives the region's space away; the numbers of two regions
- * have nothing to do with each other. No clock is asked.
+ * The numbers of the successive owners of a piece of space. They only grow within a region,
+ * beginning with 0 for a new region, no matter which namenode gives out the space. The numbers of
+ * two regions are independent. They do not depend on a clock.
  *
- * <p>When a region is lent anew, to a namenode that knows nothing of what the one before gave away,
- * the datanode raises all its generations by {@link #GAP} above the highest that it finds there,
- * and the namenode goes on from that fence. So no number from before passes a check any more, also
- * none that was given out and not written yet.
+ * <p>A region may be lent again, to a namenode that does not know what an earlier namenode gave
+ * out. Then the datanode raises all generations of the region to {@link #GAP} above the highest
+ * that it finds there, and the namenode continues from that number. So no earlier number passes a
+ * check any more, not even one that was given out but not written yet.
  */
 public final class Generation {
   /**
-   * The largest: at a million a second out of one region it takes a thousand years to come there,
-   * and with a namenode that restarts every minute thirty. Space that took a larger one would be
-   * lost for every later owner.
+   * The largest generation. With a million allocations a second in one region it is reached after a
+   * thousand years, and with a namenode that also restarts every minute after thirty. Space with a
+   * larger number would be lost for every later owner.
    */
   public static final long MAX = 1L << 56;
 
-  /** More than anybody gives out of one region without a single byte being written there. */
+  /**
+   * More than the number of generations that a namenode gives out in one region before any byte is
+   * written there.
+   */
   public static final long GAP = 1L << 32;
 
   private Generation() {}

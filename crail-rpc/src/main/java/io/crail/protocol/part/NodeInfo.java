@@ -7,14 +7,15 @@ import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 
 /**
- * What a namenode tells about a node.
+ * What a namenode tells clients about a node.
  *
  * @param id the node's id, never given to another node
  * @param size bytes that are visible to readers; 0 for a container
  * @param modifiedMillis when bytes or children changed last, milliseconds since 1970
- * @param accessedMillis when it was created, or what somebody has set; milliseconds since 1970
+ * @param accessedMillis when it was created, or the time that a client has set; milliseconds since
+ *     1970
  * @param childCount children of a container
- * @param storageClass the class its space comes from
+ * @param storageClass the class that its space comes from
  * @param type the type
  * @param flags {@link #ENUMERABLE}, {@link #STRICT}, {@link #BEING_PUT} and {@link #ABANDONED}
  * @param permissions twelve permission bits, as in POSIX
@@ -40,12 +41,12 @@ public record NodeInfo(
   public static final int STRICT = 2;
 
   /**
-   * Flag: a value whose put is under way. Meaningful while there are no bytes: then there is no
-   * value yet, not an empty one.
+   * Flag: the value is being put. It has a meaning only while there are no bytes: then there is no
+   * value yet, rather than an empty one.
    */
   public static final int BEING_PUT = 4;
 
-  /** Flag: a value whose put has ended without a byte, and none has come since. */
+  /** Flag: the put of the value has ended without a byte, and no put has brought one since. */
   public static final int ABANDONED = 8;
 
   /** All permission bits. */
@@ -66,7 +67,7 @@ public record NodeInfo(
           .u16("owner", "number of the owner's name")
           .u16("group", "number of the group's name");
 
-  /** The codec; by hand, for lookups are read and written with it. */
+  /** The codec. It is written by hand because lookups use it. */
   public static final Codec<NodeInfo> CODEC =
       new Codec<>(NodeInfo.class, LAYOUT) {
         @Override
@@ -102,7 +103,7 @@ public record NodeInfo(
     return size == 0 && (flags & BEING_PUT) != 0;
   }
 
-  /** True for a value of which a put has left nothing: to its readers the key is not there. */
+  /** True when a put has left no value. To readers the key does not exist. */
   public boolean isAbandoned() {
     return size == 0 && (flags & ABANDONED) != 0;
   }

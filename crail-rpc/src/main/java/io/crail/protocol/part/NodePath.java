@@ -36,8 +36,8 @@ public final class NodePath {
   private NodePath() {}
 
   /**
-   * Brings a path as a user writes it into the form of the wire: a missing leading slash is added,
-   * doubled and trailing ones are dropped.
+   * Converts a path as a user writes it into the form of the wire. Adds a missing leading slash,
+   * and drops doubled and trailing slashes.
    *
    * @throws CrailException with {@link ErrorCode#INVALID_PATH} that names path and rule
    */
@@ -47,8 +47,8 @@ public final class NodePath {
   }
 
   /**
-   * A path of ASCII that already has the form of the wire, as nearly all have; so its text is the
-   * same in both. Null for any other, be it right or wrong.
+   * Returns an ASCII path that already has the form of the wire, as nearly all have; its text is
+   * the same in both forms. Returns null for any other path, valid or not.
    */
   public static Utf8 parsePlain(String path) {
     Utf8 asWritten = Utf8.of(path);
@@ -56,9 +56,9 @@ public final class NodePath {
   }
 
   /**
-   * True for a path of ASCII that already has the form of the wire, as nearly all have. False for
-   * some others that are right too, such as those with a question mark: half a surrogate pair is
-   * encoded as one.
+   * True for an ASCII path that already has the form of the wire, as nearly all have. Also false
+   * for some valid paths, such as those with a question mark: half a surrogate pair is encoded as a
+   * question mark.
    */
   private static boolean isPlain(Utf8 path) {
     int length = path.length();
@@ -68,7 +68,7 @@ public final class NodePath {
     int start = 1;
     int i = 1;
     while (i < length) {
-      // Eight bytes at a time, as far as nothing is special about them.
+      // Eight bytes at a time, as long as none of them is special.
       long special = special(word(path, i, length));
       if (special == 0) {
         i += Long.BYTES;
@@ -153,12 +153,12 @@ public final class NodePath {
     }
   }
 
-  /** True for a path that {@link #check} lets pass. */
+  /** True for a path that {@link #check} accepts. */
   public static boolean isRight(ByteBuffer buffer, int offset, int length) {
     return brokenRule(buffer, offset, length) == null;
   }
 
-  /** The rule that these bytes break, or null; allocates nothing for a good path of ASCII. */
+  /** The rule that these bytes break, or null. Allocates nothing for a valid ASCII path. */
   private static String brokenRule(ByteBuffer buffer, int offset, int length) {
     if (length < 1 || buffer.get(offset) != SLASH) {
       return "path does not begin with a slash";
@@ -231,7 +231,8 @@ public final class NodePath {
 
   /**
    * The namenode that owns a path: a stable hash (FNV-1a) of its first component, so that a whole
-   * top-level subtree lives on one. The root is asked for at namenode 0; all have one.
+   * top-level subtree lives on one namenode. Every namenode has a root; requests for the root go to
+   * namenode 0.
    */
   public static int namenodeOf(Utf8 path, int namenodeCount) {
     if (namenodeCount == 1 || path.length() <= 1) {
@@ -244,7 +245,7 @@ public final class NodePath {
     return ownerOf(hash, namenodeCount);
   }
 
-  /** As the other one, for a path in a buffer. */
+  /** As the other method, for a path in a buffer. */
   public static int namenodeOf(ByteBuffer buffer, int offset, int length, int namenodeCount) {
     if (namenodeCount == 1 || length <= 1) {
       return 0;

@@ -7,13 +7,15 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 
-/** The types of nodes, with permanent numbers, and which may lie in which. */
+/**
+ * The types of nodes with their permanent numbers, and the rules for which type may contain which.
+ */
 public enum NodeType {
   /** Bytes; lives in a directory or multi-file. */
   DATAFILE(0, false),
   /** Holds nodes of every type but key-values. */
   DIRECTORY(1, true),
-  /** Holds data files that one reader takes as one stream. */
+  /** Holds data files that a reader can read as one stream. */
   MULTIFILE(2, true),
   /** Holds key-values. */
   TABLE(4, true),

@@ -7,7 +7,7 @@ import io.crail.protocol.codec.Layout;
 /**
  * A run of memory or flash that a datanode lends to one namenode.
  *
- * @param index the datanode's number for it, from 0
+ * @param index the datanode's number for the region, from 0
  * @param length bytes
  * @param address what its tier needs to find it: a virtual address, a byte offset, or 0
  * @param key what its tier needs to access it: a remote key, a namespace id, or 0

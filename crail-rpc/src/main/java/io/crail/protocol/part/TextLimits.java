@@ -3,9 +3,9 @@ package io.crail.protocol.part;
 
 import io.crail.common.Utf8;
 
-/** The most bytes of the names that several messages carry. */
+/** The greatest lengths, in bytes, of the texts that several messages carry. */
 public final class TextLimits {
-  /** Of a host's name or address; as long as a name in the domain name system may be. */
+  /** Of a host's name or address. It is the greatest length of a DNS name. */
   public static final int HOST = 255;
 
   /** Of a storage tier's name. */
@@ -19,14 +19,15 @@ public final class TextLimits {
 
   private TextLimits() {}
 
-  /** What is wrong with the name of a user or a group; null for nothing. */
+  /** Returns what is wrong with the name of a user or a group, or null. */
   public static String checkUser(Utf8 name) {
     if (name.length() == 0 || name.length() > USER) {
       return "must have 1 to " + USER + " bytes";
     }
     String text = name.toString();
     for (int i = 0; i < text.length(); i++) {
-      // Also those above ASCII, and what breaks a line for some.
+      // Includes control characters beyond ASCII, and characters that some programs take for a line
+      // break.
       int type = Character.getType(text.charAt(i));
       if (type == Character.CONTROL
           || type == Character.LINE_SEPARATOR
@@ -37,7 +38,7 @@ public final class TextLimits {
     return Utf8.of(text).equals(name) ? null : "must be UTF-8";
   }
 
-  /** What is wrong with the length of a host's name, for a configuration key; null for nothing. */
+  /** Returns what is wrong with the length of a host's name in a configuration, or null. */
   public static String checkHost(String host) {
     return Utf8.of(host).length() > HOST ? "must have at most " + HOST + " bytes" : null;
   }

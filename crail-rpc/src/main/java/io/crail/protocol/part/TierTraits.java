@@ -6,19 +6,20 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 
 /**
- * What the tier of a datanode can do, and what its clients have to know: told once, when the
- * datanode registers, and handed on with its description. Immutable.
+ * What the tier of a datanode can do, and what its clients have to know. The datanode tells it
+ * once, when it registers, and the namenode passes it on with the datanode's description.
+ * Immutable.
  *
- * @param granularity bytes of which offset and length of an access to the tier are multiples, a
- *     power of two up to {@link Extent#MIN_LENGTH}: 1 for memory, a sector for a block device. The
- *     tier's own endpoint keeps to it; users read and write any bytes
- * @param fence what keeps earlier holders from space
- * @param takesAnyMemory whether clients' memory costs no more when it is used for the first time;
- *     false where it has to be registered with a device
+ * @param granularity offset and length of each access to the tier are multiples of this many bytes:
+ *     1 for memory, a sector for a block device; a power of two up to {@link Extent#MIN_LENGTH}. The
+ *     tier's own endpoint ensures this; users read and write any bytes
+ * @param fence what keeps earlier holders of space from accessing it
+ * @param takesAnyMemory true if the first use of a client's memory costs no more than later ones;
+ *     false where memory has to be registered with a device
  * @param directory the directory of the region files on the datanode's host; empty when clients on
  *     that host may not map them
  * @param details what the tier tells its own clients beyond address and regions, such as the name
- *     of a foreign target; printable, read by nobody else
+ *     of a foreign target; printable, and read only by them
  */
 public record TierTraits(
     int granularity, FenceKind fence, boolean takesAnyMemory, Utf8 directory, Utf8 details) {
@@ -49,7 +50,7 @@ public record TierTraits(
   /** The codec. */
   public static final Codec<TierTraits> CODEC = Codec.of(TierTraits.class, LAYOUT);
 
-  /** The traits of memory that is accessed by the byte. */
+  /** The traits of byte-addressable memory. */
   public static TierTraits ofMemory(FenceKind fence, boolean takesAnyMemory, String directory) {
     return new TierTraits(1, fence, takesAnyMemory, Utf8.of(directory), Utf8.EMPTY);
   }

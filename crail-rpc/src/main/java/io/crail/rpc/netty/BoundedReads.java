@@ -6,9 +6,9 @@ import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.UncheckedBooleanSupplier;
 
 /**
- * How often in a row a channel reads its socket: up to a limit, for more would let one connection
- * keep the others of its loop waiting, and only while there is room. Where to is the subclass's.
- * Used only by the connection's thread.
+ * Limits how often in a row a channel reads its socket. Without a limit one connection could keep
+ * the other connections of its loop waiting. The channel also stops when there is no room. The
+ * subclass decides where the bytes go. Used only by the connection's thread.
  */
 @SuppressWarnings("deprecation") // Netty's own base class of handles is deprecated as well.
 public abstract class BoundedReads implements RecvByteBufAllocator.ExtendedHandle {
@@ -27,7 +27,7 @@ public abstract class BoundedReads implements RecvByteBufAllocator.ExtendedHandl
     this.mostReads = mostReads;
   }
 
-  /** Bytes that could be received now. */
+  /** The number of bytes that could be received now. */
   protected abstract int room();
 
   @Override

@@ -5,13 +5,14 @@ import io.netty.channel.SelectStrategy;
 import io.netty.util.IntSupplier;
 
 /**
- * How an event loop waits: in the kernel, but for a moment it asks first when it was told to expect
- * something. Waking an idle processor can take longer than all the work on a hundred requests, so
- * two ends that exchange many of them do not sleep in turn. When asking did not pay, as where the
- * other end needs this processor, it is tried more and more rarely. Used only by the loop's thread.
+ * How an event loop waits. It normally sleeps in the kernel. When it was told to expect something,
+ * it first polls for a moment. Waking an idle processor can take longer than all the work on a
+ * hundred requests, so two ends that exchange many requests should not sleep in turn. When polling
+ * does not pay, for example because the other end needs this processor, the loop tries it more and
+ * more rarely. Used only by the loop's thread.
  */
 final class BriefPolling implements SelectStrategy {
-  /** Who has so many requests at once, or on their way, expects more. */
+  /** With this many requests at once, or on their way, a loop expects more. */
   static final int MANY = 8;
 
   private static final int MOST_SKIPPED = 63;
@@ -26,8 +27,8 @@ final class BriefPolling implements SelectStrategy {
   /**
    * Creates the strategy of one loop.
    *
-   * @param nanos how long to ask; 0: not at all
-   * @param always whether more is expected after everything that came
+   * @param nanos how long to poll; 0 means not at all
+   * @param always whether the loop expects more after each event
    */
   BriefPolling(long nanos, boolean always) {
     this.nanos = nanos;
@@ -35,7 +36,7 @@ final class BriefPolling implements SelectStrategy {
     this.expected = this.always;
   }
 
-  /** Has the next wait begin with asking. */
+  /** Lets the next wait begin with polling. */
   void expect() {
     expected = nanos > 0;
   }
@@ -62,7 +63,7 @@ final class BriefPolling implements SelectStrategy {
   }
 
   private int askForAWhile(IntSupplier ask) throws Exception {
-    // The first answer is nearly free, and the clock is not.
+    // The first poll is nearly free, but reading the clock is not.
     int ready = ask.get();
     if (ready > 0) {
       return ready;
@@ -70,7 +71,7 @@ final class BriefPolling implements SelectStrategy {
     long begin = System.nanoTime();
     do {
       ready = ask.get();
-      // Late as well when the other end came only because this thread had to leave the processor.
+      // Also late when the other end could run only because this thread lost the processor.
       late = System.nanoTime() - begin >= nanos;
     } while (ready == 0 && !late);
     return ready;

@@ -9,16 +9,16 @@ import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 
 /**
- * A piece of memory that a connection writes into or receives into. It has one owner at each
- * moment: its pool, or whoever has taken it there and gives it back once. Used only by the thread
- * of its loop.
+ * A piece of memory that a connection writes into or receives into. At each moment it has one
+ * owner: its pool, or the object that has taken it from the pool and will give it back once. Used
+ * only by the thread of its loop.
  */
 final class Chunk {
   private final ByteBuf buffer;
   private final ByteBuffer view;
   private boolean idle;
 
-  /** Bytes of whole frames that are to leave, from the beginning. */
+  /** The length of the whole frames to be sent, from the beginning of the chunk. */
   int written;
 
   private Chunk(ByteBufAllocator memory, int capacity) {
@@ -36,19 +36,19 @@ final class Chunk {
     return buffer;
   }
 
-  /** The written bytes as Netty sends them, with a reference of their own. */
+  /** The written bytes as Netty sends them, with their own reference. */
   ByteBuf toSend() {
     return buffer.setIndex(0, written).retain();
   }
 
-  /** True when nobody but the owner refers to the memory, so that a channel is done with it. */
+  /** True when only the owner refers to the memory, so no channel uses it any more. */
   boolean isUnshared() {
     return buffer.refCnt() == 1;
   }
 
   /**
-   * The idle chunks of one loop. Connections share them, so an idle connection holds none, and the
-   * chunk that was used last, still in the cache, is used next.
+   * The idle chunks of one loop. Connections share them, so an idle connection holds none. The
+   * chunk that was used last is used next, since it is still in the cache.
    */
   static final class Pool {
     private final ByteBufAllocator memory;
@@ -61,7 +61,7 @@ final class Chunk {
      * Creates a pool without chunks.
      *
      * @param capacity bytes of a chunk
-     * @param mostIdle chunks that are kept
+     * @param mostIdle the most idle chunks that are kept
      */
     Pool(ByteBufAllocator memory, int capacity, int mostIdle) {
       this.memory = memory;
@@ -82,7 +82,7 @@ final class Chunk {
       return chunk;
     }
 
-    /** Takes a chunk back; a channel may still refer to it. */
+    /** Takes a chunk back. A channel may still refer to it. */
     void release(Chunk chunk) {
       if (chunk.idle) {
         throw new DoubleReleaseError("a chunk");

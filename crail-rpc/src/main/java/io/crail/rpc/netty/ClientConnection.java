@@ -48,14 +48,14 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
     try {
       view = output.room(frameLength);
     } catch (OutOfMemoryError e) {
-      // The calls wait for another connection, or for their deadlines.
+      // The calls now wait for another connection, or for their deadlines.
       close("no memory for requests: " + e.getMessage());
       return -1;
     }
     return output.written();
   }
 
-  /** True when a frame has to wait until the socket has taken others. */
+  /** True when a frame has to wait until the socket has taken earlier ones. */
   private boolean isFull(int frameLength) {
     return output.isBusy()
         && output.room() < frameLength
@@ -74,7 +74,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
 
   @Override
   public void flush() {
-    // A chunk that cannot leave yet goes on being filled.
+    // A chunk that cannot leave yet is filled further.
     output.flush();
   }
 
@@ -106,7 +106,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
     output.open(newContext);
   }
 
-  /** The connection is established and wanted. */
+  /** Opens the connection, which is established and wanted. */
   void open() {
     active = true;
     handler.connected(this);

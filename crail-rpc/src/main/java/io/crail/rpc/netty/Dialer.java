@@ -14,16 +14,17 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One attempt to connect: resolves the name elsewhere, for that may block, then tries its addresses
- * in turn, and has failed at its deadline whatever happens. Used only in the loop.
+ * One attempt to connect. It resolves the name in another thread, since that may block. Then it
+ * tries the addresses one after the other. At its deadline it fails in any case. Used only in the
+ * loop.
  */
 public final class Dialer {
-  /** Who wants the connection; called in the loop, once at most, and not after the loop's end. */
+  /** Receives the result. Called in the loop, at most once, and not after the loop has ended. */
   public interface Listener {
     /** The connection is established. */
     void connected(Channel channel);
 
-    /** There will be none; {@code cause} is a sentence for people. */
+    /** There is no connection; {@code cause} is a sentence for people. */
     void failed(String cause);
   }
 

@@ -25,8 +25,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
- * An event loop without a thread of its own: whoever drives the client loop is its thread, for as
- * long as that lasts. Netty's own manual loop belongs to one thread for ever.
+ * An event loop without a thread of its own. The thread that drives the client loop counts as its
+ * thread while it drives. Netty's own manual loop would belong to one thread for ever.
  */
 final class DrivenEventLoop extends AbstractScheduledEventExecutor implements IoEventLoop {
   private final Predicate<Thread> isDriver;
@@ -60,7 +60,7 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
   }
 
   /**
-   * Runs the network once, and then all tasks. By the driver.
+   * Runs the network once, and then all tasks. Called by the driver.
    *
    * @param waitNanos the longest time to wait; negative: do not wait
    */
@@ -83,7 +83,7 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
     }
   }
 
-  /** Runs the tasks that are due. By the driver. */
+  /** Runs the tasks that are due. Called by the driver. */
   void runTasks() {
     fetchFromScheduledTaskQueue(tasks);
     for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
@@ -93,7 +93,8 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
 
   /** Ends the wait of a {@link #poll} in another thread. */
   void wakeup() {
-    // Never after the handler's descriptors were closed: their numbers may be somebody else's.
+    // Never after the handler's descriptors were closed, since their numbers may then belong to
+    // other files.
     synchronized (wakeupLock) {
       if (!destroyed) {
         handler.wakeup();
@@ -101,9 +102,10 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
     }
   }
 
-  /** Closes all channels and ends the loop. By the driver. */
+  /** Closes all channels and ends the loop. Called by the driver. */
   void destroy() {
-    // A loop may end before its first poll, and io_uring refuses to end what was not begun.
+    // A loop may end before its first poll, and io_uring refuses to end a handler that was not
+    // initialized.
     initialize();
     runTasks();
     handler.prepareToDestroy();
@@ -157,7 +159,7 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
   private void register(IoHandle handle, Promise<IoRegistration> promise) {
     try {
       IoRegistration registration = handler.register(handle);
-      // A watched descriptor is somebody else's network.
+      // A watched descriptor belongs to another network.
       handles += handle instanceof EpollWatch ? 0 : 1;
       promise.setSuccess(registration);
     } catch (Exception e) {
@@ -233,7 +235,7 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
     return terminated.await(timeout, unit);
   }
 
-  /** How long the I/O handler may wait in the present poll. */
+  /** Tells the I/O handler how long it may wait in the present poll. */
   private final class Waiting implements IoHandlerContext {
     private long nanos;
 

@@ -3,23 +3,23 @@ package io.crail.rpc.netty;
 
 import java.util.Locale;
 
-/** Why a server has ended a connection. */
+/** The reasons why a server ends a connection. */
 enum Ending {
-  /** There are as many as may be. */
+  /** There are as many connections as allowed. */
   CONNECTION_LIMIT("there are as many connections as may be"),
   /** No whole request came in time. */
   NO_HANDSHAKE("no handshake in time"),
-  /** A request has begun and not ended. */
+  /** A request has begun to arrive, and the rest does not come. */
   UNENDED_REQUEST("does not end a request that it has begun"),
-  /** Answers wait, and the peer takes nothing. */
+  /** Answers wait, and the peer does not take them. */
   TAKES_NO_ANSWERS("takes no answers"),
-  /** The memory that it held was needed by others, who take their answers. */
+  /** Other connections, whose peers take their answers, needed the memory that it held. */
   HOLDS_MEMORY("holds memory and makes no progress, and others need it"),
-  /** There was no memory for what it asked for. */
+  /** There was no memory for its requests or answers. */
   NO_MEMORY("no memory"),
   /** The peer does not keep to the protocol. */
   PROTOCOL("breaks the protocol"),
-  /** The network's word that the peer has gone, as peers do: they exit, or are killed. */
+  /** The network reported an error. This is ordinary: a peer has exited or was killed. */
   NETWORK("the network failed"),
   /** A bug in the service. */
   FAILED("its request failed");
@@ -30,7 +30,7 @@ enum Ending {
     this.text = text;
   }
 
-  /** True for what is nothing to warn of. */
+  /** True for an ending that needs no warning. */
   boolean isOrdinary() {
     return this == NETWORK;
   }

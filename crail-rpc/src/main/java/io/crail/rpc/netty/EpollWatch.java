@@ -9,8 +9,8 @@ import io.netty.channel.unix.FileDescriptor;
 import io.netty.util.concurrent.Future;
 
 /**
- * Somebody else's descriptor among those that a loop sleeps for. It is neither read nor closed
- * here; that it is readable ends the loop's wait, and its owner, who polls, does the rest.
+ * A descriptor of another network that ends a loop's sleep when it is readable. It is neither read
+ * nor closed here. Its owner polls after the sleep and does the rest.
  */
 final class EpollWatch implements EpollIoHandle {
   private final FileDescriptor descriptor;
@@ -20,7 +20,8 @@ final class EpollWatch implements EpollIoHandle {
   }
 
   /**
-   * Begins to watch, until the end of the loop, or of the registration; by the loop's driver.
+   * Begins to watch a descriptor, until the loop or the registration ends. Called by the loop's
+   * driver.
    *
    * @return null when the loop cannot watch
    */

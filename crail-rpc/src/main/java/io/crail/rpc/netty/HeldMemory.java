@@ -4,42 +4,45 @@ package io.crail.rpc.netty;
 import java.util.LinkedHashSet;
 
 /**
- * Memory that the connections of one event loop hold for their peers, who do not take their answers
- * or do not end their requests: bounded for all of them together. The less is left, the less more
- * one connection gets, so there is some for the next one, however many hold theirs. Should it be
- * used up all the same, those end that have made no progress for longest. What a connection needs
- * while its peer takes everything does not count, for it has given that back before the next one is
- * served.
+ * The memory that the connections of one event loop hold for slow peers, which do not take their
+ * answers or do not complete their requests. One limit covers all connections together. The less
+ * memory is left, the less a single connection may get, so there is always some for the next one.
+ * If the memory is used up all the same, the connections that have made no progress for longest are
+ * ended. Memory that a connection needs while its peer takes everything does not count, since the
+ * connection gives it back before the next one is served.
  *
- * <p>Used only by the loop's thread, but for the figures.
+ * <p>Used only by the loop's thread, except for the figures.
  */
 public final class HeldMemory {
   /** How long a peer may make no progress while memory is short. */
   static final long PRESSED_TIMEOUT_NANOS = 2_000_000_000L;
 
-  /** A connection may hold one part in so many of what the others leave. */
+  /**
+   * A connection may hold this fraction, 1/SHARE, of the memory that the other connections leave.
+   */
   private static final int SHARE = 4;
 
-  /** A connection that holds some. */
+  /** A connection that holds memory. */
   public interface Holder {
-    /** True when requests were served, or answers taken, since this was last asked. */
+    /** True when requests were served, or answers taken, since the last call. */
     boolean hasProgressed();
 
     /**
-     * Ends the connection, whose memory is needed; that must have been counted when this returns.
+     * Ends the connection, because its memory is needed. When this returns, the memory must have
+     * been counted as free.
      */
     void endForMemory();
   }
 
   private final long most;
 
-  // In the order in which they were last seen to make progress.
+  // The holders, in the order in which they were last seen to make progress.
   private final LinkedHashSet<Holder> holders = new LinkedHashSet<>();
   private volatile long bytes;
   private volatile long peakBytes;
 
   /**
-   * Nothing is held yet.
+   * Creates an account of which nothing is held.
    *
    * @param most the most bytes that connections hold together
    */
@@ -47,17 +50,17 @@ public final class HeldMemory {
     this.most = most;
   }
 
-  /** The most bytes that a connection which holds some already may hold now. */
+  /** The most bytes that a single connection may hold now. */
   public long mostForOne() {
-    // The last quarter is for those that hold nothing yet.
+    // The last quarter is for connections that hold nothing yet.
     return (most - most / 4 - bytes) / SHARE;
   }
 
   /**
    * How long a peer may make no progress.
    *
-   * @param heldBytes what is held for it
-   * @param timeoutNanos how long it may while there is enough memory
+   * @param heldBytes the bytes that are held for the peer
+   * @param timeoutNanos the time to use while there is enough memory
    */
   public long patienceNanos(long heldBytes, long timeoutNanos) {
     boolean isPressed = heldBytes > 0 && bytes > most / 2;
@@ -67,8 +70,8 @@ public final class HeldMemory {
   /**
    * Counts what a connection holds.
    *
-   * @param now what it holds now
-   * @param change by how much that is more than before
+   * @param now the bytes that it holds now
+   * @param change how many bytes more that is than before
    */
   public void count(Holder holder, long now, long change) {
     bytes += change;
@@ -85,7 +88,7 @@ public final class HeldMemory {
     }
   }
 
-  /** Ends connections until there is memory, first those that have made no progress for longest. */
+  /** Ends connections until there is memory; first those that have made no progress for longest. */
   private void endIdlest() {
     int chances = holders.size();
     while (bytes > most && !holders.isEmpty()) {
@@ -104,7 +107,7 @@ public final class HeldMemory {
     return bytes;
   }
 
-  /** The most that ever were held. For any thread. */
+  /** The most bytes that were ever held. For any thread. */
   public long peakBytes() {
     return peakBytes;
   }

@@ -69,7 +69,7 @@ enum IoBackend {
     }
   }
 
-  /** The back end, unless there is an obstacle. */
+  /** Returns the back end, or throws when it is not available. */
   static IoBackend available(IoBackend backend, Throwable obstacle) {
     if (obstacle == null) {
       return backend;
@@ -105,14 +105,14 @@ enum IoBackend {
     return this != IO_URING;
   }
 
-  /** True when an event loop may ask without ever waiting. */
+  /** True when an event loop may poll without ever waiting. */
   boolean maySpin() {
     return this != IO_URING;
   }
 
   /**
-   * The options by which the kernel notices a peer that is gone without a word, in about two
-   * minutes.
+   * The options with which the kernel notices within about two minutes that a peer is gone without
+   * closing the connection.
    */
   Map<ChannelOption<Integer>, Integer> keepAlive() {
     switch (this) {
@@ -134,7 +134,7 @@ enum IoBackend {
     }
   }
 
-  /** Makes handlers that wait in their own way; io_uring has but one. */
+  /** Makes I/O handlers with a way of waiting; io_uring has only its own way. */
   IoHandlerFactory newFactory(SelectStrategyFactory strategy) {
     switch (this) {
       case EPOLL:

@@ -6,23 +6,23 @@ import io.netty.buffer.ByteBufAllocator;
 
 /** The memory that the connections of one loop share. Used only by the loop's thread. */
 final class LoopMemory {
-  /** Bytes of a chunk that is written into, enough for two of the longest frames. */
+  /** The length of an output chunk in bytes, enough for two of the longest frames. */
   static final int OUTPUT_CAPACITY = 2 * Frame.MAX_LENGTH;
 
   private static final int MOST_IDLE_OUTPUTS = 64;
   private static final int MOST_IDLE_INPUTS = 16;
 
-  /** As many are in use at once while all peers keep pace. */
+  /** This many are in use at once while all peers keep pace. */
   private static final int LEAST_IDLE = 2;
 
   private final Chunk.Pool outputs;
   private final Chunk.Pool inputs;
 
   /**
-   * Nothing is taken yet.
+   * Creates the memory; nothing is taken yet.
    *
-   * @param mostIdleBytes the most bytes of chunks of each kind that are kept for the next use, but
-   *     {@link #LEAST_IDLE} of them always
+   * @param mostIdleBytes the most bytes of idle chunks of each kind that are kept for the next use;
+   *     at least {@link #LEAST_IDLE} chunks are always kept
    */
   LoopMemory(ByteBufAllocator memory, long mostIdleBytes) {
     this.outputs = newPool(memory, OUTPUT_CAPACITY, mostIdleBytes, MOST_IDLE_OUTPUTS);
@@ -45,7 +45,7 @@ final class LoopMemory {
     return inputs;
   }
 
-  /** Lets go of what is idle now, and of the rest when it is given back. */
+  /** Frees the idle chunks now, and the other chunks when they are given back. */
   void close() {
     outputs.close();
     inputs.close();

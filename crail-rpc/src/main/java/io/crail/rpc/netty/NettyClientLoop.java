@@ -14,8 +14,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A client loop over Netty. Other protocols than that of the metadata may open connections on the
- * same loop, through {@link #eventLoop()} and {@link #newBootstrap()} or {@link #connect(
+ * A client loop over Netty. Protocols other than the metadata protocol may also open connections on
+ * the loop, through {@link #eventLoop()} and {@link #newBootstrap()} or {@link #connect(
  * InetSocketAddress, long, ChannelInitializer, Dialer.Listener)}; their handlers then run in the
  * loop.
  */
@@ -30,7 +30,7 @@ public final class NettyClientLoop extends ClientLoop {
   NettyClientLoop(NettyTransport transport, String name, boolean spin) {
     super(name, Clock.SYSTEM, transport.callersDrive(), spin, true);
     this.transport = transport;
-    // Enough for a connection whose server is slow for a while.
+    // Enough for a connection with a server that is slow for a while.
     this.memory = new LoopMemory(transport.memory(), transport.outputLimit());
     this.polling = transport.newPolling(false);
     this.eventLoop =
@@ -100,7 +100,7 @@ public final class NettyClientLoop extends ClientLoop {
   }
 
   /**
-   * Has the next wait begin with asking, for bytes are on their way. In the loop.
+   * Lets the next wait begin with polling, because bytes are on their way. In the loop.
    *
    * @see NettyKeys#SPIN_MICROS
    */

@@ -12,7 +12,7 @@ import java.util.List;
 public final class NettyKeys implements ConfigKeys {
   /** How sockets are driven. */
   public enum Io {
-    /** Epoll where there is, else NIO. */
+    /** Epoll where it is available, otherwise NIO. */
     AUTO,
     /** Linux' epoll through Netty's native library. */
     EPOLL,

@@ -114,8 +114,8 @@ final class NettyServer implements Transport.ServerEndpoint {
     if (!closed.compareAndSet(false, true)) {
       return;
     }
-    // Channels first, each to its end: an event loop that ends with pending I/O may leave it
-    // behind.
+    // Channels are closed first, and completely: an event loop that ends with pending I/O may leave
+    // it behind.
     if (listener != null) {
       await("its listener", listener.close());
     }
@@ -127,7 +127,7 @@ final class NettyServer implements Transport.ServerEndpoint {
   private void await(String what, Future<?> end) {
     for (EventExecutor executor : loops.keySet()) {
       if (executor.inEventLoop()) {
-        // Closed by its own service, whose thread has to go on for anything to end.
+        // The service closes its own server, so this thread must return before anything can end.
         return;
       }
     }
@@ -156,7 +156,7 @@ final class NettyServer implements Transport.ServerEndpoint {
     return stallTimeoutNanos;
   }
 
-  /** A connection was closed, and not by its peer. */
+  /** Counts and reports a connection that was not closed by its peer. */
   void dropped(String peer, Ending why, String detail) {
     endings.get(why).increment();
     String reason = why.text() + (detail.isEmpty() ? "" : ": " + detail);
@@ -182,7 +182,7 @@ final class NettyServer implements Transport.ServerEndpoint {
     return figures;
   }
 
-  /** The service has a bug. */
+  /** Reports a bug of the service. */
   void failed(String peer, Throwable cause) {
     LOG.error("{}: a request of {} failed", name, peer, cause);
   }
@@ -191,9 +191,13 @@ final class NettyServer implements Transport.ServerEndpoint {
     connections.decrementAndGet();
   }
 
-  /** All deadlines depend on the sweeps, so they go on whatever happens, also without memory. */
+  /**
+   * Begins a sweep. All deadlines depend on the sweeps, so they continue after any failure, even
+   * without memory.
+   */
   private void beginSweep(EventExecutor executor, ServerLoop loop) {
-    // One that lasts longer than a period goes on alone: two would take two slices of a turn.
+    // A sweep that lasts longer than a period continues alone, since two sweeps would take two
+    // slices of a turn.
     if (!loop.isSweepQueued()) {
       sweep(executor, loop);
     }
@@ -202,7 +206,7 @@ final class NettyServer implements Transport.ServerEndpoint {
   private void sweep(EventExecutor executor, ServerLoop loop) {
     try {
       if (loop.sweep()) {
-        // The rest after a look at the sockets.
+        // The rest of the sweep runs after a look at the sockets.
         executor.schedule(() -> sweep(executor, loop), 0, TimeUnit.NANOSECONDS);
         loop.sweepQueued();
       }
@@ -215,7 +219,7 @@ final class NettyServer implements Transport.ServerEndpoint {
     try {
       LOG.error("{}: a sweep failed", name, cause);
     } catch (RuntimeException | Error e) {
-      // The next one may have the memory to tell.
+      // The next sweep may have the memory to log.
     }
   }
 
@@ -240,14 +244,14 @@ final class NettyServer implements Transport.ServerEndpoint {
   }
 
   /**
-   * A sentence for people from any exception: what the system says of a socket, without the name of
-   * the system call and without an address, which the caller tells.
+   * Makes a sentence for people from any exception: the system's message, without the name of the
+   * system call and without an address, which the caller adds.
    */
   static String text(Throwable cause) {
     if (cause instanceof ConnectTimeoutException) {
       return "no connection in time";
     }
-    // Netty wraps what the system said to add the address.
+    // Netty wraps the system's exception in order to add the address.
     boolean annotated = cause instanceof SocketException && cause.getCause() instanceof IOException;
     Throwable said = annotated ? cause.getCause() : cause;
     if (said.getMessage() == null) {

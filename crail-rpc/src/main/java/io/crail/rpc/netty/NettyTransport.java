@@ -42,11 +42,11 @@ public final class NettyTransport implements Transport {
   private static final int RESOLVER_QUEUE = 1024;
   private static final long RESOLVER_IDLE_SECONDS = 10;
 
-  // Our own limits hold output back; Netty's would only make it fire events.
+  // Our own limits hold output back. Netty's limits would only cause events.
   private static final WriteBufferWaterMark NO_WATER_MARK =
       new WriteBufferWaterMark(Integer.MAX_VALUE - 1, Integer.MAX_VALUE);
 
-  /** What the connections of a loop may hold at least, which is some chunks. */
+  /** The connections of a loop may hold at least this many bytes, which is a few chunks. */
   private static final long LEAST_HELD = 2 << 20;
 
   private final Configuration configuration;
@@ -64,7 +64,7 @@ public final class NettyTransport implements Transport {
     this(configuration, UnpooledByteBufAllocator.DEFAULT, Clock.SYSTEM);
   }
 
-  /** Creates a transport whose servers have the memory and the time of a test. */
+  /** Creates a transport whose servers use the memory and the clock of a test. */
   NettyTransport(Configuration configuration, ByteBufAllocator memory, Clock clock) {
     this.configuration = configuration;
     this.memory = memory;
@@ -143,8 +143,8 @@ public final class NettyTransport implements Transport {
 
   /**
    * Creates event loops with threads of their own, for a server with another protocol; the caller
-   * shuts them down. After everything that comes they ask for more for {@link WaitKeys#SPIN_TIME},
-   * as long as that pays: whoever moves data mostly goes on.
+   * shuts them down. After each event they poll for {@link WaitKeys#SPIN_TIME}, as long as that
+   * pays, since a peer that moves data mostly continues.
    *
    * @param name names the threads, {@code crail-<name>-<number>}
    */
@@ -171,16 +171,16 @@ public final class NettyTransport implements Transport {
   }
 
   private IoHandler newHandler(ThreadAwareExecutor executor, SelectStrategy parking) {
-    // Asking without ever waiting, but between two questions the event loop runs its tasks.
+    // The loop polls without ever waiting, but runs its tasks between two polls.
     SelectStrategy spinning = (selectNow, hasTasks) -> selectNow.get();
     SelectStrategy strategy = isSpinning() ? spinning : parking;
     return backend.newFactory(() -> strategy).newHandler(executor);
   }
 
   /**
-   * How one loop waits that is not to spin for ever.
+   * Makes the way in which a loop waits that must not spin for ever.
    *
-   * @param always whether it expects more after everything that came
+   * @param always whether the loop expects more after each event
    */
   BriefPolling newPolling(boolean always) {
     return new BriefPolling(isSpinning() ? 0 : configuration.get(WaitKeys.SPIN_TIME), always);
@@ -204,7 +204,7 @@ public final class NettyTransport implements Transport {
     }
     int receive = configuration.get(NettyKeys.RECEIVE_BUFFER).intValue();
     if (receive > 0) {
-      // On the listener: the window is negotiated before the connection is accepted.
+      // Set on the listener, because the window is negotiated before the connection is accepted.
       bootstrap.option(ChannelOption.SO_RCVBUF, receive);
     }
     return bootstrap;
@@ -257,7 +257,7 @@ public final class NettyTransport implements Transport {
     return memory;
   }
 
-  /** The most bytes that one of a server's loops holds for its peers, of so many loops. */
+  /** The most bytes that each of a server's {@code loops} loops holds for its peers. */
   public long heldLimit(int loops) {
     long limit = configuration.get(NettyKeys.HELD_LIMIT);
     long all = limit == 0 ? PlatformDependent.estimateMaxDirectMemory() / 2 : limit;

@@ -8,11 +8,11 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
- * The output of a connection, and the one owner of its chunks: of the one that is filled, and of
- * those that the socket has not taken. While the socket takes everything, a chunk is free again as
- * soon as it was written. A socket that is full holds the output back here until it has taken all
- * that was handed to it, so a slow peer costs a bounded number of chunks, however small the writes.
- * Used only by the connection's thread.
+ * The output of a connection. It alone owns the connection's chunks: the chunk that is being
+ * filled, and the chunks that the socket has not taken. While the socket takes everything, a chunk
+ * is free again as soon as it was written. When the socket is full, the output waits here until the
+ * socket has taken everything that was handed to it. So a slow peer costs a bounded number of
+ * chunks, no matter how small the writes are. Used only by the connection's thread.
  */
 final class Output {
   private final Chunk.Pool pool;
@@ -27,7 +27,7 @@ final class Output {
   /**
    * Creates the output of a connection.
    *
-   * @param drained called when the socket has taken everything after it had been full
+   * @param drained called when a socket that was full has taken everything
    */
   Output(Chunk.Pool pool, Runnable drained) {
     this.pool = pool;
@@ -38,18 +38,18 @@ final class Output {
     this.context = newContext;
   }
 
-  /** True while the socket has not taken what was handed to it. */
+  /** True while the socket has not taken everything that was handed to it. */
   boolean isBusy() {
     return !sending.isEmpty();
   }
 
-  /** Bytes of the memory that this holds. */
+  /** The length of all chunks that this holds, in bytes. */
   long heldBytes() {
     int chunks = sending.size() + waiting.size() + (filling == null ? 0 : 1);
     return (long) chunks * pool.capacity();
   }
 
-  /** Bytes that fit after the written ones without another chunk. */
+  /** The number of bytes that fit after the written ones without another chunk. */
   int room() {
     return filling == null ? 0 : pool.capacity() - filling.written;
   }
@@ -67,17 +67,17 @@ final class Output {
   }
 
   /**
-   * The chunk that is written into, with room for so many bytes after those that were written.
+   * The chunk to write into, with room for this many bytes after the written ones.
    *
-   * @throws OutOfMemoryError when there is no memory for another chunk; what was written is on its
-   *     way all the same
+   * @throws OutOfMemoryError when there is no memory for another chunk; the bytes written before
+   *     are sent all the same
    */
   ByteBuffer room(int bytes) {
     return room() < bytes ? next() : filling.view();
   }
 
   /**
-   * An empty chunk to write into, after the one before it was handed over.
+   * An empty chunk to write into. The previous chunk is handed over first.
    *
    * @throws OutOfMemoryError as {@link #room(int)} does
    */
@@ -101,7 +101,7 @@ final class Output {
     }
   }
 
-  /** Sends what was written; while the socket is full it stays, and more may be written. */
+  /** Sends the written bytes. While the socket is full they stay, and more may be written. */
   void flush() {
     if (filling != null && !isBusy()) {
       handOver();
@@ -116,7 +116,7 @@ final class Output {
     } else if (isBusy()) {
       waiting.addLast(chunk);
     } else {
-      // Here before it is written, so that it has an owner whatever comes of that.
+      // Added before it is written, so that it has an owner whatever the write does.
       sending.addLast(chunk);
       context.writeAndFlush(chunk.toSend(), context.voidPromise());
       if (closed) {
@@ -131,7 +131,7 @@ final class Output {
     }
   }
 
-  /** Forgets what has not been sent and gives all memory back. */
+  /** Drops all output that has not been sent, and gives all memory back. */
   void close() {
     closed = true;
     if (filling != null) {
@@ -144,7 +144,7 @@ final class Output {
   }
 
   private void tellWhenTaken() {
-    // Output leaves in order, so an empty buffer after it tells when it is gone.
+    // Output leaves in order, so an empty buffer at the end tells when all of it is gone.
     context
         .writeAndFlush(Unpooled.EMPTY_BUFFER, context.newPromise())
         .addListener(future -> taken());

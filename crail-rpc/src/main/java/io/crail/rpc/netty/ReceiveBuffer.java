@@ -8,14 +8,15 @@ import io.netty.channel.RecvByteBufAllocator;
 import java.nio.ByteBuffer;
 
 /**
- * Where a connection receives: a chunk of its loop, which it has while it holds bytes that were not
- * dropped, and during a read. The socket is read straight after the bytes of a frame that has not
- * arrived whole, so nothing is allocated for a read and next to nothing is copied. A read may be
- * under way while bytes are dropped, for io_uring is told where to early: nothing moves but before
- * a read begins. A connection that is idle has no chunk. Used only by the connection's thread.
+ * The memory into which a connection receives. It is a chunk of the loop, which the connection has
+ * during a read and while it holds bytes that were not dropped. New bytes are read directly after
+ * those of an incomplete frame, so a read allocates nothing and copies next to nothing. A read may
+ * be in progress while bytes are dropped, since io_uring gets its destination early. So bytes are
+ * moved only before a read begins. An idle connection has no chunk. Used only by the connection's
+ * thread.
  */
 final class ReceiveBuffer implements RecvByteBufAllocator {
-  // Frames are small; a peer that sends more at once has its turn again.
+  // Frames are small. A peer that sends more at once gets another turn.
   private static final int MAX_READS = 4;
 
   private final Chunk.Pool pool;
@@ -44,22 +45,25 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
     return end - start;
   }
 
-  /** True when a read into this is worth it. */
+  /** True when there is enough room for a read to be worth it. */
   boolean hasRoom() {
     return pool.capacity() - length() >= pool.capacity() / 4;
   }
 
-  /** Bytes of the memory that this holds. */
+  /** The length of the chunk that this holds, in bytes. */
   int heldBytes() {
     return chunk == null ? 0 : pool.capacity();
   }
 
-  /** Why a read had no memory, or null; its connection is to end when the read is complete. */
+  /**
+   * The error of a read that got no memory, or null. The connection must end when the read is
+   * complete.
+   */
   OutOfMemoryError refusal() {
     return refusal;
   }
 
-  /** Takes note of a read into this buffer, and of the reference that came with it. */
+  /** Notes a read into this buffer, and releases the reference that came with it. */
   void received(Object message) {
     ByteBuf buffer = chunk == null ? null : chunk.buffer();
     if (message != buffer) {
@@ -84,14 +88,14 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
     }
   }
 
-  /** Gives the chunk back when it is empty, and no read into it is under way. */
+  /** Gives the chunk back if it is empty and no read into it is in progress. */
   void giveBackIfEmpty() {
     if (chunk != null && start == end && chunk.isUnshared()) {
       giveBack();
     }
   }
 
-  /** Drops everything; nothing can be received any more. */
+  /** Drops all bytes. Nothing can be received any more. */
   void close() {
     closed = true;
     if (chunk != null) {
@@ -121,19 +125,19 @@ final class ReceiveBuffer implements RecvByteBufAllocator {
     @Override
     public ByteBuf allocate(ByteBufAllocator alloc) {
       if (closed) {
-        // What still comes is nobody's.
+        // Bytes that still arrive are dropped.
         return alloc.directBuffer(1, 1);
       }
       if (chunk == null) {
         try {
           chunk = pool.acquire();
         } catch (OutOfMemoryError e) {
-          // With io_uring it would end the loop. The read of nothing ends at once.
+          // With io_uring the error would end the loop. Instead, a read of nothing ends at once.
           refusal = e;
           return Unpooled.EMPTY_BUFFER;
         }
       }
-      // A channel begins no read before the one before it has ended.
+      // A channel begins no read before the previous one has ended.
       moveToFront();
       return chunk.buffer().setIndex(0, end).retain();
     }

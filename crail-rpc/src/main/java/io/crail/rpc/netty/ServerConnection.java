@@ -16,19 +16,20 @@ import java.nio.ByteBuffer;
 
 /**
  * A server's end of a connection: the whole frames of a read go to the service, {@link
- * RequestBatch#TOGETHER} at a time, whose responses leave with one write. A peer that does not take
- * its responses is not served until it does; one that asks for much is served in turn with others.
+ * RequestBatch#TOGETHER} at a time, and the responses of a batch leave with one write. A peer that
+ * does not take its responses is not served until it does. A peer that sends many requests takes
+ * turns with other connections.
  */
 final class ServerConnection extends ChannelInboundHandlerAdapter implements HeldMemory.Holder {
-  /** After so many bytes of requests a connection looks whether others come first. */
+  /** After this many bytes of requests, a connection checks whether others come first. */
   private static final int BATCH_BYTES = 16 * 1024;
 
   private enum State {
-    /** What comes is served. */
+    /** Incoming requests are served. */
     SERVING,
-    /** Requests, or answers that were held, wait for their turn. */
+    /** Requests or held answers wait for their turn. */
     QUEUED,
-    /** Requests wait until the peer takes answers, or answers that are held leave. */
+    /** Requests wait until the peer takes answers, or until held answers leave. */
     BLOCKED
   }
 
@@ -74,7 +75,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     return input;
   }
 
-  /** Its place among those that wait. */
+  /** This connection as a member of the queue of waiting connections. */
   Turns.Member turn() {
     return turn;
   }
@@ -143,7 +144,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   /** Looks at the deadlines. */
   void sweep(long nowNanos) {
-    // A read that was cancelled has told nobody of its end.
+    // The end of a cancelled read is not reported.
     input.giveBackIfEmpty();
     countHeld();
     if (servedBytes == 0 && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
@@ -151,7 +152,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
       return;
     }
     long patience = loop.held().patienceNanos(heldBytes, server.stallTimeoutNanos());
-    // The frame at the front is the same one as long as nothing is served.
+    // As long as nothing is served, the frame at the front is the same one.
     if (input.length() == 0 || state != State.SERVING || servedBytes != sweptBytes) {
       sweptBytes = servedBytes;
       partialSinceNanos = nowNanos;
@@ -189,7 +190,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     }
   }
 
-  /** Gives all memory back, unless it is just being served from; nothing is sent any more. */
+  /**
+   * Gives all memory back, unless requests are just being served from it. Nothing is sent any more.
+   */
   private void letGo() {
     closed = true;
     if (serving) {
@@ -202,10 +205,10 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     countHeld();
   }
 
-  /** Tells the loop what is held for the peer. */
+  /** Tells the loop how much memory is held for the peer. */
   private void countHeld() {
     if (serving) {
-      // Nobody else is served meanwhile, and most of it leaves.
+      // No other connection is served in the meantime, and most of this memory is given back.
       return;
     }
     long now = input.heldBytes() + (output.isBusy() ? output.heldBytes() : 0);
@@ -216,12 +219,12 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     }
   }
 
-  /** True when what is asked for now would have to wait for other answers to leave. */
+  /** True when new requests have to wait until other answers leave. */
   private boolean isFull() {
     return isOutputFull() || held.isFull();
   }
 
-  /** True when another chunk of output would be more than this may hold. */
+  /** True when another chunk of output would exceed what this connection may hold. */
   private boolean isOutputFull() {
     return output.isBusy()
         && output.heldBytes() + LoopMemory.OUTPUT_CAPACITY
@@ -233,7 +236,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     serving = true;
     try {
       writeReleased();
-      // Without requests it has no memory for them either.
+      // Without requests there is no input chunk either.
       int served = input.length() == 0 ? 0 : serveFrames();
       if (!closed) {
         input.drop(served);
@@ -247,7 +250,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     } catch (OutOfMemoryError e) {
       close(Ending.NO_MEMORY, NettyServer.text(e));
     } catch (RuntimeException | Error e) {
-      // Of any kind: in its turn of the queue nobody above would close the connection.
+      // Errors of any kind: in a turn of the queue, no caller would close the connection.
       server.failed(session.peer(), e);
       close(Ending.FAILED, "");
     } finally {
@@ -258,7 +261,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     }
   }
 
-  /** Writes the answers that were held and may leave, as many as its turn allows. */
+  /** Writes the held answers that may leave, as many as the turn allows. */
   private void writeReleased() {
     int written = 0;
     while (held.isAnyLeaving() && state == State.SERVING && !closed) {
@@ -314,12 +317,12 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     return offset - start;
   }
 
-  /** More requests have come: whether they are served now. */
+  /** Decides whether further requests are served now. */
   private void mayGoOn(boolean gaveBack) {
     if (isFull()) {
       block();
     } else if (!context.channel().isActive()) {
-      // Nobody waits for the answers any more.
+      // The peer is gone, so it does not wait for the answers any more.
       letGo();
     } else if (gaveBack || loop.turns().isOver()) {
       queue();
@@ -339,16 +342,17 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   private void drained() {
     responses.flush();
     if (state == State.BLOCKED && !isFull()) {
-      // Not here: this may be the middle of a write.
+      // Not served here, since this may be in the middle of a write.
       queue();
     }
     released();
     countHeld();
   }
 
-  /** Answers that were held may leave. */
+  /** Gets a turn if held answers may leave. */
   private void released() {
-    // While it serves it writes them, or says itself what they wait for.
+    // While the connection is being served, it writes the answers or has set a state in which they
+    // wait.
     boolean isAsleep = !serving && !closed && state != State.QUEUED;
     if (isAsleep && held.isAnyLeaving() && !isOutputFull()) {
       queue();
@@ -392,7 +396,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
       return !closed && context.channel().isActive() && loop.turns().allowLong();
     }
 
-    /** Looks whether answers leave. */
+    /** Checks whether the answers are full. */
     void look() {
       setFull(closed || ServerConnection.this.isFull());
     }

@@ -15,13 +15,15 @@ import java.util.ArrayList;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a server keeps with one event loop: its connections, their memory, and whose turn it is. A
- * turn is one look at all sockets.
+ * A server's data for one event loop: its connections, their memory, and their turns. A turn is one
+ * look at all sockets.
  *
- * <p>Used only by the loop's thread, but for the figures.
+ * <p>Used only by the loop's thread, except for the figures.
  */
 final class ServerLoop implements IoHandler {
-  /** Of each kind of memory one part in so many of what may be held is kept while it is idle. */
+  /**
+   * For each kind of chunk, 1/IDLE_SHARE of the memory that may be held is kept idle.
+   */
   private static final int IDLE_SHARE = 8;
 
   private final Clock clock;
@@ -39,11 +41,11 @@ final class ServerLoop implements IoHandler {
   private boolean sliceScheduled;
 
   /**
-   * Creates what belongs to an event loop.
+   * Creates the data for an event loop.
    *
-   * @param sockets what drives its sockets
+   * @param sockets the handler that drives its sockets
    * @param mostHeld the most bytes that its connections hold for their peers
-   * @param answers those that its connections hold back
+   * @param answers the answers that its connections hold back
    */
   ServerLoop(
       Clock clock,
@@ -65,7 +67,7 @@ final class ServerLoop implements IoHandler {
     return memory;
   }
 
-  /** What the connections hold for their peers. */
+  /** The memory that the connections hold for their peers. */
   HeldMemory held() {
     return held;
   }
@@ -75,12 +77,12 @@ final class ServerLoop implements IoHandler {
     return answers;
   }
 
-  /** The batch of whoever is served now. */
+  /** The batch of the connection that is being served. */
   RequestBatch batch() {
     return batch;
   }
 
-  /** Takes note of the number of requests that came at once. */
+  /** Notes how many requests came at once. */
   void served(int requests) {
     if (requests >= BriefPolling.MANY) {
       polling.expect();
@@ -97,10 +99,10 @@ final class ServerLoop implements IoHandler {
   }
 
   /**
-   * Has connections look at their deadlines: some of them, as to end one takes the time of many
-   * requests.
+   * Lets some of the connections check their deadlines. Not all at once, since ending one takes as
+   * long as many requests.
    *
-   * @return whether more are left for the next turn
+   * @return whether connections are left for the next turn
    */
   boolean sweep() {
     isSweepQueued = false;
@@ -112,7 +114,7 @@ final class ServerLoop implements IoHandler {
     long now = began;
     while (unswept > 0 && now - began < Turns.SLICE_NANOS) {
       unswept--;
-      // Those that were ended on the way made the list shorter.
+      // Connections that were ended during the sweep have made the list shorter.
       if (unswept < connections.size()) {
         connections.get(unswept).sweep(now);
       }
@@ -121,7 +123,7 @@ final class ServerLoop implements IoHandler {
     return unswept > 0;
   }
 
-  /** The rest of the sweep is queued as a task. */
+  /** Notes that the rest of the sweep is queued as a task. */
   void sweepQueued() {
     isSweepQueued = true;
   }
@@ -131,12 +133,12 @@ final class ServerLoop implements IoHandler {
     return isSweepQueued;
   }
 
-  /** Whose turn it is. */
+  /** The turns of the connections. */
   Turns turns() {
     return turns;
   }
 
-  /** Has a connection served again when it has its turn. */
+  /** Lets a connection be served again when it has its turn. */
   void queue(ServerConnection connection, EventExecutor executor) {
     turns.await(connection.turn());
     if (!sliceScheduled) {
@@ -145,7 +147,7 @@ final class ServerLoop implements IoHandler {
   }
 
   private void schedule(EventExecutor executor, long delayNanos) {
-    // A task that is executed may run before the sockets are looked at; one that is scheduled not.
+    // An executed task may run before the next look at the sockets. A scheduled task runs after it.
     executor.schedule(() -> serveSlice(executor), delayNanos, TimeUnit.NANOSECONDS);
     sliceScheduled = true;
   }
