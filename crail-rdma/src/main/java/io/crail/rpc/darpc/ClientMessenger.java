@@ -34,7 +34,7 @@ final class ClientMessenger extends Messenger implements Connection {
   /**
    * The connection is established.
    *
-   * @param greeting the server's, null when it is not one of Crail's
+   * @param greeting the server's greeting; null when the server is not Crail's
    */
   void connected(Greeting greeting) {
     connected = true;

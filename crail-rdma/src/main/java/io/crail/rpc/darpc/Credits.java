@@ -5,36 +5,22 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 
 /**
- * One side's account of receive requests, by which neither side ever sends a message that finds no
- * receive request. Every message costs a credit and returns all that is owed. The last credit is
- * kept for a message without content, which is sent when at least half of the own depth, {@code T},
- * is owed and no content takes it along. Messages without content are consumed at once, always;
- * those with content as well by the side that never holds back (the client), and by the other (the
- * server) unless output of its own waits, or requests wait for their turn, which comes whatever the
- * peer does.
+ * One side's account of receive requests. With it, neither side ever sends a message for which no receive request is posted. Every message costs a credit and returns all credits that its sender owes. The last credit is kept for a message without content. Such a message is sent when a side owes at least {@code T} credits, half of its own depth, and no message with content can return them. Messages without content are always consumed at once. The client never holds back, so it also consumes messages with content at once. The server does so too, unless its own output waits, or requests wait for their turn; that turn comes whatever the peer does.
  *
- * <p><b>No deadlock.</b> Say nothing is under way, and let a, b be the credits of two sides A, B.
+ * <p><b>No deadlock.</b> Assume that no message is in flight, and let a, b be the credits of two sides A, B.
  *
  * <ul>
- *   <li>a = 0: A's last message had no content and returned at least T &gt;= 2. B owes its receive
- *       request since then, and every message returns what is owed, so B has sent nothing since and
- *       b &gt;= 2: B may send content if it has any. If it has none it holds nothing back, so it
- *       owes its whole depth and sends a message without content.
- *   <li>a = 1, and A has content: if B holds nothing back it owes all but one, at least T, and as b
- *       &gt; 0 (else the case above, sides exchanged) it sends. If B holds back it has output; with
- *       b &gt;= 2 it sends; with b = 1 the other side, which holds nothing back, owes all but one
- *       and sends.
+ *   <li>a = 0: A's last message had no content and returned at least T &gt;= 2 credits. Since then B owes a credit for it. Every message returns what is owed, so B has sent nothing since, and b &gt;= 2. So B may send content if it has any. If it has none, it holds nothing back, so it owes its whole depth and sends a message without content.
+ *   <li>a = 1, and A has content: if B holds nothing back, it owes all credits but one, which is at least T. It sends, as b &gt; 0 (b = 0 is the case above with the sides exchanged). If B holds back, it has output. With b &gt;= 2 it sends. With b = 1, A holds nothing back, owes all credits but one, and sends.
  *   <li>a &gt;= 2: A may send.
  * </ul>
  *
- * <p><b>No endless exchange.</b> Each message without content is paid for by T &gt;= 2 messages
- * that came since the last one, so there are never more of them in both directions together than
- * there are other messages.
+ * <p><b>No endless exchange.</b> A side sends a message without content only after T &gt;= 2 messages have come since its last one. So in both directions together there are never more of them than there are other messages.
  *
  * <p>Not thread-safe.
  */
 final class Credits {
-  /** The least depth with which half of it is two. */
+  /** The smallest depth of which half is two. */
   static final int LEAST_RECEIVES = 4;
 
   private final int peerReceives;
@@ -45,8 +31,8 @@ final class Credits {
   /**
    * Opens an account.
    *
-   * @param ownReceives receive requests that this side has posted
-   * @param peerReceives those of the other side
+   * @param ownReceives number of receive requests that this side has posted
+   * @param peerReceives number of receive requests that the other side has posted
    */
   Credits(int ownReceives, int peerReceives) {
     if (ownReceives < LEAST_RECEIVES || peerReceives < LEAST_RECEIVES) {
@@ -62,12 +48,12 @@ final class Credits {
     return Math.max(0, credits - 1);
   }
 
-  /** True when a message without content has to be sent, unless one with content is. */
+  /** True when a message without content must be sent, unless a message with content is sent. */
   boolean owes() {
     return owed >= threshold && credits > 0;
   }
 
-  /** Counts a message that is sent; gives what it returns. */
+  /** Counts a message that is sent. Returns the credits that it returns to the peer. */
   int send() {
     int returned = owed;
     credits--;
@@ -75,7 +61,7 @@ final class Credits {
     return returned;
   }
 
-  /** Counts what a message that came returned. */
+  /** Counts the credits that an incoming message has returned. */
   void received(int returned) throws CrailException {
     if (returned < 0 || returned > peerReceives - credits) {
       throw ErrorCode.PROTOCOL.exception(

@@ -58,7 +58,7 @@ final class DarpcConnector implements Connector, ClientLoop.Sweepable, RdmaLoop.
     workspace.close();
   }
 
-  /** An attempt to connect, of which only the last queue pair counts. */
+  /** An attempt to connect. Only its last queue pair counts. */
   private final class Attempt implements RdmaLoop.ConnectListener {
     private final RdmaLoop rdma;
     private final InetSocketAddress address;

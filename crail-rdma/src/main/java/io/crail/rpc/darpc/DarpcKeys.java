@@ -76,7 +76,7 @@ public final class DarpcKeys implements ConfigKeys {
                   + " values of up to 4 KiB that lie with the metadata.")
           .between(Greeting.LEAST_MESSAGE_SIZE, Greeting.MOST_MESSAGE_SIZE);
 
-  /** How much a send request carries with it. */
+  /** The most bytes that a send request carries inline. */
   public static final ConfigKey<Integer> MAX_INLINE =
       ConfigKey.of(
               "crail.namenode.darpc.maxinline",
@@ -135,7 +135,7 @@ public final class DarpcKeys implements ConfigKeys {
                   + " nothing.")
           .check(DarpcKeys::complainAboutTime);
 
-  /** How long a connection is silent before it is tried. */
+  /** How long a connection may be silent before it is probed. */
   public static final ConfigKey<Duration> KEEP_ALIVE =
       ConfigKey.of(
               "crail.namenode.darpc.keepalive",

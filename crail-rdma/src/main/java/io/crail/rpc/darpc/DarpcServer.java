@@ -45,7 +45,7 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
   private volatile RdmaListener listener;
   private int next;
 
-  /** Devices that were removed and are about to be released. Used in the listener's thread. */
+  /** Removed devices that are about to be released. Used in the listener's thread. */
   private final Set<RdmaDevice> releasing = new HashSet<>();
 
   private DarpcServer(String name, Service service, DarpcSettings settings) {
@@ -106,16 +106,16 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     listener =
         RdmaListener.listen(name, address, settings.backlog(), settings.rdma().ackTimeout(), this);
     if (listener.context() != 0) {
-      // What is wrong with it is told now, and not when the first client comes.
+      // Opened now, so that its problems are reported at the start and not when the first client
+      // connects.
       devices.of(listener.context(), listener.deviceName(), listener.address());
     }
   }
 
   /**
-   * Processors of a mask, in turn. Several servers of one host each begin with another one, for the
-   * first of them get the first connections.
+   * Chooses processors of a mask in turn. Several servers on one host each begin with a different processor, since the first processors get the first connections.
    *
-   * @param most how many, which a container may have fewer of than the mask shows
+   * @param most the most processors; a container may have fewer than the mask shows
    */
   static List<Integer> processors(long[] mask, int most, int first) {
     List<Integer> all = BitSet.valueOf(mask).stream().boxed().toList();
@@ -159,12 +159,12 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     devices.deviceRemoved(context);
   }
 
-  /** Lets go of devices that were removed, in their threads, of which the last ends it. */
+  /** Releases removed devices. Each thread releases its part; after the last one, the listener's thread releases the device itself. */
   @Override
   public void tick(long nowNanos) {
     RdmaListener started = listener;
     if (started == null) {
-      // Its thread may be faster than whoever starts it.
+      // The listener's thread may run before the starting thread has set the field.
       return;
     }
     List<RdmaDevice> removed = devices.removed();
@@ -172,7 +172,7 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
       RdmaDevice device = removed.get(i);
       if (releasing.add(device)) {
         if (started.context() == 0) {
-          // Else the listener has said so.
+          // Otherwise the listener has logged this.
           LOG.error("{}: the device {} was removed, and its connections end", name, device);
         }
         AtomicInteger left = new AtomicInteger(threads.size());
@@ -187,14 +187,14 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     }
   }
 
-  /** In the listener's thread, after the ends of the device's connections. */
+  /** Runs in the listener's thread, after all connections of the device have ended. */
   private void released(RdmaDevice device) {
     releasing.remove(device);
     devices.release(device);
   }
 
   private PollingThread leastLoaded() {
-    // Beginning after the one that was chosen last, so that equals take turns.
+    // Begins after the thread that was chosen last, so that threads with equal load take turns.
     PollingThread least = threads.get(next);
     int chosen = next;
     for (int i = 1; i < threads.size(); i++) {
@@ -227,7 +227,7 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     }
     for (PollingThread thread : threads) {
       if (thread.thread() == Thread.currentThread()) {
-        // Closed by its own service, whose thread has to go on for anything to end.
+        // The service closes its own server, so this thread must return before anything can end.
         Thread closer = new Thread(this::end, "crail-" + name + "-end");
         closer.setDaemon(true);
         closer.start();
@@ -237,7 +237,7 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     end();
   }
 
-  /** Connections first, then what their ends need. */
+  /** Closes the connections first, then the resources that their ends need. */
   private void end() {
     threads.forEach(PollingThread::close);
     long deadlineNanos = System.nanoTime() + CLOSE_NANOS;
@@ -283,12 +283,12 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     return settings;
   }
 
-  /** A connection was closed for a reason worth a line. */
+  /** Logs that a connection was closed, and why. */
   void dropped(String peer, String why) {
     droppedLog.warn(name + ": closed the connection of " + peer + ": " + why);
   }
 
-  /** The service has a bug. */
+  /** Logs a bug of the service. */
   void failed(String peer, Throwable cause) {
     LOG.error("{}: a request of {} failed", name, peer, cause);
   }

@@ -60,31 +60,31 @@ record DarpcSettings(
     return RpcPeer.Options.defaults().withConnectTimeoutNanos(connectTimeoutNanos);
   }
 
-  /** What this side tells its peers. */
+  /** The greeting that this side sends to its peers. */
   Greeting greeting() {
     return new Greeting(messageSize, receives);
   }
 
-  /** What a connection needs. */
+  /** The size of a connection's queues. */
   QueuePair.Options queues() {
     return new QueuePair.Options(sends, receives, 2, inlineBytes, 0);
   }
 
-  /** Memory that a connection registers, and for output that is under way, as the kernel counts. */
+  /** The memory that a connection registers, including a chunk for its output, as the kernel counts it. */
   long connectionBytes() {
     return lockedBytes(MessagePort.memoryLength(this)) + lockedBytes(SendChunk.CAPACITY);
   }
 
-  /** Whole pages, also where the memory begins and ends within one. */
+  /** Counts whole pages, even if the memory begins and ends within a page. */
   private static long lockedBytes(int bytes) {
     return (bytes - 2L + 2 * PAGE) / PAGE * PAGE;
   }
 
   /**
-   * What may go wrong when all the connections come that are allowed; nothing when nothing can.
+   * A warning if the memory does not suffice for all allowed connections; empty if it does.
    *
    * @param limitBytes how much this process may lock
-   * @param threads of the server
+   * @param number of threads of the server
    */
   String memoryWarning(long limitBytes, int threads) {
     long most = (long) threads * clusterSize;
@@ -114,7 +114,7 @@ record DarpcSettings(
   }
 
   /**
-   * Refuses what none of these devices allows.
+   * Refuses values that none of these devices allows.
    *
    * @throws ConfigException that names key, value, device and its limit
    */

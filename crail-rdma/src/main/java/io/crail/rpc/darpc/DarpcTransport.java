@@ -29,12 +29,11 @@ public final class DarpcTransport implements Transport {
   /**
    * Creates a transport; see {@link DarpcKeys}.
    *
-   * @throws ConfigException when this process has no RDMA, or no device that allows what is asked
-   *     for
+   * @throws ConfigException when this process has no RDMA, or no device that allows the configured values
    */
   public DarpcTransport(Configuration configuration) {
     this.settings = DarpcSettings.of(configuration);
-    // With less neither side could have a single connection.
+    // With less memory neither side could have a single connection.
     Availability availability = Verbs.check(settings.connectionBytes());
     if (!availability.usable()) {
       throw new ConfigException(
@@ -53,7 +52,7 @@ public final class DarpcTransport implements Transport {
       try {
         devices.add(Verbs.device(name));
       } catch (VerbsException e) {
-        // One that cannot be used says so when somebody uses it; another one can.
+        // An unusable device is reported when a connection uses it. Another device may be usable.
       }
     }
     return devices;

@@ -6,60 +6,58 @@ import io.crail.rpc.Frame;
 import java.nio.ByteBuffer;
 
 /**
- * What the 4 bytes in front of each message mean, how frames are cut into messages, and how many
- * messages may leave. A message is {@code [header i32, big-endian][content]}. Not thread-safe.
+ * Defines the meaning of the 4 bytes before each message, how frames are cut into messages, and how many messages may leave. A message is {@code [header i32, big-endian][content]}. Not thread-safe.
  */
 abstract class Dialect {
   /** Bytes of the header. */
   static final int HEADER_LENGTH = 4;
 
-  /** Messages with content that may leave now. */
+  /** The number of messages with content that may leave now. */
   abstract int room();
 
   /**
    * Cuts the next message from committed frames.
    *
-   * @return the bytes that it takes of them, at least 1
+   * @return the number of bytes of the frames that the message takes, at least 1
    */
   abstract int cut(ByteBuffer frames, int from, int to);
 
   /** The bytes of content of the message that was cut. */
   abstract int contentLength();
 
-  /** Counts the next message as sent; gives its header. */
+  /** Counts the next message as sent. Returns its header. */
   abstract int send();
 
-  /** True when a message without content has to be sent. */
+  /** True when a message without content must be sent. */
   abstract boolean owes();
 
-  /** Counts a message that has come. */
+  /** Counts an incoming message. */
   abstract void received(int header, ByteBuffer bytes, int offset, int length)
       throws CrailException;
 
   /** Counts receive requests that were posted again. */
   abstract void posted(int count);
 
-  /** True when a frame may go on in the next message. */
+  /** True when a frame may continue in the next message. */
   abstract boolean spans();
 
   /** The longest frame that can be sent. */
   abstract int maxFrameLength();
 
   /**
-   * Crail to Crail: the content of all messages of a direction is one stream of frames, the header
-   * returns {@link Credits}.
+   * The dialect between two Crail peers. The contents of all messages in one direction form one stream of frames. The header returns {@link Credits}.
    */
   static final class Stream extends Dialect {
     private final Credits credits;
     private final int most;
     private int length;
-    // Of a frame that began in an earlier message.
+    // The remaining bytes of a frame that began in an earlier message.
     private int rest;
 
     /**
      * Creates the dialect of a connection.
      *
-     * @param messageSize bytes that a receive request of the peer takes
+     * @param messageSize bytes that a receive request of the peer can hold
      */
     Stream(Credits credits, int messageSize) {
       this.credits = credits;
@@ -79,7 +77,8 @@ abstract class Dialect {
       while (at < end) {
         int frameLength = Frame.length(frames, at);
         if (frameLength > end - at) {
-          // One that fits into a message begins one, so that it need not be put together.
+          // A frame that fits into one message begins a new one, so that the peer need not put it
+          // together.
           if (frameLength > most) {
             rest = frameLength - (end - at);
             at = end;

@@ -7,8 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What both ends tell each other while they connect, as private data of the connection manager,
- * big-endian:
+ * The data that both ends exchange while they connect, as private data of the connection manager, big-endian:
  *
  * <pre>
  *  0        4          8              12
@@ -17,11 +16,10 @@ import java.nio.charset.StandardCharsets;
  * +--------+----------+--------------+-----------------+
  * </pre>
  *
- * A peer that sends something else speaks plain DaRPC. A server that refuses sends magic, version
- * and a sentence. Private data arrives padded with zeros.
+ * A peer that sends something else speaks plain DaRPC. A server that refuses a client sends magic, version and a sentence. Private data arrives padded with zeros.
  *
- * @param messageSize bytes that a receive request takes, header included
- * @param receives receive requests that are posted
+ * @param messageSize bytes that a receive request can hold, including the header
+ * @param receives number of receive requests that are posted
  */
 record Greeting(int messageSize, int receives) {
   /** "Crai". */
@@ -36,7 +34,7 @@ record Greeting(int messageSize, int receives) {
   private static final int REFUSAL_HEADER = 8;
   private static final int MAX_REFUSAL_LENGTH = 140;
 
-  /** The bytes. */
+  /** Encodes this. */
   ByteBuffer encode() {
     return ByteBuffer.allocate(LENGTH)
         .putInt(MAGIC)
@@ -50,8 +48,8 @@ record Greeting(int messageSize, int receives) {
    * Reads what a peer has sent.
    *
    * @param data big-endian, may be null
-   * @return null when the peer is not one of Crail's
-   * @throws CrailException when it is, and cannot be talked to
+   * @return null when the peer is not Crail's
+   * @throws CrailException when the peer is Crail's but incompatible
    */
   static Greeting decode(ByteBuffer data) throws CrailException {
     if (!isCrails(data) || data.remaining() < LENGTH) {

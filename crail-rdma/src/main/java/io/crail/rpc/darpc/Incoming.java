@@ -8,25 +8,23 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Finds the frames in messages. Those that lie in one message are given where they are; one that
- * goes over several is put together first. Not thread-safe.
+ * Finds the frames in messages. A frame within one message is passed on in place. A frame that spans several messages is put together first. Not thread-safe.
  */
 final class Incoming {
-  /** Who gets the frames. */
+  /** Receives the frames. */
   interface Sink {
     /**
-     * A whole frame with a good header, which stays there until {@link Messenger#taken}.
+     * A whole frame with a valid header. It stays in place until {@link Messenger#taken}.
      *
      * @param buffer little-endian
-     * @return false when no more is wanted now
+     * @return false when no more frames are wanted now
      */
     boolean frame(ByteBuffer buffer, int offset, int length) throws CrailException;
 
     /**
-     * A whole frame that was put together at the beginning of a buffer, which is used again after
-     * this call.
+     * A whole frame that was put together at the beginning of a buffer. The buffer is reused after this call.
      *
-     * @return false when it was not taken, and is to be given again
+     * @return false when it was not taken and must be given again
      */
     boolean together(ByteBuffer buffer, int length) throws CrailException;
   }
@@ -41,8 +39,8 @@ final class Incoming {
   /**
    * Creates the input of a connection.
    *
-   * @param kind the kind of frames that come
-   * @param spans whether a frame may go over several messages
+   * @param kind the kind of frames to expect
+   * @param spans whether a frame may span several messages
    */
   Incoming(SendChunk.Pool pool, int kind, boolean spans, Sink sink) {
     this.pool = pool;
@@ -51,7 +49,7 @@ final class Incoming {
     this.sink = sink;
   }
 
-  /** True when a frame has begun and not ended. */
+  /** True when a frame has begun to arrive and is not complete. */
   boolean isPartial() {
     return have > 0;
   }
@@ -59,7 +57,7 @@ final class Incoming {
   /**
    * Takes the content of a message.
    *
-   * @return the bytes that were taken; the others have to be given again
+   * @return the number of bytes that were taken; the rest must be given again
    * @throws CrailException when the peer breaks the protocol
    * @throws IOException when there is no memory to put a frame together in
    */
@@ -76,7 +74,7 @@ final class Incoming {
       if (frameLength >= 0) {
         boolean isTaken = sink.together(chunk.view(), frameLength);
         if (chunk == null) {
-          // Who got it has closed the connection.
+          // The receiver of the frame has closed the connection.
           return at - offset;
         }
         if (!isTaken) {

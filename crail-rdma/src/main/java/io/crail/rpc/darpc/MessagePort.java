@@ -9,32 +9,31 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What a {@link Messenger} has of the device: memory for the messages that come, a place for each
- * receive request, and queues. Numbers of send requests come back with {@link #SEND} set.
+ * A {@link Messenger}'s access to the device: memory for incoming messages with a place for each receive request, and the queues. Completions of send requests have {@link #SEND} set in their number.
  */
 interface MessagePort {
-  /** Bit in the number of a send request. */
+  /** The bit that marks the number of a send request. */
   int SEND = 1 << 30;
 
-  /** The memory that messages come into, little-endian. */
+  /** The memory for incoming messages, little-endian. */
   ByteBuffer memory();
 
-  /** Where a place begins in it. */
+  /** The offset of a place in this memory. */
   int offset(int place);
 
-  /** The longest message that is copied while posting. */
+  /** The longest message that posting copies (inline). */
   int inlineBytes();
 
   /** Posts receive requests for places; 0, or a negative error number. */
   int postReceives(int[] places, int count);
 
-  /** Puts a message after those that {@link #postSends} posts. */
+  /** Adds a message to those that {@link #postSends} posts. */
   void addSend(int slot, int header, SendChunk chunk, int from, int length, boolean inline);
 
   /** Posts the messages that were added; 0, or a negative error number. */
   int postSends(boolean signalled);
 
-  /** Posts a write of nothing, of whose end is told; 0, or a negative error number. */
+  /** Posts a write of zero bytes whose completion is reported. Returns 0, or a negative error number. */
   int postProbe(int slot);
 
   /** Ends the connection. */
@@ -43,14 +42,14 @@ interface MessagePort {
   /** Gives the memory back, after the end. */
   void release();
 
-  /** Bytes of the memory of a connection. */
+  /** The length of a connection's memory in bytes. */
   static int memoryLength(DarpcSettings settings) {
     return settings.receives() * OfQueuePair.stride(settings)
         + settings.sends() * Dialect.HEADER_LENGTH
         + 2 * OfQueuePair.CACHE_LINE;
   }
 
-  /** Of a queue pair. */
+  /** The port of a queue pair. */
   final class OfQueuePair implements MessagePort {
     private static final int CACHE_LINE = 64;
 
@@ -76,7 +75,7 @@ interface MessagePort {
       this.region = pair.device().register(memory, Layouts.ACCESS_LOCAL_WRITE);
     }
 
-    /** Places that begin on a cache line are written by the device without a read. */
+    /** Places begin on a cache line, since the device writes those without reading them first. */
     private static int stride(DarpcSettings settings) {
       return (settings.messageSize() + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     }

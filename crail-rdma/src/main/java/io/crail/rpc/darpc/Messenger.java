@@ -8,8 +8,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * One end of a connection: receives messages into memory of its own, one place for each receive
- * request, gives their frames to its user, and sends what the user has written. Used only by the
+ * One end of a connection. It receives messages into its own memory, which has one place for each receive request. It passes their frames to its user, and sends what the user has written. Used only by the
  * thread of its queue pair.
  */
 abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.Sink {
@@ -18,7 +17,7 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
   private final DarpcSettings settings;
   private final ByteBuffer memory;
 
-  // Messages that have come and were not taken, in their order: a ring of places and lengths.
+  // Received messages that were not taken yet, in their order: a ring of places and lengths.
   private final int[] heldPlaces;
   private final int[] heldLengths;
   private int firstHeld;
@@ -29,7 +28,7 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
   private final int[] free;
   private int freeCount;
 
-  // Places whose messages were taken, and may be needed still.
+  // Places whose messages were taken but may still be needed.
   private final int[] used;
   private int usedCount;
 
@@ -64,9 +63,9 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
   /**
    * Begins to talk.
    *
-   * @param greeting what the peer has told; null for one that is not Crail's
+   * @param greeting the peer's greeting; null when the peer is not Crail's
    * @param foreign the dialect of a peer that is not Crail's
-   * @param kind the kind of frames that come
+   * @param kind the kind of frames to expect
    */
   final void open(Greeting greeting, Dialect foreign, int kind) {
     dialect =
@@ -76,7 +75,7 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
                 new Credits(free.length, greeting.receives()), greeting.messageSize());
     outgoing = new Outgoing(pool, dialect, this, settings.sends(), port.inlineBytes());
     incoming = new Incoming(pool, kind, dialect.spans(), this);
-    // What came before is counted in its order.
+    // Messages that came before the dialect was known are counted now, in their order.
     int early = held;
     held = 0;
     for (int i = 0; i < early && !closed; i++) {
@@ -94,7 +93,7 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
     return dialect.maxFrameLength();
   }
 
-  /** True when a frame has begun and not ended. */
+  /** True when a frame has begun to arrive and is not complete. */
   final boolean isPartial() {
     return incoming != null && incoming.isPartial();
   }
@@ -117,37 +116,36 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
     return settings;
   }
 
-  /** What the device has said when the connection failed; null when it did not. */
+  /** The device's error when the connection has failed; otherwise null. */
   final String failure() {
     return failure;
   }
 
-  /** Bytes of messages that have come, little-endian. */
+  /** The memory that holds received messages, little-endian. */
   final ByteBuffer memory() {
     return memory;
   }
 
   // What the user is asked and told.
 
-  /** True when no more messages are to be taken now. */
+  /** True when no more messages may be taken now. */
   abstract boolean holdsBack();
 
   /**
-   * The frames of some messages were given; their memory is used again after this call, unless
-   * {@link #keptFrames} says otherwise.
+   * Called after the frames of some messages were given. Their memory is reused after this call, unless {@link #keptFrames} says otherwise.
    */
   abstract void taken() throws IOException;
 
-  /** How many of the frames that were given last are still needed where they are. */
+  /** The number of frames, of those given last, that are still needed in place. */
   abstract int keptFrames();
 
-  /** Output may have left. */
+  /** Called when output may have left. */
   abstract void progressed();
 
-  /** The peer or this side cannot go on. */
+  /** Ends the connection because the peer or this side cannot continue. */
   abstract void refuse(String why);
 
-  /** The connection is gone; all memory was given back. */
+  /** Called when the connection is gone and all memory was given back. */
   abstract void ended(String cause);
 
   // The queue pair.
@@ -185,7 +183,7 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
       return;
     }
     if (length == 0) {
-      // Never held back or kept, for it may be what its sender has kept its last credit for.
+      // Never held back or kept, since its sender may have spent its last credit on it.
       free[freeCount++] = place;
     } else {
       int last = (firstHeld + held++) % heldPlaces.length;
@@ -201,14 +199,14 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
     }
   }
 
-  /** Takes what has come and sends what may leave. */
+  /** Takes received messages and sends the messages that may leave. */
   final void advance() {
     do {
       takeAll();
       if (!closed) {
         send();
       }
-      // What has just left may have been all that kept this side from taking more.
+      // If the waiting output has just left, this side may take more messages.
     } while (held > 0 && !closed && !holdsBack());
     if (!closed) {
       progressed();
@@ -245,7 +243,9 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
   private void freeUsed() {
     int kept = keptFrames();
     if (kept > 0) {
-      // Without credits a frame is a message, and its peer counts on the others after the answers.
+      // In plain DaRPC each frame is a message, and after an answer the peer expects that the
+      // receive request of its message is posted again. So only the places of unanswered frames are
+      // kept.
       kept = dialect.spans() ? usedCount : Math.min(kept, usedCount);
     }
     int some = usedCount - kept;

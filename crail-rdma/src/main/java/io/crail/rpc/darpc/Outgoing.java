@@ -7,18 +7,17 @@ import java.util.Arrays;
 
 /**
  * The output of one connection: frames are written into chunks, cut into messages when the peer has
- * room for them, and posted as one chain. Not every send is told to have ended: one is enough for
- * all before it, and only those that the device reads from memory have to be known soon. Not
+ * room for them, and posted as one chain. The completion of a send is not always requested, since one completion covers all sends before it. Only sends that the device reads from memory have to be known to have ended soon. Not
  * thread-safe.
  */
 final class Outgoing {
-  /** Who posts messages. */
+  /** Posts messages. */
   interface Wire {
     /**
-     * Puts a message after those that leave with the next {@link #post}.
+     * Adds a message to those that leave with the next {@link #post}.
      *
      * @param slot the number of its send request
-     * @param chunk where its content lies; null without content
+     * @param chunk the chunk that holds the content; null without content
      * @param inline whether its bytes are copied while posting
      */
     void add(int slot, int header, SendChunk chunk, int from, int length, boolean inline);
@@ -26,13 +25,12 @@ final class Outgoing {
     /**
      * Posts the messages that were added.
      *
-     * @param signalled whether {@link Outgoing#ended} is to be called for the last one
+     * @param signalled whether {@link Outgoing#ended} must be called for the last message
      */
     void post(boolean signalled);
 
     /**
-     * Posts a request that asks nothing of the peer's software, and whose end the peer's device
-     * makes: a write of nothing. {@link Outgoing#ended} is called for it.
+     * Posts a write of zero bytes. The peer's device acknowledges it without the peer's software. {@link Outgoing#ended} is called for it.
      */
     void probe(int slot);
   }
@@ -41,7 +39,7 @@ final class Outgoing {
   private final Dialect dialect;
   private final Wire wire;
   private final int inlineBytes;
-  // The chunk that the message of each send request lies in, a ring.
+  // A ring with the chunk that holds the message of each send request.
   private final SendChunk[] slots;
   private final ArrayDeque<SendChunk> full = new ArrayDeque<>(0);
   private SendChunk filling;
@@ -50,7 +48,8 @@ final class Outgoing {
   private long posted;
   private long ended;
   private int unsignalled;
-  // How many of those posted will have ended when all ends are told that will be.
+  // The number of posted requests that are known to have ended once all requested completions have
+  // come.
   private long expected;
   private boolean closed;
 
@@ -68,12 +67,12 @@ final class Outgoing {
     this.inlineBytes = inlineBytes;
   }
 
-  /** Bytes of committed frames that have not left. */
+  /** The number of bytes in committed frames that have not left. */
   long pendingBytes() {
     return pendingBytes;
   }
 
-  /** The chunk that is written to, or null; ask again after each other call. */
+  /** The chunk that is being filled, or null. Each other call may change it. */
   SendChunk filling() {
     return filling;
   }
@@ -83,17 +82,17 @@ final class Outgoing {
     return messages;
   }
 
-  /** Requests that are known to have ended. */
+  /** The number of requests that are known to have ended. */
   long ended() {
     return ended;
   }
 
-  /** True when the peer's device has yet to acknowledge what this side will learn of. */
+  /** True when the peer's device has not yet acknowledged a request whose completion will be reported. */
   boolean isUnacknowledged() {
     return ended < expected;
   }
 
-  /** Makes room after the committed frames, in another chunk if need be. */
+  /** Makes room after the committed frames, in another chunk if necessary. */
   SendChunk room(int bytes) throws IOException {
     if (filling == null || SendChunk.CAPACITY - filling.written < bytes) {
       nextChunk();
@@ -112,13 +111,13 @@ final class Outgoing {
       } else if (old.sent < old.written) {
         full.addLast(old);
       }
-      // Else its last message gives it back.
+      // Otherwise its last message gives it back.
     }
     filling = next;
     return next;
   }
 
-  /** All bytes of the present chunk up to here are whole frames; what is known stays. */
+  /** Notes that the bytes of the present chunk up to here are whole frames. A smaller number has no effect. */
   void written(int upTo) {
     if (upTo > filling.written) {
       pendingBytes += upTo - filling.written;
@@ -126,7 +125,7 @@ final class Outgoing {
     }
   }
 
-  /** Sends what may leave, and what is owed. */
+  /** Sends the messages that may leave, and a message without content if credits are owed. */
   void flush() {
     int added = 0;
     boolean inMemory = false;
@@ -153,7 +152,7 @@ final class Outgoing {
     releaseDone();
   }
 
-  /** Asks the peer's device for an acknowledgement, unless one is awaited anyway. */
+  /** Asks the peer's device for an acknowledgement, unless one is already awaited. */
   void probe() {
     if (!isUnacknowledged() && isRoom(0)) {
       int slot = (int) (posted++ % slots.length);
@@ -178,7 +177,7 @@ final class Outgoing {
     return !closed && posted + added - ended < slots.length;
   }
 
-  /** True when the message goes inline. */
+  /** Adds a message. Returns true when it goes inline. */
   private boolean add(int index, SendChunk chunk, int from, int length) {
     int slot = (int) ((posted + index) % slots.length);
     boolean inline = Dialect.HEADER_LENGTH + length <= inlineBytes;
@@ -202,7 +201,7 @@ final class Outgoing {
     wire.post(signalled);
   }
 
-  /** A send request has ended, and all before it. */
+  /** Notes that a send request and all before it have ended. */
   void ended(int slot) {
     long count = Math.floorMod(slot - ended, slots.length) + 1L;
     for (; count > 0 && ended < posted; count--) {
@@ -219,7 +218,7 @@ final class Outgoing {
     releaseDone();
   }
 
-  /** Between two bursts a connection has no chunk. */
+  /** Releases a chunk without work, so that an idle connection has none. */
   private void releaseDone() {
     if (filling != null && filling.isDone()) {
       SendChunk done = filling;
@@ -228,7 +227,7 @@ final class Outgoing {
     }
   }
 
-  /** Gives all memory back; the device must not read it any more. */
+  /** Gives all memory back. The device must not read it any more. */
   void close() {
     if (closed) {
       return;

@@ -24,14 +24,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread of a server, its completion queues, and the connections that it serves; no other thread
- * ever touches them. Methods say when others may call them.
+ * A thread of a server, with its completion queues and the connections that it serves. No other thread ever touches these. The methods tell which threads may call them.
  */
 public final class PollingThread implements Executor {
   private static final Logger LOG = LoggerFactory.getLogger(PollingThread.class);
   private static final long MAX_SWEEP_NANOS = 1_000_000_000;
 
-  /** Polls between two looks at the clock, after which others may have the processor. */
+  /** Polls between two readings of the clock. After each reading the thread yields the processor. */
   private static final int POLLS = 32;
 
   private final DarpcServer server;
@@ -54,9 +53,9 @@ public final class PollingThread implements Executor {
   private volatile boolean closing;
 
   /**
-   * Creates a thread; {@link #start} lets it work.
+   * Creates a thread that {@link #start} starts.
    *
-   * @param processor where its thread runs, -1 for anywhere
+   * @param processor the processor on which it runs, -1 for any
    * @param mostHeldBytes the most bytes of answers that its connections hold back
    */
   PollingThread(
@@ -91,12 +90,12 @@ public final class PollingThread implements Executor {
 
   // For any thread.
 
-  /** Connections that it has or is about to get. */
+  /** The number of connections that it has or is about to get. */
   AtomicInteger load() {
     return load;
   }
 
-  /** Runs something in the thread, or not at all when it has ended. */
+  /** Runs a task in the thread. When the thread has ended, the task does not run. */
   @Override
   public void execute(Runnable task) {
     tasks.add(task);
@@ -106,7 +105,8 @@ public final class PollingThread implements Executor {
   }
 
   private void wake() {
-    // Never after it was destroyed: its number may be somebody else's descriptor.
+    // Never after the wake-up was destroyed, since its number may then be another file's
+    // descriptor.
     synchronized (wakeupLock) {
       if (!wakeupDestroyed) {
         Verbs.wake(wakeup);
@@ -134,7 +134,7 @@ public final class PollingThread implements Executor {
     execute(() -> acceptNow(request, greeting));
   }
 
-  /** Closes what it has of a device that was removed; then runs something. */
+  /** Closes its resources of a removed device, then runs {@code done}. */
   void release(RdmaDevice device, Runnable done) {
     execute(
         () -> {
@@ -146,7 +146,7 @@ public final class PollingThread implements Executor {
 
   // In the thread.
 
-  /** Whose turn it is; each poll is one. */
+  /** The turns of the connections. Each poll is a turn. */
   Turns turns() {
     return turns;
   }
@@ -202,7 +202,7 @@ public final class PollingThread implements Executor {
     }
   }
 
-  /** A connection has ended. */
+  /** Removes a connection that has ended. */
   void remove(ServerMessenger messenger) {
     ServerMessenger last = messengers.remove(messengers.size() - 1);
     if (last != messenger) {
@@ -222,7 +222,7 @@ public final class PollingThread implements Executor {
       int polls = settings.rdma().spinNanos() > 0 ? POLLS : 1;
       while (!closing) {
         boolean worked = false;
-        // Without a pause in between: a poll is as short as one.
+        // No pause in between, since a poll is as short as a pause.
         for (int i = 0; i < polls && !worked; i++) {
           worked = poll();
         }
@@ -269,7 +269,7 @@ public final class PollingThread implements Executor {
     }
   }
 
-  /** One processor as a bit of words of 64. */
+  /** A processor as one bit in 64-bit words. */
   static long[] maskOf(int processor) {
     long[] mask = new long[processor / Long.SIZE + 1];
     mask[processor / Long.SIZE] = 1L << processor;
@@ -320,7 +320,7 @@ public final class PollingThread implements Executor {
   }
 
   private void sleep(long millis) {
-    // Set before the last look, so that whoever adds a task afterwards wakes.
+    // Set before the last look, so that a thread that adds a task after it wakes this one.
     sleeping = true;
     try {
       if (queues.arm() && tasks.isEmpty() && !closing) {

@@ -12,7 +12,7 @@ import java.util.ArrayDeque;
  * thread of its pool.
  */
 final class SendChunk {
-  /** Bytes of a chunk, enough for two of the longest frames. */
+  /** The length of a chunk in bytes, enough for two of the longest frames. */
   static final int CAPACITY = 128 * 1024;
 
   private final ByteBuffer view;
@@ -20,13 +20,13 @@ final class SendChunk {
   private final int localKey;
   private final Runnable release;
 
-  /** Bytes of whole frames, from the beginning. */
+  /** The length of the whole frames in it, from the beginning. */
   int written;
 
-  /** Bytes that have gone into messages. */
+  /** The number of bytes that were put into messages. */
   int sent;
 
-  /** Messages that the device may still read from it. */
+  /** The number of messages that the device may still read from it. */
   int references;
 
   private boolean isIdle;
@@ -35,7 +35,7 @@ final class SendChunk {
    * Wraps memory.
    *
    * @param view {@link #CAPACITY} bytes
-   * @param address where the device finds them
+   * @param address where the device finds these bytes
    * @param release gives them back
    */
   SendChunk(ByteBuffer view, long address, int localKey, Runnable release) {
@@ -50,7 +50,7 @@ final class SendChunk {
     return view;
   }
 
-  /** Where the device finds it. */
+  /** The address of the memory for the device. */
   long address() {
     return address;
   }
@@ -60,14 +60,14 @@ final class SendChunk {
     return localKey;
   }
 
-  /** True when all that was written was sent, and nobody reads it any more. */
+  /** True when all written bytes were sent and the device does not read them any more. */
   boolean isDone() {
     return sent == written && references == 0;
   }
 
   /** The chunks of one thread and device. The one that was used last is used next. */
   static final class Pool {
-    /** Makes new ones. */
+    /** Makes new chunks. */
     interface Maker {
       SendChunk make() throws IOException;
     }
@@ -110,12 +110,12 @@ final class SendChunk {
       }
     }
 
-    /** Chunks that somebody has taken. */
+    /** The number of chunks that are taken. */
     int used() {
       return used;
     }
 
-    /** Releases the idle chunks, and each of the others when it comes back. */
+    /** Releases the idle chunks now, and each other chunk when it is given back. */
     void close() {
       closed = true;
       idle.forEach(chunk -> chunk.release.run());

@@ -13,13 +13,11 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /**
- * A server's end of a connection: all whole frames of a poll go to the service, their responses
- * leave with one post. A peer that does not take its responses is not served until it does: its
- * receive requests are not posted again, so it runs out of credits. Used only by its polling
+ * A server's end of a connection: all whole frames of a poll go to the service, and their responses leave with one post. A peer that does not take its responses is not served until it does. In the meantime its receive requests are not posted again, so it runs out of credits. Used only by its polling
  * thread.
  */
 final class ServerMessenger extends Messenger {
-  /** Requests of a plain peer that may be unanswered, as a multiple of what it can have sent. */
+  /** How many requests of a plain peer may be unanswered, as a multiple of what the peer can have sent. */
   private static final int TICKETS = 4;
 
   private final PollingThread thread;
@@ -37,16 +35,16 @@ final class ServerMessenger extends Messenger {
       };
   private final long openedNanos;
 
-  /** Requests of the batch were not served, and wait for a turn. */
+  /** Requests of the batch were not served and wait for a turn. */
   private boolean waits;
 
-  /** It is among those that wait for their turn. */
+  /** This connection is in the queue of those that wait for their turn. */
   private boolean queued;
 
   private boolean refused;
   private long served;
 
-  // What the last sweeps have seen.
+  // The values that the last sweeps have seen.
   private long sweptServed;
   private long partialSinceNanos;
   private long sweptMessages;
@@ -56,13 +54,13 @@ final class ServerMessenger extends Messenger {
   private long sweptActivity;
   private long idleSinceNanos;
 
-  /** Where the thread keeps it. */
+  /** Its index in the thread's list. */
   int index;
 
   /**
    * Begins to talk to a peer that is about to be accepted.
    *
-   * @param greeting null for a peer that is not Crail's
+   * @param greeting null when the peer is not Crail's
    */
   ServerMessenger(
       PollingThread thread,
@@ -91,7 +89,7 @@ final class ServerMessenger extends Messenger {
         Frame.KIND_REQUEST);
   }
 
-  /** Its place among those that wait for their turn. */
+  /** This connection as a member of the queue of waiting connections. */
   Turns.Member turn() {
     return turn;
   }
@@ -138,7 +136,7 @@ final class ServerMessenger extends Messenger {
     serve();
   }
 
-  /** Serves the batch; what is left of it waits for its turn. */
+  /** Serves the batch. The requests that are left wait for their turn. */
   private void serve() throws CrailException {
     int offered = batch.count();
     if (offered == 0 || waits || isClosed()) {
@@ -158,7 +156,7 @@ final class ServerMessenger extends Messenger {
       responses.written(outgoing());
       if (batch.count() > 0) {
         waits = true;
-        // One that holds as many answers as it may gets its turn when some of them leave.
+        // A connection that holds as many answers as it may gets its turn when some of them leave.
         if (!held.isFull() || held.isAnyLeaving()) {
           queue();
         }
@@ -173,14 +171,14 @@ final class ServerMessenger extends Messenger {
     }
   }
 
-  /** Answers that were held may leave. */
+  /** Queues the connection if held answers may leave. */
   private void released() {
     if (held.isAnyLeaving() && !isOutputFull()) {
       queue();
     }
   }
 
-  /** Writes the answers that were held and may leave, as many as its turn allows. */
+  /** Writes the held answers that may leave, as many as the turn allows. */
   private void writeReleased() {
     responses.settle();
     for (int i = 1; held.isAnyLeaving() && !isOutputFull() && !isClosed(); i++) {
@@ -195,7 +193,7 @@ final class ServerMessenger extends Messenger {
     }
   }
 
-  /** It is this connection's turn. */
+  /** Called when it is this connection's turn. */
   private void resume() {
     queued = false;
     waits = false;
@@ -247,7 +245,7 @@ final class ServerMessenger extends Messenger {
       refuse("no handshake in time");
       return;
     }
-    // The frame that has begun is the same one as long as nothing is served.
+    // As long as nothing is served, the incomplete frame is the same one.
     if (!isPartial() || isHolding() || waits || served != sweptServed) {
       sweptServed = served;
       partialSinceNanos = nowNanos;
@@ -262,7 +260,7 @@ final class ServerMessenger extends Messenger {
       refuse("takes no answers");
       return;
     }
-    // The peer says how often this device repeats, which may be for ever.
+    // The peer chooses how often this device repeats packets, which may be for ever.
     if (!outgoing().isUnacknowledged() || outgoing().ended() != sweptEnded) {
       sweptEnded = outgoing().ended();
       unacknowledgedSinceNanos = nowNanos;
@@ -301,7 +299,7 @@ final class ServerMessenger extends Messenger {
       }
     }
 
-    /** Forgets a chunk that was given back since, and looks whether more may be held. */
+    /** Forgets a chunk that was given back in the meantime, and checks whether more may be held. */
     void settle() {
       setFull(held.isFull());
       if (outgoing().filling() == null) {

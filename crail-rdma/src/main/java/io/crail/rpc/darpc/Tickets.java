@@ -8,11 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Plain DaRPC, for a peer that is not Crail's: one frame in each message, the header is a ticket
- * that an answer has in common with its request. A client has at most as many requests under way as
- * a server has receive requests, and an answer finds the receive request that its client has posted
- * for it, so nothing else has to be counted. Both sides are configured to the same size of
- * messages. Not thread-safe.
+ * Plain DaRPC, for a peer that is not Crail's. Each message has one frame, and the header is a ticket that an answer shares with its request. A client has at most as many requests in flight as the server has receive requests, and it posts a receive request for each answer. So nothing else has to be counted. Both sides are configured with the same message size. Not thread-safe.
  */
 abstract class Tickets extends Dialect {
   private final int maxFrameLength;
@@ -39,7 +35,7 @@ abstract class Tickets extends Dialect {
     return maxFrameLength;
   }
 
-  /** The client's side: any ticket will do, for answers are known by their correlation ids. */
+  /** The client's side: any ticket will do, since the correlation ids identify the answers. */
   static final class Client extends Tickets {
     private final int most;
     private int underway;
@@ -49,7 +45,7 @@ abstract class Tickets extends Dialect {
     /**
      * Creates the dialect of a connection.
      *
-     * @param most requests under way
+     * @param most the most requests in flight
      */
     Client(int messageSize, int most) {
       super(messageSize);
@@ -104,7 +100,7 @@ abstract class Tickets extends Dialect {
     /**
      * Creates the dialect of a connection.
      *
-     * @param most requests that are remembered; some of more are not answered
+     * @param most the most requests that are remembered; with more, some are not answered
      */
     Server(int messageSize, int most) {
       super(messageSize);
@@ -140,7 +136,7 @@ abstract class Tickets extends Dialect {
     }
 
     private int ticketOf(long correlationId) {
-      // The oldest is the likeliest.
+      // The oldest request is the most likely.
       for (int i = 0; i < open.length; i++) {
         int at = (next + i) % open.length;
         if (open[at] && correlationIds[at] == correlationId) {
@@ -164,7 +160,7 @@ abstract class Tickets extends Dialect {
     @Override
     void received(int header, ByteBuffer bytes, int offset, int contentLength) {
       if (contentLength >= Frame.HEADER_LENGTH) {
-        // Not in the place of one whose answer is held, as long as there is another.
+        // Does not overwrite a request whose answer is held, as long as there is a free place.
         for (int i = 0; i < open.length && open[next]; i++) {
           next = (next + 1) % open.length;
         }

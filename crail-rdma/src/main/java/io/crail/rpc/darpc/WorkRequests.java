@@ -8,8 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Memory in which chains of work requests are laid out; it may be used again as soon as a chain was
- * posted, so all connections of a thread share it. Not thread-safe.
+ * Memory in which chains of work requests are laid out. It may be reused as soon as a chain was posted, so all connections of a thread share it. Not thread-safe.
  */
 final class WorkRequests {
   private static final int SEND_ELEMENTS = 2;
@@ -35,7 +34,7 @@ final class WorkRequests {
     this.sendElements = maxSends * Layouts.SEND_WR_SIZE;
     this.sends = memory(sendElements + maxSends * SEND_ELEMENTS * Layouts.SGE_SIZE);
     this.sendsAddress = Verbs.addressOf(sends);
-    // Of no bytes, so it names no memory of the peer's either.
+    // It writes zero bytes, so it needs no memory of the peer either.
     this.probe = memory(Layouts.SEND_WR_SIZE);
     this.probeAddress = Verbs.addressOf(probe);
     probe.putInt(Layouts.SEND_WR_OPCODE, Layouts.OPCODE_RDMA_WRITE);
@@ -98,7 +97,7 @@ final class WorkRequests {
     return pair.post(sendsAddress);
   }
 
-  /** Posts a write of nothing; 0, or a negative error number. */
+  /** Posts a write of zero bytes. Returns 0, or a negative error number. */
   int postProbe(QueuePair pair, long wrId) {
     probe.putLong(Layouts.WR_ID, wrId);
     return pair.post(probeAddress);

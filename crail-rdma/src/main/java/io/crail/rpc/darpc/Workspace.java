@@ -45,7 +45,8 @@ final class Workspace {
 
   private static SendChunk newChunk(RdmaDevice device) throws RdmaException {
     ByteBuffer memory = allocate(SendChunk.CAPACITY);
-    // The device writes into none of it, but regions without that right differ between devices.
+    // The device does not write into this memory, but regions without the right to write differ
+    // between devices.
     RegisteredMemory region = device.register(memory, Layouts.ACCESS_LOCAL_WRITE);
     return new SendChunk(memory, region.address(), region.lkey(), region::close);
   }
@@ -59,7 +60,7 @@ final class Workspace {
     }
   }
 
-  /** Releases what is idle now of a device, and the rest when its connection ends. */
+  /** Releases the idle memory of a device now, and the rest when its connections end. */
   void release(RdmaDevice device) {
     SendChunk.Pool pool = pools.remove(device);
     if (pool != null) {
@@ -67,7 +68,7 @@ final class Workspace {
     }
   }
 
-  /** Releases what is idle now, and the rest when its connection ends. */
+  /** Releases the idle memory now, and the rest when its connections end. */
   void close() {
     closed = true;
     pools.values().forEach(SendChunk.Pool::close);
