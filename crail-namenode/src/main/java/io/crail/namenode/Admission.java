@@ -12,25 +12,25 @@ import io.crail.protocol.part.TierTraits;
 import java.util.regex.Pattern;
 
 /**
- * What a request must be before anything is done: sent by who may send it, and with texts that can
- * stand in a log, a list or a command. Against mistakes and broken programs; whoever lies about his
- * role is let in. Stateless.
+ * Checks requests before they are served: the sender must have the right role, and texts must be
+ * safe in a log, a list or a command. This protects against mistakes and broken programs, but not
+ * against a client that lies about its role. Stateless.
  */
 final class Admission {
   private static final Pattern TIER = Pattern.compile("[a-z0-9-]+");
-  // Names, and addresses of both kinds, with the interface after those that need one.
+  // Host names, IPv4 addresses, and IPv6 addresses with an optional interface.
   private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._:-]+(%[A-Za-z0-9._-]+)?");
 
   private Admission() {}
 
-  /** Admits what only datanodes send. */
+  /** Refuses a request that only datanodes may send, unless the sender is one. */
   static void requireDatanode(ClientSession session) throws CrailException {
     if (session.role() != Hello.ROLE_DATANODE) {
       throw ErrorCode.INVALID_ARGUMENT.exception("only a datanode may ask for this");
     }
   }
 
-  /** Admits the texts and traits of a registration. */
+  /** Checks the texts and traits of a registration. */
   static void check(RegisterDatanode.Request request) throws CrailException {
     check("tier", request.tier(), TIER.matcher(request.tier().toString()).matches());
     check("host", request.host(), HOST.matcher(request.host().toString()).matches());

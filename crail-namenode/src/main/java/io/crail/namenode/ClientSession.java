@@ -6,13 +6,13 @@ import io.crail.namenode.tree.NewNode;
 import io.crail.protocol.cluster.Hello;
 
 /**
- * What the namenode keeps with a connection after its handshake.
+ * The namenode's data for a connection after its handshake.
  *
  * @param role {@link Hello#ROLE_CLIENT} or {@link Hello#ROLE_DATANODE}
- * @param clientId who is at the other end, the owner of write leases
- * @param user whom the nodes that it creates belong to
+ * @param clientId the client at the other end, which owns write leases
+ * @param user the owner of the nodes that the client creates
  * @param lookups scratch memory of lookups
- * @param made what a create or put of it is read into
+ * @param made the object that each create or put of the client is read into
  */
 record ClientSession(
     int role, long clientId, SessionUser user, LookupBatch lookups, NewNode made) {}

@@ -51,8 +51,8 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 
 /**
- * One namenode without network and threads: tree, space and leases put together. Time and
- * randomness are passed in; whoever owns it calls {@link #tick} now and then. Thread-safe.
+ * One namenode without network and threads: tree, space and leases together. Time and randomness
+ * are passed in. The owner calls {@link #tick} now and then. Thread-safe.
  */
 public final class NameNode {
   private static final int DISMANTLED_PER_TICK = 50_000;
@@ -120,7 +120,7 @@ public final class NameNode {
     return smallValues;
   }
 
-  /** Opens a connection: agrees on a version, and tells what the cluster is like. */
+  /** Opens a connection: agrees on a version, and describes the cluster. */
   Hello.Response hello(Hello.Request request) throws CrailException {
     if (request.magic() != Hello.MAGIC) {
       throw ErrorCode.PROTOCOL.exception("this is a namenode of Crail; bad magic number");
@@ -193,10 +193,10 @@ public final class NameNode {
     return writer.acquire(tree.require(request.id()), clientId, request.token());
   }
 
-  /** Renews the write leases of a client, and tells which it has no longer. */
+  /** Renews the write leases of a client, and returns those that the client has lost. */
   RenewLeases.Response renew(RenewLeases.Request request) {
-    // In this order: whoever takes a node from its writer after the look at its lease lets the
-    // space rest as long as this renewal lasts.
+    // In this order: when a node is taken from its writer after the check of its lease, the space
+    // then rests for as long as this renewal lasts.
     leases.renew(request.clientId());
     List<RenewLeases.Lost> lost = new ArrayList<>();
     for (int i = 0; i < request.leases().size(); i++) {
@@ -213,7 +213,7 @@ public final class NameNode {
     return new RenewLeases.Response(lost);
   }
 
-  /** The committed extents of a range; those of a small value are none. */
+  /** The committed extents of a range. A small value has none. */
   Locations.Response locations(Locations.Request request) throws CrailException {
     Node node = tree.require(request.id());
     if (request.position() < 0 || request.length() < 0) {
@@ -242,7 +242,7 @@ public final class NameNode {
         tree.size(), known.size(), online, smallValues.used(), datanodes.usage());
   }
 
-  /** Does what time brings: ends leases, frees space, takes removed subtrees apart. */
+  /** Does the periodic work: ends leases, frees space, takes removed subtrees apart. */
   public void tick() {
     leases.tick(writer::expire);
     remover.dismantle(DISMANTLED_PER_TICK);
@@ -251,8 +251,9 @@ public final class NameNode {
   }
 
   /**
-   * Frees some of what can be freed at once, for well below a millisecond; false when there was
-   * nothing to do. In nobody's monitor, for it takes those of many nodes.
+   * Frees some of the space and memory that can be freed at once, in well below a millisecond.
+   * Returns false when there was nothing to do. The caller must hold no monitor, since this takes
+   * the monitors of many nodes.
    */
   boolean makeSpace() {
     return allocator.reclaim() + remover.dismantle(DISMANTLED_FOR_SPACE) > 0;

@@ -20,18 +20,19 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * Writes a namenode as text, for people who look for a fault. The first pages tell of operations,
- * space and datanodes, the others have a line a node, in the order of the table of ids. Nothing is
- * stopped for it: what changes meanwhile may be missing.
+ * Writes a namenode's state as text, for people who look for a fault. The first pages show
+ * operations, space and datanodes. The other pages have one line for each node, in the order of the
+ * table of ids. The namenode continues in the meantime, so nodes that change may be missing.
  */
 final class NameNodeDump {
-  // Cursors from here on are positions in the table of ids, below it numbers of datanodes.
+  // Cursors from here on are positions in the table of ids. Smaller cursors are numbers of
+  // datanodes.
   private static final long NODES = 1L << 60;
 
-  /** A page has so many nodes at the most; others wait while it is written. */
+  /** The most nodes of a page, since other requests wait while it is written. */
   private static final int MOST_NODES = 64;
 
-  /** A page looks at so many places of the table at the most, for most may be empty. */
+  /** The most places of the table that a page looks at, since most of them may be empty. */
   private static final int MOST_SLOTS = 1 << 14;
 
   private final NameNode namenode;

@@ -21,11 +21,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A namenode that serves on an address: the metadata of its share of the tree, in memory. It owns
- * one thread, the timer, unless it was {@linkplain #open opened} without; requests run in the
+ * one thread, the timer, unless it was {@linkplain #open opened} without one. Requests run in the
  * transport's threads. Thread-safe.
  */
 public final class NameNodeServer implements AutoCloseable {
-  /** How often the timer looks at what time brings. */
+  /** How often the timer does the periodic work. */
   public static final long TICK_NANOS = 50_000_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(NameNodeServer.class);
@@ -73,10 +73,10 @@ public final class NameNodeServer implements AutoCloseable {
   }
 
   /**
-   * As {@link #start}, without a thread of its own: the caller calls {@link #tick} every {@link
-   * #TICK_NANOS} or so.
+   * As {@link #start}, but without a thread. The caller calls {@link #tick} about every {@link
+   * #TICK_NANOS}.
    *
-   * @param random where ids and incarnation come from
+   * @param random the source of ids and incarnation
    */
   public static NameNodeServer open(
       Configuration conf,
@@ -91,7 +91,7 @@ public final class NameNodeServer implements AutoCloseable {
       throw new IllegalArgumentException("namenode " + index + " of " + count);
     }
     NameNode namenode = new NameNode(NameNodeOptions.of(conf, index, count), clock, random);
-    // The dump shows what the endpoint counts, so it gets the endpoint once there is one.
+    // The dump shows the endpoint's figures, so it gets the endpoint once that exists.
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();
     Transport.ServerEndpoint endpoint =
         transport.listen(
@@ -106,18 +106,18 @@ public final class NameNodeServer implements AutoCloseable {
     return endpoint == null ? Map.of() : endpoint.statistics();
   }
 
-  /** The address it serves on, with the real port. */
+  /** The address on which it serves, with the real port. */
   public InetSocketAddress address() {
     return endpoint.address();
   }
 
   /**
-   * What a namenode has at a moment; for tests.
+   * The contents of a namenode at one moment; for tests.
    *
    * @param nodes names in its tree, the root included
    * @param leases write leases
-   * @param leaseHolders clients that are remembered for them
-   * @param awaitedWriters writers of nodes that are gone, and of those that are to come
+   * @param leaseHolders clients that are remembered for these leases
+   * @param awaitedWriters writers of removed nodes, and of nodes that do not exist yet
    * @param smallValueBytes heap that small values take
    * @param usage the accounts of the classes
    */
@@ -129,7 +129,7 @@ public final class NameNodeServer implements AutoCloseable {
       long smallValueBytes,
       List<ClassUsage> usage) {}
 
-  /** What it has; for tests. */
+  /** The present contents; for tests. */
   public Holdings holdings() {
     return new Holdings(
         namenode.tree().size(),
@@ -150,12 +150,12 @@ public final class NameNodeServer implements AutoCloseable {
     namenode.verify();
   }
 
-  /** Does what time brings; one thread at a time, and the timer where there is one. */
+  /** Does the periodic work. One thread at a time may call it; the timer does if there is one. */
   public void tick() {
     namenode.tick();
   }
 
-  /** Stops serving and ends the timer. What the namenode knew is gone. */
+  /** Stops serving and ends the timer. All metadata is lost. */
   @Override
   public void close() {
     if (closed) {
@@ -176,7 +176,7 @@ public final class NameNodeServer implements AutoCloseable {
       try {
         tick();
       } catch (RuntimeException | AssertionError e) {
-        // One broken node must not end the leases of all others.
+        // An error at one node must not stop the work for all other nodes.
         LOG.error("the timer of namenode {} failed", namenode.options().index(), e);
       }
       LockSupport.parkNanos(this, TICK_NANOS);

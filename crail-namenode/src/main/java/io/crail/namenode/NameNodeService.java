@@ -27,9 +27,10 @@ import java.util.Map;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 
-/** Binds each operation of the table to what the {@link NameNode} does. Stateless. */
+/** Binds each operation of the table to a method of the {@link NameNode}. Stateless. */
 final class NameNodeService {
-  // So many are renewed as fast as paths are looked up: no writer loses its leases in a queue.
+  // Up to this many leases a renewal is served like a short request, so that no writer loses its
+  // leases while the renewal waits for its turn.
   private static final int FEW_LEASES = 64;
 
   private NameNodeService() {}
@@ -37,7 +38,7 @@ final class NameNodeService {
   /**
    * The service of a namenode.
    *
-   * @param transportFigures what the server that it is given to counts
+   * @param transportFigures gives the figures of the transport's server
    */
   static OperationServer create(NameNode namenode, Supplier<Map<String, Long>> transportFigures) {
     DatanodeRegistry datanodes = namenode.datanodes();
@@ -160,12 +161,12 @@ final class NameNodeService {
   }
 
   /**
-   * Makes space for a request, as long as there is something to be done for that: memory before its
-   * value is refused, which its writer would be told; and space after it has found none, of which
-   * it has then taken nothing.
+   * Makes space for a request as long as there is work that may help. Memory for a small value is
+   * made before the request is served, because a refusal would reach the writer. Space is made
+   * after the request has found none, since it has taken nothing then.
    *
    * @param valueLength bytes of a request's small value, 0 for none
-   * @param allocates whether it takes space
+   * @param allocates whether the request allocates space
    */
   private record SpaceWork<Q>(NameNode namenode, ToIntFunction<Q> valueLength, boolean allocates)
       implements OperationServer.Work<Q> {

@@ -9,17 +9,18 @@ import io.crail.protocol.part.Extent;
 import io.crail.rpc.ResponseWriter;
 import java.nio.ByteBuffer;
 
-/** Writes what is told of a new node, without an object for that. Stateless. */
+/** Writes the answers about a new node without an answer object. Stateless. */
 final class NewNodeAnswers {
   private NewNodeAnswers() {}
 
   /**
-   * Answers a create: the node, and the first extent that its writer has got.
+   * Answers a create with the node and the first extent of its writer.
    *
-   * @param leased whether the creator is the writer; else the extent is another client's
+   * @param leased whether the creator is the writer; otherwise the extent is another client's
    */
   static void created(Node node, boolean leased, long correlationId, ResponseWriter responses) {
-    // Before the size: who sees no bytes of a value that has come sees that it is being put.
+    // Read before the size: so a reader that sees no bytes of a new value sees that the value is
+    // being put.
     int flags = node.flags();
     NodeSpace space = node.space();
     boolean hasExtent = leased && isToBeWritten(space);
@@ -36,10 +37,10 @@ final class NewNodeAnswers {
   }
 
   /**
-   * Answers a put: the node, and the first extent that its writer has got.
+   * Answers a put with the node and the first extent of its writer.
    *
-   * @param leased whether the request asked for the lease; else the extent is another client's
-   * @param given space for the next one; null for none
+   * @param leased whether the request asked for the lease; otherwise the extent is another client's
+   * @param given space for the next value; null for none
    */
   static void put(
       Node node, boolean leased, Put.Given given, long correlationId, ResponseWriter responses) {

@@ -8,8 +8,8 @@ import io.crail.namenode.tree.UserNames;
 import io.crail.protocol.part.TextLimits;
 
 /**
- * The user of a connection. Its name takes a number of {@link UserNames} only when a node is to
- * belong to it, for numbers are few and never given back: who only says hello uses up none. Used by
+ * The user of a connection. The name gets a number of {@link UserNames} only when the user creates
+ * a node. Numbers are few and never given back, so a handshake alone must not use one up. Used by
  * the thread of the connection.
  */
 final class SessionUser {
@@ -22,8 +22,8 @@ final class SessionUser {
   /**
    * Creates the user of a connection.
    *
-   * @param name the user's; empty for the namenode's own
-   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} for what is no name
+   * @param name name of the user; empty for the namenode's own user
+   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} when the name is not valid
    */
   SessionUser(UserNames users, Utf8 name) throws CrailException {
     String wrong = name.length() == 0 ? null : TextLimits.checkUser(name);
@@ -39,7 +39,7 @@ final class SessionUser {
   /**
    * The number of the user.
    *
-   * @throws CrailException with {@link ErrorCode#LIMIT_EXCEEDED} when all numbers are given
+   * @throws CrailException with {@link ErrorCode#LIMIT_EXCEEDED} when all numbers are used
    */
   int number() throws CrailException {
     if (number == NONE) {

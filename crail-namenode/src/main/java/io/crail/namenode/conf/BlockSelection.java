@@ -4,9 +4,9 @@ package io.crail.namenode.conf;
 import java.util.random.RandomGenerator;
 
 /**
- * Decides which datanode of a storage class is asked first for space; when it has none, the others
- * are asked in circular order. One instance serves one storage class and is called by many threads
- * at once; it must not block.
+ * Decides which datanode of a storage class is asked first for space. If that datanode has none,
+ * the others are asked in circular order. One instance serves one storage class and is called by
+ * many threads at once; it must not block.
  */
 public interface BlockSelection {
   /** The datanodes of a class, in the order in which they registered; never empty. */
@@ -14,7 +14,7 @@ public interface BlockSelection {
     /** The number of datanodes. */
     int count();
 
-    /** Free bytes at a datanode; it may be offline all the same. */
+    /** Free bytes at a datanode, even if it is offline. */
     long freeBytes(int index);
   }
 
@@ -26,7 +26,10 @@ public interface BlockSelection {
     /** The value of {@code crail.namenode.blockselection}. */
     String name();
 
-    /** Creates the policy of one storage class; {@code random} is its own, and thread-safe. */
+    /**
+     * Creates the policy of one storage class. Only this policy uses {@code random}, which is
+     * thread-safe.
+     */
     BlockSelection create(RandomGenerator random);
   }
 }

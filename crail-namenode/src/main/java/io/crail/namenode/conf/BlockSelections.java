@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
-/** The policies that come with the namenode, and the search for others. */
+/** The built-in policies, and the search for other ones. */
 final class BlockSelections {
   private static final List<BlockSelection.Provider> BUILT_IN =
       List.of(

@@ -10,7 +10,7 @@ import io.crail.protocol.part.Extent;
 import java.time.Duration;
 import java.util.List;
 
-/** The keys that a namenode reads, beside those of the whole cluster. */
+/** The keys that a namenode reads in addition to those of the whole cluster. */
 public final class NameNodeKeys implements ConfigKeys {
   /** The most storage classes that there can be. */
   static final int MAX_STORAGE_CLASSES = 256;
@@ -29,7 +29,7 @@ public final class NameNodeKeys implements ConfigKeys {
                       ? "must be a power of two from 4k to 1g"
                       : null);
 
-  /** How long a location or a write lease is good for. */
+  /** How long a location or a write lease is valid. */
   public static final ConfigKey<Duration> LEASE =
       ConfigKey.of(
               "crail.lease",
@@ -77,7 +77,7 @@ public final class NameNodeKeys implements ConfigKeys {
               "Storage class of the root, and so of every node that does not name one.")
           .between(0, MAX_STORAGE_CLASSES - 1);
 
-  /** Where a node's space is taken from when its own class is full. */
+  /** The classes that give space to a node when its own class is full. */
   public static final ConfigKey<List<String>> SPILL_ORDER =
       ConfigKey.of(
               "crail.storage.spillorder",
@@ -88,7 +88,7 @@ public final class NameNodeKeys implements ConfigKeys {
                   + " order, then those before it.")
           .check(NameNodeKeys::refuseSpillOrder);
 
-  /** Which datanode of a class the next space is taken from. */
+  /** Which datanode of a class gives the next space. */
   public static final ConfigKey<String> BLOCK_SELECTION =
       ConfigKey.of(
           "crail.namenode.blockselection",

@@ -8,17 +8,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a namenode needs to know of its configuration.
+ * The values of a namenode's configuration.
  *
  * @param index which of the namenodes this is, from 0
  * @param count how many there are
  * @param cluster name of the cluster
  * @param blockSize bytes
- * @param leaseNanos how long a location or write lease is good for
+ * @param leaseNanos how long a location or write lease is valid
  * @param freeMarginNanos how long space rests after the end of a lease
  * @param offlineNanos how long a datanode may be silent
  * @param storageClasses number of classes
- * @param user whom the root belongs to
+ * @param user the owner of the root
  * @param rootClass the root's class
  * @param spillOrder classes to try after a node's own; empty for all others
  * @param blockSelection the policy
@@ -47,16 +47,19 @@ public record NameNodeOptions(
   /** A datanode is offline when this many signs of life are missing. */
   private static final int MISSED_KEEP_ALIVES = 8;
 
-  /** Who was heard of within this many signs of life is taken to be there. */
+  /** A datanode that has sent a sign of life within this many periods is taken to be alive. */
   private static final int PRESENT_KEEP_ALIVES = 2;
 
-  /** An empty datanode is forgotten after so many times the time after which it is offline. */
+  /** An empty datanode is forgotten after this many times the time after which it is offline. */
   private static final int FORGOTTEN_OFFLINES = 10;
 
-  /** What a node is taken to need: about twice an empty file, for extents and leases. */
+  /**
+   * The bytes that a node is assumed to need: about twice an empty file, to allow for extents and
+   * leases.
+   */
   private static final long BYTES_PER_NODE = 256;
 
-  /** Small values may take one part of the heap in so many. */
+  /** Small values may take this fraction of the heap: 1/SMALL_VALUES_OF_HEAP. */
   private static final long SMALL_VALUES_OF_HEAP = 8;
 
   /**
@@ -111,7 +114,7 @@ public record NameNodeOptions(
         smallValues == 0 ? Runtime.getRuntime().maxMemory() / SMALL_VALUES_OF_HEAP : smallValues);
   }
 
-  /** How long after a sign of life a datanode surely lives. */
+  /** How long after a sign of life a datanode is taken to be alive. */
   public long presentNanos() {
     return offlineNanos / MISSED_KEEP_ALIVES * PRESENT_KEEP_ALIVES;
   }

@@ -5,13 +5,13 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The write leases of one client, renewed all at once, and which datanodes it has lately not
- * reached. Thread-safe.
+ * The write leases of one client, which are renewed together, and the datanodes that the client has
+ * recently not reached. Thread-safe.
  *
- * @param <T> what leases are for, a node
+ * @param <T> what the leases are for, a node
  */
 public final class ClientLeases<T> {
-  /** Most datanodes that are kept in mind. */
+  /** The most datanodes that are remembered. */
   private static final int MOST_AVOIDED = 64;
 
   private final long clientId;
@@ -20,7 +20,9 @@ public final class ClientLeases<T> {
   private volatile long renewedUntilNanos;
   private volatile boolean gone;
 
-  /** Datanodes by id, and until when they are avoided. Never changed, but exchanged. */
+  /**
+   * The datanodes to avoid, by id, with the end of that time. The map is replaced, never changed.
+   */
   private volatile Map<Integer, Long> avoided = Map.of();
 
   ClientLeases(long clientId, long untilNanos) {
@@ -32,19 +34,19 @@ public final class ClientLeases<T> {
     return clientId;
   }
 
-  /** Until when the leases last that have no end of their own. */
+  /** The end of the leases that have no end of their own. */
   public long renewedUntilNanos() {
     return renewedUntilNanos;
   }
 
-  /** True once the client has not renewed in time; its leases are being ended. */
+  /** True once the client has not renewed in time. Its leases are then being ended. */
   boolean isGone() {
     return gone;
   }
 
-  /** Renews all leases, unless it is too late. */
+  /** Renews all leases unless it is too late. */
   public synchronized void renew(long untilNanos) {
-    // Loops of the namenode may get here in another order than they have looked at the clock.
+    // Threads of the namenode may get here in a different order than they have read the clock.
     if (!gone && untilNanos - renewedUntilNanos > 0) {
       renewedUntilNanos = untilNanos;
     }
@@ -60,7 +62,7 @@ public final class ClientLeases<T> {
     avoided = fresh;
   }
 
-  /** Whether the client gets space of a datanode only when no other one has any. */
+  /** Whether the client gets space at a datanode only when no other datanode has any. */
   public boolean avoids(int datanode, long nowNanos) {
     Map<Integer, Long> present = avoided;
     Long until = present.isEmpty() ? null : present.get(datanode);
@@ -71,7 +73,7 @@ public final class ClientLeases<T> {
     return count;
   }
 
-  /** Adds a lease; false when the client is gone. */
+  /** Adds a lease. Returns false when the client is gone. */
   synchronized boolean add(WriteLease<T> lease, long untilNanos) {
     if (gone) {
       return false;
@@ -86,7 +88,7 @@ public final class ClientLeases<T> {
     return true;
   }
 
-  /** Takes a lease out; false when it was not in any more. */
+  /** Removes a lease. Returns false when it was already removed. */
   synchronized boolean remove(WriteLease<T> lease) {
     if (!lease.isLinked()) {
       return false;
@@ -106,7 +108,7 @@ public final class ClientLeases<T> {
     return true;
   }
 
-  /** Takes any lease out; null when there is none. */
+  /** Removes and returns any lease; null when there is none. */
   synchronized WriteLease<T> removeAny() {
     WriteLease<T> lease = first;
     if (lease != null) {
@@ -115,7 +117,7 @@ public final class ClientLeases<T> {
     return lease;
   }
 
-  /** Declares the client gone when it has not renewed in time. */
+  /** Declares the client gone if it has not renewed in time. */
   synchronized boolean expire(long nowNanos) {
     if (!gone && nowNanos - renewedUntilNanos >= 0) {
       gone = true;

@@ -11,13 +11,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All write leases, by client. A node's lease is granted, ended and looked at under the node's
- * monitor; time is looked at in {@link #tick}. Thread-safe.
+ * All write leases, by client. A node's lease is granted, ended and checked under the node's
+ * monitor. {@link #tick} ends the leases that have run out. Thread-safe.
  *
- * @param <T> what leases are for, a node
+ * @param <T> what the leases are for, a node
  */
 public final class LeaseTable<T> {
-  /** What happens to the node of a lease that has run out. */
+  /** Handles the node of a lease that has run out. */
   public interface Expiry<T> {
     /** The holder of the lease has not renewed it in time, or has let it run out. */
     void expired(WriteLease<T> lease);
@@ -31,9 +31,9 @@ public final class LeaseTable<T> {
   private final int maxLeases;
   private final ConcurrentHashMap<Long, ClientLeases<T>> clients = new ConcurrentHashMap<>();
   private final AtomicInteger count = new AtomicInteger();
-  // Leases with an end of their own; all last equally long, so they end in this order.
+  // Leases with an end of their own. All last equally long, so they end in this order.
   private final ArrayDeque<WriteLease<T>> ending = new ArrayDeque<>();
-  // Touched by tick alone.
+  // Used only by tick.
   private final ArrayDeque<ClientLeases<T>> gone = new ArrayDeque<>();
 
   public LeaseTable(Clock clock, long leaseNanos, int maxLeases) {
@@ -60,7 +60,7 @@ public final class LeaseTable<T> {
       if (client.add(lease, until)) {
         return lease;
       }
-      // It expired just now; what it had is being ended, what it gets is new.
+      // The client expired just now. Its old leases are being ended, so it gets a new record.
       clients.remove(clientId, client);
     }
   }
@@ -70,14 +70,14 @@ public final class LeaseTable<T> {
     return clients.get(clientId);
   }
 
-  /** Ends a lease whose holder is known to write no more, or whose node is gone. */
+  /** Ends a lease whose holder is known to have stopped writing, or whose node is gone. */
   public void end(WriteLease<T> lease) {
     if (lease.client().remove(lease)) {
       count.decrementAndGet();
     }
   }
 
-  /** Lets a lease run out a lease time from now, whatever its client renews. */
+  /** Lets a lease run out a lease time from now, even if its client renews its leases. */
   public void endLater(WriteLease<T> lease) {
     if (lease.isHeld()) {
       lease.endAt(clock.nanoTime() + leaseNanos);
@@ -110,7 +110,7 @@ public final class LeaseTable<T> {
     return clients.size();
   }
 
-  /** Ends what has run out; one thread at a time. */
+  /** Ends the leases that have run out. One thread at a time may call it. */
   public void tick(Expiry<T> expiry) {
     long now = clock.nanoTime();
     for (ClientLeases<T> client : clients.values()) {

@@ -2,11 +2,11 @@
 package io.crail.namenode.lease;
 
 /**
- * The right of one writer to append to a node. It is given by its token, belongs to a client and
- * lasts while that client renews its leases. Changed by the {@link LeaseTable} and under the node's
- * monitor.
+ * The right of one writer to append to a node. It is identified by its token, belongs to a client,
+ * and lasts while that client renews its leases. Changed by the {@link LeaseTable} and under the
+ * node's monitor.
  *
- * @param <T> what leases are for, a node
+ * @param <T> what the lease is for, a node
  */
 public final class WriteLease<T> {
   private final T subject;
@@ -29,7 +29,7 @@ public final class WriteLease<T> {
     this.client = client;
   }
 
-  /** What its holder may append to. */
+  /** The node to which the holder may append. */
   public T subject() {
     return subject;
   }
@@ -47,7 +47,7 @@ public final class WriteLease<T> {
     return !ending && !client.isGone();
   }
 
-  /** True when it has an end of its own, whatever its client renews. Under the node's monitor. */
+  /** True when it has an end of its own, which renewals do not change. Under the node's monitor. */
   public boolean isEnding() {
     return ending;
   }
@@ -57,28 +57,31 @@ public final class WriteLease<T> {
     return ending ? endNanos : client.renewedUntilNanos();
   }
 
-  /** Lets it run out at a time of its own. Under the node's monitor. */
+  /** Gives it an end of its own. Under the node's monitor. */
   void endAt(long nanos) {
     ending = true;
     endNanos = nanos;
   }
 
-  /** True when its holder may be writing to its space: it has asked for that, or has named it. */
+  /**
+   * True when the holder may be writing to the node's space, because it has asked for space or has
+   * named space that it was given ahead.
+   */
   public boolean mayBeWriting() {
     return spaceInUse;
   }
 
-  /** Notes that its holder may be writing to its space. Under the node's monitor. */
+  /** Notes that the holder may be writing to the node's space. Under the node's monitor. */
   public void spaceInUse() {
     spaceInUse = true;
   }
 
-  /** True when its holder was told to write a small value to extents. */
+  /** True when the holder was told to write a small value to extents. */
   public boolean isValueRefused() {
     return valueRefused;
   }
 
-  /** Notes that its holder has to write a small value to extents. Under the node's monitor. */
+  /** Notes that the holder has to write a small value to extents. Under the node's monitor. */
   public void refuseValue() {
     valueRefused = true;
   }

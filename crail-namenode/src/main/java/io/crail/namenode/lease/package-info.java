@@ -1,5 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The write leases of clients: who holds one, how long it lasts, and what happens when it runs out.
- */
+/** The write leases of clients: the holders, the duration, and what happens at the end. */
 package io.crail.namenode.lease;

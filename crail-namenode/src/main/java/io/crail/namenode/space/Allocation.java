@@ -5,10 +5,11 @@ import io.crail.protocol.part.Extent;
 import java.nio.ByteBuffer;
 
 /**
- * An extent that belongs to a node, or waits to be free again. Immutable.
+ * An extent that belongs to a node, or waits to become free. Immutable.
  *
- * <p>It holds as many bytes of the node as space was allocated, unless it was sealed: then the node
- * goes on in another extent, and the space after the seal stays unused until all of it is freed.
+ * <p>It holds as many bytes of the node as space was allocated, unless it was sealed. After a seal
+ * the node continues in another extent, and the space after the seal stays unused until the whole
+ * extent is freed.
  */
 public final class Allocation extends NodeSpace {
   private final RegionSpace region;
@@ -58,12 +59,12 @@ public final class Allocation extends NodeSpace {
     return generation;
   }
 
-  /** Bytes of the node that it holds or may come to hold. */
+  /** The number of the node's bytes that it holds or may hold later. */
   int length() {
     return length;
   }
 
-  /** Bytes of space: a power of two. */
+  /** The length of its space in bytes, a power of two. */
   public int allocatedLength() {
     return allocatedLength;
   }
@@ -73,7 +74,7 @@ public final class Allocation extends NodeSpace {
     return length < allocatedLength;
   }
 
-  /** The same space, but no byte of the node from {@code fileEnd} on. */
+  /** The same space, sealed: it holds no byte of the node from {@code fileEnd} on. */
   public Allocation sealedAt(long fileEnd) {
     return new Allocation(
         region,
@@ -84,7 +85,7 @@ public final class Allocation extends NodeSpace {
         allocatedLength);
   }
 
-  /** What lies before {@code fileEnd}, for clients. */
+  /** The part before {@code fileEnd}, for clients. */
   public Extent extentBefore(long fileEnd) {
     return new Extent(
         fileOffset,
@@ -104,7 +105,7 @@ public final class Allocation extends NodeSpace {
         fileOffset, generation, regionOffset, length, region.datanode().id(), region.index());
   }
 
-  /** Writes what lies before {@code fileEnd}, as on the wire. */
+  /** Writes the part before {@code fileEnd} in the form of the wire. */
   void encode(long fileEnd, ByteBuffer out, int offset) {
     Extent.encode(
         out,

@@ -4,12 +4,12 @@ package io.crail.namenode.space;
 import java.util.Arrays;
 
 /**
- * The extents of a node that has several. It only grows; a node that is truncated, or gets other
- * space, gets a new list. A reader sees the extents that were there when it asked for their number.
+ * The extents of a node that has several. The list only grows. A node that is truncated or gets
+ * other space gets a new list. A reader sees the extents that existed when it read their number.
  */
 public final class AllocationList extends NodeSpace {
   private volatile Allocation[] items;
-  // Written last and read first, so that the items below it are there.
+  // Written last and read first, so that the items below it are visible.
   private volatile int count;
 
   AllocationList(Allocation first, Allocation second) {
@@ -26,7 +26,7 @@ public final class AllocationList extends NodeSpace {
 
   /**
    * The first {@code count} extents of {@code space}, which hold all committed bytes; null when
-   * that is none.
+   * {@code count} is 0.
    */
   public static NodeSpace prefix(NodeSpace space, int count) {
     if (count == 0) {
@@ -44,7 +44,7 @@ public final class AllocationList extends NodeSpace {
     return new AllocationList(items, space.size());
   }
 
-  /** The extents of {@code space} with another one in the place of the last. */
+  /** The extents of {@code space} with another one instead of the last. */
   public static NodeSpace withLast(NodeSpace space, Allocation last) {
     int count = space.count();
     if (count == 1) {
@@ -59,7 +59,7 @@ public final class AllocationList extends NodeSpace {
     return new AllocationList(items, space.size());
   }
 
-  /** The extents of {@code space} with others in the place of one, for the same bytes. */
+  /** The extents of {@code space}, one of which is replaced by other extents for the same bytes. */
   public static NodeSpace replacing(NodeSpace space, int index, NodeSpace others) {
     int more = others.count() - 1;
     Allocation[] items = new Allocation[space.count() + more];

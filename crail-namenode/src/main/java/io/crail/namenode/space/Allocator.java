@@ -13,9 +13,9 @@ import java.util.random.RandomGenerator;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives space of the datanodes to nodes, by storage class, and takes it back. What somebody may
- * still access rests first: an extent in the {@link Quarantine}, a whole region in {@link
- * RestingRegions}. Thread-safe: it takes one datanode's monitor at a time.
+ * Gives space of the datanodes to nodes, by storage class, and takes it back. Space that a client
+ * may still access rests before it is given out again: an extent in the {@link Quarantine}, a whole
+ * region in {@link RestingRegions}. Thread-safe. It takes one datanode's monitor at a time.
  */
 public final class Allocator {
   private static final int LOG_BURST = 64;
@@ -35,14 +35,14 @@ public final class Allocator {
   }
 
   /**
-   * What space is for.
+   * The purpose of an allocation.
    *
    * @param storageClass the node's class, asked first
    * @param strict whether no other class may be asked
    * @param host the host to prefer within a class, or {@link HostNames#ANY}
-   * @param client who writes; datanodes that it could not reach are asked last. Null for nobody
-   * @param except a datanode that is not asked; null for none
-   * @param lastResort whether those that could not be reached are asked at all
+   * @param client the writer, whose unreachable datanodes are asked last; null when there is none
+   * @param except a datanode that must not be asked; null for none
+   * @param lastResort whether unreachable datanodes are asked at all
    */
   public record Purpose(
       int storageClass,
@@ -51,12 +51,12 @@ public final class Allocator {
       ClientLeases<?> client,
       DatanodeSpace except,
       boolean lastResort) {
-    /** For a writer, of any datanode. */
+    /** Space for a writer, at any datanode. */
     public Purpose(int storageClass, boolean strict, int host, ClientLeases<?> client) {
       this(storageClass, strict, host, client, null, true);
     }
 
-    /** The same, but not of this datanode. */
+    /** The same purpose, but without this datanode. */
     public Purpose except(DatanodeSpace datanode, boolean asLastResort) {
       return new Purpose(storageClass, strict, host, client, datanode, asLastResort);
     }
@@ -94,7 +94,7 @@ public final class Allocator {
     return resting;
   }
 
-  /** Gives out space of these datanodes from now on, of those that are active. */
+  /** Gives out space of the active ones of these datanodes from now on. */
   void use(Collection<DatanodeSpace> datanodes) {
     Members[] fresh = new Members[classes.length];
     for (int i = 0; i < fresh.length; i++) {
@@ -115,12 +115,12 @@ public final class Allocator {
   }
 
   /**
-   * Takes an extent for a node. Whom a client could not reach is asked when no other datanode has
-   * any space, of no class.
+   * Takes an extent for a node. Datanodes that a client could not reach are asked only when no
+   * other datanode of any class has space.
    *
    * @param fileOffset the extent's position in the node
-   * @param length bytes, a power of two up to the block size; where no class has such an extent, a
-   *     smaller one is given
+   * @param length bytes, a power of two up to the block size; if a class has only smaller extents,
+   *     one of these is given
    * @return null when nothing at all is free
    */
   public Allocation allocate(Purpose purpose, long fileOffset, int length) {
@@ -197,15 +197,19 @@ public final class Allocator {
     return null;
   }
 
-  /** True when a client could not reach it lately: this one, or any since it was heard of. */
+  /**
+   * True when this client could not reach the datanode lately, or any client could not since the
+   * datanode's last sign of life.
+   */
   private static boolean isOutOfReach(DatanodeSpace datanode, ClientLeases<?> client, long now) {
     return datanode.isSuspected() || (client != null && client.avoids(datanode.id(), now));
   }
 
   /**
-   * Takes note that a client could not reach a datanode. Others are asked before it: for that
-   * client as long as a datanode may be silent, for everybody until it is heard of again. So who
-   * lies, or is cut off, takes it from nobody else for longer than a sign of life takes.
+   * Notes that a client could not reach a datanode. Other datanodes are then asked first: for this
+   * client as long as a datanode may be silent, for other clients until the datanode's next sign of
+   * life. So a client that lies, or has lost its network, affects the others only until that sign
+   * of life.
    */
   public void outOfReach(DatanodeSpace datanode, ClientLeases<?> client) {
     long now = clock.nanoTime();
@@ -218,9 +222,9 @@ public final class Allocator {
   /**
    * Takes back an extent of a node.
    *
-   * @param leaseEndNanos when that lease ends or ended; ignored without one
-   * @param writer the holder of that lease; null without one
-   * @param maySay whether it can still say that no write is on its way
+   * @param leaseEndNanos when the writer's lease ends or ended; ignored without a writer
+   * @param writer the holder of the lease; null without a lease
+   * @param maySay whether the writer can still report that no write is on its way
    */
   public void release(
       Allocation extent, long leaseEndNanos, Quarantine.Writer writer, boolean maySay) {
@@ -232,9 +236,10 @@ public final class Allocator {
       return;
     }
     long now = clock.nanoTime();
-    // Nobody remembers when the lease ended that a sealed extent was written under, but it has.
+    // The end of the lease before a seal is not remembered, but that lease has ended.
     long ready = datanode.checksGeneration() ? now : now + options.leaseNanos();
-    // Where readers may hold a location, or somebody wrote before the seal, it knows too little.
+    // The writer's word is not enough where readers may have a location or another client wrote
+    // before the seal.
     boolean endsEarly = datanode.checksGeneration() && !extent.isSealed();
     if (leased && leaseEndNanos - ready > 0) {
       ready = leaseEndNanos;
@@ -246,8 +251,8 @@ public final class Allocator {
   }
 
   /**
-   * Notes that the writer of an extent that goes on being a node's has lost its lease without a
-   * word: where its datanode can cut it off, it is.
+   * Notes that a writer's lease ran out while the node keeps the extent. If the datanode can cut
+   * off clients, it must cut off this one.
    */
   public void cutOff(Allocation extent, long client) {
     DatanodeSpace datanode = extent.region().datanode();
@@ -257,21 +262,21 @@ public final class Allocator {
   }
 
   /**
-   * Takes back an extent of which no reader was ever told, and to which no write is on its way: on
-   * every tier the next one may have it at once.
+   * Takes back an extent that no reader was ever told of, and to which no write is on its way. On
+   * every tier the next owner may have it at once.
    */
   public void giveBack(Allocation extent) {
     extent.region().datanode().give(extent);
   }
 
   /**
-   * Takes an extent for a node that is still to come, of the node's class and on its host, where
-   * there is plenty. It rests, so it is free again after the end of a lease if no node takes it,
-   * and its writer is known not to write there.
+   * Takes an extent for a future node, of its class and on its host, if much is free. The extent
+   * rests: if no node takes it, it becomes free after a lease has ended and its writer can no
+   * longer write there.
    *
-   * @param client who is to write; null when it is not known
+   * @param client the client that will write; null when it has no leases
    * @param length bytes, a power of two up to the block size
-   * @return null when none is as long, little is free, or much is lent already
+   * @return null when no extent is long enough, little is free, or much is lent already
    */
   public Allocation grant(Quarantine.Grant grant, ClientLeases<?> client, int length) {
     long now = clock.nanoTime();
@@ -281,7 +286,7 @@ public final class Allocator {
     for (int i = 0; i < datanodes.length && !some; i++) {
       some = isFor(datanodes[i], grant, client, now) && datanodes[i].mayLend(length);
     }
-    // A refusal takes no turn from those who need space.
+    // A refusal does not advance the policy, since other nodes need its turns.
     int first = some ? selections[grant.storageClass()].first(members) : 0;
     for (int i = 0; i < datanodes.length && some; i++) {
       DatanodeSpace datanode = datanodes[(first + i) % datanodes.length];
@@ -306,17 +311,17 @@ public final class Allocator {
         && !isOutOfReach(datanode, client, now);
   }
 
-  /** Takes back an extent of {@link #takeGranted} that no node has: it rests as long as ever. */
+  /** Takes back an extent of {@link #takeGranted} that got no node. It rests for the full time. */
   public void releaseGranted(Allocation extent, Quarantine.Writer writer) {
     release(extent, clock.nanoTime() + options.leaseNanos(), writer, false);
   }
 
   /**
-   * Gives an extent to the node that it was taken for ahead.
+   * Gives an extent to the node for which it was taken ahead.
    *
-   * @param purpose that of the node's space
-   * @param bytes how many were written to it, or are on their way
-   * @return null when it is not there any more, or was taken for something else
+   * @param purpose the purpose of the node's space
+   * @param bytes bytes that were written to the extent, or are on their way
+   * @return null when the extent is not reserved any more, or was taken for another purpose
    */
   public Allocation takeGranted(long grant, long token, Purpose purpose, long bytes) {
     Allocation extent =
@@ -327,27 +332,27 @@ public final class Allocator {
     return extent;
   }
 
-  /** Takes note that the writer of a node that is gone has no write under way, nor begins one. */
+  /** Notes that the writer of a removed node has no write in progress and will begin none. */
   public void letGo(long node, long token) {
     quarantine.letGo(node, token);
   }
 
-  /** Writers of nodes that are gone who can let something go; for tests. */
+  /** The number of writers of removed or future nodes that can still release space; for tests. */
   public int awaitedWriters() {
     return quarantine.writers();
   }
 
-  /** Gives extents and regions back that have waited long enough; how many. */
+  /** Frees extents and regions that have waited long enough. Returns their number. */
   public int reclaim() {
     long now = clock.nanoTime();
     return resting.wake(now) + quarantine.reclaim(now, RECLAIM_BATCH);
   }
 
   /**
-   * Says what space comes by itself to a node that finds none; may be empty.
+   * Describes the space that will become free by itself for a node that finds none; may be empty.
    *
    * @param storageClass the node's class
-   * @param strict whether it takes no other
+   * @param strict whether it takes no other class
    */
   public String prospect(int storageClass, boolean strict) {
     return resting.prospect(datanode -> mayHave(storageClass, strict, datanode));

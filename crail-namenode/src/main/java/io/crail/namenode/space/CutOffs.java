@@ -9,13 +9,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The clients that one datanode is to cut off, and the space that no other may have before: where
- * nobody checks generations, a writer that sleeps between its look at the clock and its write is
- * stopped by nothing else. A datanode is told a list at a time, and that one until it confirms it;
- * a client that has to be cut off meanwhile stands in the next list, once. Thread-safe.
+ * The clients that one datanode must cut off, and the space that waits for it. On a tier without
+ * generation checks, nothing else stops a writer that sleeps between its look at the clock and its
+ * write. The datanode is told one list at a time, until it confirms that list. A client that must
+ * be cut off in the meantime is put into the next list, once. Thread-safe.
  */
 final class CutOffs {
-  /** A client to be cut off, and what waits for it. */
+  /** A client to be cut off, and the space that waits for this. */
   private static final class Order {
     private final long client;
     private final long sinceNanos;
@@ -29,43 +29,43 @@ final class CutOffs {
   }
 
   /**
-   * What a datanode is told.
+   * A list as the datanode is told it.
    *
    * @param number of the list; 0 for none
-   * @param clients those to cut off
+   * @param clients the clients to cut off
    */
   record Page(long number, List<Long> clients) {
     static final Page NONE = new Page(0, List.of());
   }
 
   /**
-   * What is overdue.
+   * The cut-offs that are overdue.
    *
-   * @param client the one that has waited longest to be cut off
-   * @param clients how many there are
-   * @param bytes what waits for them
-   * @param sinceNanos when the first of them was ordered
+   * @param client the client that has waited longest to be cut off
+   * @param clients the number of clients that wait to be cut off
+   * @param bytes the bytes that wait for these cut-offs
+   * @param sinceNanos when the first of these cut-offs was ordered
    */
   record Overdue(long client, int clients, long bytes, long sinceNanos) {}
 
-  // By client, in the order in which they come to be told.
+  // By client, in the order in which the datanode will be told.
   private final Map<Long, Order> next = new LinkedHashMap<>();
   private List<Order> told = List.of();
-  // Of all that are not done; null when all are.
+  // The last order that is not done; null when all are done.
   private Order last;
   private Page page = Page.NONE;
   private long lastNumber;
   private long bytes;
   private boolean dead;
 
-  /** Has a client cut off from now on: whatever it has begun at the datanode ends. */
+  /** Orders that a client be cut off: whatever it has begun at the datanode must end. */
   synchronized void order(long client, long nowNanos) {
     if (!dead) {
       ordered(client, nowNanos);
     }
   }
 
-  // An order that the datanode was told of may be done already: what began after it needs another.
+  // An order that the datanode was told may be done already. What began after it needs a new order.
   private Order ordered(long client, long nowNanos) {
     Order known = next.get(client);
     if (known == null) {
@@ -77,10 +77,11 @@ final class CutOffs {
   }
 
   /**
-   * Keeps space, which its datanode counts as waiting, until nobody can write to it any more.
+   * Keeps space, which its datanode counts as waiting, until no client can write to it any more.
    *
-   * @param writer who may do so yet, beside those whose lease ended before a seal; null for nobody
-   * @return false, and nothing is kept, when that is so now
+   * @param writer the client that may still write, besides those whose lease ended before a seal;
+   *     null for none
+   * @return false when no client can write to it now; then nothing is kept
    */
   synchronized boolean keep(Allocation extent, Quarantine.Writer writer, long nowNanos) {
     if (dead) {
@@ -88,7 +89,8 @@ final class CutOffs {
     }
     Order order = writer == null ? null : ordered(writer.client(), nowNanos);
     if (extent.isSealed()) {
-      // Those who wrote before a seal were ordered then; lists are done in order.
+      // The cut-off of each client that wrote before a seal was ordered then. Orders are done in
+      // sequence, so the last one covers them all.
       order = last;
     }
     if (order == null) {
@@ -99,7 +101,7 @@ final class CutOffs {
     return true;
   }
 
-  /** What the datanode is told now. */
+  /** The list that the datanode is told now. */
   synchronized Page page() {
     if (told.isEmpty() && !next.isEmpty()) {
       told = new ArrayList<>();
@@ -114,13 +116,13 @@ final class CutOffs {
   }
 
   /**
-   * The datanode has done what it was told.
+   * Notes that the datanode has cut off the clients of a list.
    *
    * @param number of the list
    * @return the space that waited for it
    */
   synchronized List<Allocation> done(long number) {
-    // Any other number is that of a list before, and comes late.
+    // Any other number belongs to an earlier list and comes late.
     return number != page.number || told.isEmpty() ? List.of() : take(told);
   }
 
@@ -136,7 +138,10 @@ final class CutOffs {
     return extents;
   }
 
-  /** The datanode is gone, with all memory that anybody could write to; what waited for it. */
+  /**
+   * Notes that the datanode is gone, with all memory that a client could write to. Returns the
+   * space that waited for it.
+   */
   synchronized List<Allocation> die() {
     dead = true;
     List<Order> all = new ArrayList<>(told);
@@ -154,12 +159,15 @@ final class CutOffs {
     }
   }
 
-  /** Bytes that wait. */
+  /** The bytes that wait. */
   synchronized long bytes() {
     return bytes;
   }
 
-  /** What has not been confirmed since a time; null for nothing, or what was asked for before. */
+  /**
+   * Cut-offs that were ordered before a time and are not confirmed; null when there are none, or
+   * when the first one was already reported.
+   */
   synchronized Overdue overdue(long beforeNanos) {
     Order first = told.isEmpty() ? null : told.get(0);
     if (first == null && !next.isEmpty()) {

@@ -27,17 +27,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The datanodes that lend space to this namenode: who they are, what they lend, whether they live.
- * Tells the {@link Allocator} of whom it may give out space. Thread-safe.
+ * The datanodes that lend space to this namenode, their regions, and whether they are alive. Tells
+ * the {@link Allocator} which datanodes it may use. Thread-safe.
  */
 public final class DatanodeRegistry {
   /** The most datanodes at a time. */
   static final int MAX_DATANODES = 1 << 16;
 
   private static final Logger LOG = LoggerFactory.getLogger(DatanodeRegistry.class);
-  // Lines about datanodes at once: a cluster that starts has them all at the same time.
+  // Log lines about datanodes at once, since all datanodes of a cluster start at the same time.
   private static final int LOG_BURST = 64;
-  // Regions of an answer, so that it stays within a frame with the longest strings.
+  // Bytes of regions in an answer, so that it fits into a frame even with the longest texts.
   private static final int MAX_REGIONS_LENGTH = 60_000;
 
   private final NameNodeOptions options;
@@ -48,7 +48,7 @@ public final class DatanodeRegistry {
   private final Map<Integer, DatanodeSpace> byId = new TreeMap<>();
   private final Map<UUID, DatanodeSpace> byUuid = new HashMap<>();
   private final Map<Integer, Boolean> reportedOffline = new HashMap<>();
-  // Datanodes whose address another process wants.
+  // Datanodes whose address another process wants to use.
   private final Set<Integer> contested = new HashSet<>();
   private int nextId;
 
@@ -63,7 +63,7 @@ public final class DatanodeRegistry {
     this.hosts = hosts;
     this.allocator = allocator;
     this.log = new RateLimitedLog(LOG, clock, LOG_BURST);
-    // Anywhere, so that an id from before a restart names nobody rather than somebody else.
+    // Random, so that an id from before a restart names no datanode rather than a wrong one.
     this.nextId = (random.nextInt() >>> 2) / options.count() * options.count() + options.index();
   }
 
@@ -103,7 +103,7 @@ public final class DatanodeRegistry {
     return datanode.id();
   }
 
-  /** Takes a region into account, or confirms it; the number of its blocks. */
+  /** Registers or confirms a region. Returns the number of its blocks. */
   public synchronized long register(RegisterRegion.Request request) throws CrailException {
     DatanodeSpace datanode = require(request.datanode());
     if (Integer.remainderUnsigned(request.index(), options.count()) != options.index()) {
@@ -117,7 +117,7 @@ public final class DatanodeRegistry {
     long now = clock.nanoTime();
     datanode.seen(now);
     if (!datanode.isStopped() && datanode.wasLentElsewhere(region.index(), request.generation())) {
-      // Whoever had it meanwhile has written over what this namenode knows to be there.
+      // The other namenode's clients may have overwritten the data that this namenode knows.
       bury(datanode, "has lent its space to another namenode meanwhile");
       allocator.use(byId.values());
       throw unknown(datanode.id());
@@ -132,9 +132,9 @@ public final class DatanodeRegistry {
   }
 
   /**
-   * Keeps back a region of which somebody else has given space. From now on the datanode refuses
-   * what begins in the name of an earlier generation; where it cannot, all leases on such space
-   * have to end first.
+   * Holds back a region of which another namenode has given out space. The datanode now refuses
+   * requests with an earlier generation. If its tier has no generations, all leases on that space
+   * must end first.
    */
   private void rest(RegionSpace region) {
     DatanodeSpace datanode = region.datanode();
@@ -147,9 +147,9 @@ public final class DatanodeRegistry {
   }
 
   /**
-   * Notes that a datanode has cut off clients: what waited for that can be given away.
+   * Notes that a datanode has cut off clients. Space that waited for this becomes free.
    *
-   * @param number which list of them; any other one than that of its last answer means nothing
+   * @param number number of the list of clients; ignored unless it is the list of the last answer
    */
   public synchronized void haveCutOff(int id, long number) {
     DatanodeSpace datanode = byId.get(id);
@@ -158,7 +158,7 @@ public final class DatanodeRegistry {
     }
   }
 
-  /** Notes a sign of life, and answers whom the datanode is to cut off. */
+  /** Notes a sign of life, and answers which clients the datanode must cut off. */
   public synchronized KeepAlive.Response keepAlive(int id) throws CrailException {
     DatanodeSpace datanode = byId.get(id);
     if (datanode == null
@@ -172,7 +172,7 @@ public final class DatanodeRegistry {
     CutOffs.Page page = datanode.cutOffs().page();
     boolean drained = datanode.state() == DatanodeSpace.State.DRAINING && datanode.isEmpty();
     if (drained && !datanode.isStopped()) {
-      // Known a little longer, so that it is told again should this answer get lost.
+      // Remembered a little longer, so that it is told again if this answer gets lost.
       datanode.markStopped();
       log.info(datanode + " may end");
     }
@@ -200,7 +200,7 @@ public final class DatanodeRegistry {
     return new RemoveDatanode.Response(datanode.id(), accounts.used() + accounts.waiting());
   }
 
-  /** Describes a datanode, also one that is gone while nodes have extents on it. */
+  /** Describes a datanode, even one that is gone while nodes have extents on it. */
   public synchronized DescribeDatanode.Response describe(DescribeDatanode.Request request)
       throws CrailException {
     DatanodeSpace datanode = require(request.datanode());
@@ -223,7 +223,7 @@ public final class DatanodeRegistry {
         regions.subList(from, to));
   }
 
-  /** The ids above {@code after} of datanodes that are registered, ascending. */
+  /** The ids of registered datanodes that are above {@code after}, ascending. */
   public synchronized List<Integer> list(int after, int most) {
     return byId.values().stream()
         .filter(datanode -> datanode.id() > after && isMember(datanode))
@@ -232,19 +232,19 @@ public final class DatanodeRegistry {
         .toList();
   }
 
-  /** The datanodes that are registered, ascending by id. */
+  /** The registered datanodes, ascending by id. */
   public synchronized List<DatanodeSpace> datanodes() {
     return byId.values().stream().filter(DatanodeRegistry::isMember).toList();
   }
 
-  /** True when a datanode was heard of lately. */
+  /** True when a datanode has sent a sign of life recently. */
   public boolean isOnline(DatanodeSpace datanode) {
     return datanode.isOnline(clock.nanoTime(), options.offlineNanos());
   }
 
   /**
-   * The accounts of each class that has datanodes, ascending. What is free at a datanode that is
-   * offline or being removed is left out of free and capacity, for nobody can have it.
+   * The accounts of each class that has datanodes, ascending. Free space at a datanode that is
+   * offline or being removed counts neither as free nor as capacity, since no node can get it.
    */
   public synchronized List<ClassUsage> usage() {
     long[][] sums = new long[options.storageClasses()][];
@@ -277,7 +277,7 @@ public final class DatanodeRegistry {
     return usage;
   }
 
-  /** Reports datanodes that have fallen silent, and forgets those that nothing speaks of. */
+  /** Reports datanodes that have fallen silent, and forgets dead or silent ones without data. */
   public synchronized void tick() {
     long now = clock.nanoTime();
     List<DatanodeSpace> forgotten = new ArrayList<>();
@@ -290,12 +290,12 @@ public final class DatanodeRegistry {
       } else if (!online && datanode.isStopped()) {
         forgotten.add(datanode);
       } else if (!online && datanode.state() == DatanodeSpace.State.DRAINING) {
-        // It is told to end, should it come back, for nobody waits for its data any more.
+        // If it comes back it is told to end, since no client waits for its data any more.
         datanode.markStopped();
         die(datanode);
         log.warn(datanode + " fell silent while it was being removed; what it held is lost");
       } else if (!datanode.isOnline(now, options.forgottenNanos()) && datanode.dieIfEmpty()) {
-        // Another one registered, if it comes back; else every restart would leave a ghost.
+        // It is forgotten, or every restart would leave a dead entry. It may register anew.
         allocator.quarantine().areSafe(datanode.cutOffs().die());
         forgotten.add(datanode);
         log.info(datanode + " is forgotten");
@@ -339,7 +339,7 @@ public final class DatanodeRegistry {
   /**
    * Counts all space again and compares it with the accounts; for tests, while nothing changes.
    *
-   * @param used bytes that nodes have, by datanode
+   * @param used bytes that belong to nodes, by datanode
    * @param audit knows the extents of nodes
    */
   public synchronized void verify(Map<DatanodeSpace, Long> used, SpaceAudit audit) {
@@ -403,7 +403,7 @@ public final class DatanodeRegistry {
     return null;
   }
 
-  /** Two that live behind one address would bury each other for ever, with all that they hold. */
+  /** Two live datanodes with one address would replace each other for ever and lose all data. */
   private void requireGone(DatanodeSpace predecessor, RegisterDatanode.Request request, long now)
       throws CrailException {
     if (predecessor.isStopped() || !predecessor.isOnline(now, options.presentNanos())) {
@@ -416,7 +416,7 @@ public final class DatanodeRegistry {
         request.host() + ":" + request.port() + " is the address of " + predecessor);
   }
 
-  /** Declares what it holds lost; nobody has to be cut off from that. */
+  /** Declares a datanode's data lost. It need not cut off clients any more. */
   private void die(DatanodeSpace datanode) {
     datanode.die();
     allocator.quarantine().areSafe(datanode.cutOffs().die());

@@ -16,20 +16,20 @@ import java.util.TreeMap;
 
 /**
  * A datanode and the space that it lends: whole blocks, and blocks that are split into smaller
- * extents. Its accounts are exact at any moment, {@code free + used + waiting = capacity}; what is
- * free at a datanode that gets no new data, for good or while it is offline, counts neither as free
- * nor as capacity. Thread-safe.
+ * extents. Its accounts are exact at any moment: {@code free + used + waiting = capacity}. While a
+ * datanode is offline or being removed, its free space counts neither as free nor as capacity.
+ * Thread-safe.
  */
 public final class DatanodeSpace {
-  /** What the datanode is there for. */
+  /** What the datanode may be used for. */
   public enum State {
-    /** Gets new data, when it was heard of lately. */
+    /** Gets new data while it is online. */
     ACTIVE,
     /** Gets no new data and may end when all of its space is free. */
     DRAINING,
     /**
-     * What it held is lost: another process has taken its address, or it fell silent while it was
-     * being removed or had held nothing.
+     * Its data is lost: another process has taken its address, or it fell silent while it was being
+     * removed or was empty.
      */
     DEAD
   }
@@ -37,10 +37,10 @@ public final class DatanodeSpace {
   /** The most regions of a datanode at one namenode. */
   static final int MAX_REGIONS = 1 << 16;
 
-  /** Space is lent ahead while one part in so many is free. */
+  /** Space is lent ahead only while this fraction, 1/SPARE_PART, is free. */
   private static final int SPARE_PART = 4;
 
-  /** One part in so many is lent ahead at most. */
+  /** At most this fraction, 1/LENT_PART, is lent ahead. */
   private static final int LENT_PART = 16;
 
   /**
@@ -59,7 +59,7 @@ public final class DatanodeSpace {
   private final RegisterDatanode.Request description;
   private final int blockSize;
   private final Map<Integer, RegionSpace> regions = new TreeMap<>();
-  // Regions of which no space is given out yet.
+  // Regions whose space is not given out yet.
   private final Set<RegionSpace> resting = new HashSet<>();
   private final FreePieces pieces;
   private final CutOffs cutOffs = new CutOffs();
@@ -71,7 +71,7 @@ public final class DatanodeSpace {
   private volatile long free;
   private long used;
   private long waiting;
-  // A part of what waits.
+  // A part of the waiting bytes.
   private long lent;
 
   /**
@@ -109,7 +109,7 @@ public final class DatanodeSpace {
     return description.traits().checksGeneration();
   }
 
-  /** Whether the datanode ends what a client has begun, when it is told to. */
+  /** Whether the datanode can cut off a client: end what the client has begun. */
   boolean cutsOff() {
     return description.traits().fence() == FenceKind.CUT_OFF;
   }
@@ -127,20 +127,20 @@ public final class DatanodeSpace {
     stopped = true;
   }
 
-  /** Notes a sign of life. Only the datanode's own messages are one. */
+  /** Notes a sign of life, which is any message from the datanode itself. */
   void seen(long nowNanos) {
     lastSeenNanos = nowNanos;
     suspected = false;
   }
 
-  /** Notes that a client could not reach it; false when that was known. */
+  /** Notes that a client could not reach it. Returns false when this was known. */
   boolean suspect() {
     boolean known = suspected;
     suspected = true;
     return !known;
   }
 
-  /** True when a client could not reach it, and it was not heard of since. */
+  /** True when a client could not reach it, and it has sent no sign of life since. */
   boolean isSuspected() {
     return suspected;
   }
@@ -149,7 +149,7 @@ public final class DatanodeSpace {
     return state != State.DEAD && nowNanos - lastSeenNanos < timeoutNanos;
   }
 
-  /** Free bytes; exact when nobody allocates. */
+  /** Free bytes; exact while no thread allocates. */
   long freeBytes() {
     return free;
   }
@@ -161,14 +161,14 @@ public final class DatanodeSpace {
     }
   }
 
-  /** Whom it is to cut off before space is given to others. */
+  /** The clients that it must cut off before their space is given to others. */
   CutOffs cutOffs() {
     return cutOffs;
   }
 
   /**
-   * Declares it dead if it holds nothing but what waits for its own word, so that nobody takes
-   * space from it any more.
+   * Declares it dead if it holds only space that waits for its confirmation of a cut-off. No node
+   * gets space from it any more.
    */
   synchronized boolean dieIfEmpty() {
     if (used == 0 && waiting == cutOffs.bytes()) {
@@ -177,7 +177,7 @@ public final class DatanodeSpace {
     return state == State.DEAD;
   }
 
-  /** Declares what it holds lost. */
+  /** Declares its data lost. */
   synchronized void die() {
     state = State.DEAD;
   }
@@ -190,7 +190,7 @@ public final class DatanodeSpace {
   /**
    * The accounts.
    *
-   * @param online whether what is free can be had
+   * @param online whether a node can get its free space
    */
   public synchronized Accounts accounts(boolean online) {
     long counted = state == State.ACTIVE && online ? free : 0;
@@ -217,17 +217,17 @@ public final class DatanodeSpace {
   }
 
   /**
-   * Takes a region into account, or confirms it. It rests until {@link #wake}.
+   * Registers or confirms a region. A new region rests until {@link #wake}.
    *
-   * @param generation above which its generations begin
-   * @return null when it was known
-   * @throws CrailException when it contradicts itself or a region that is known
+   * @param generation the number above which its generations begin
+   * @return null when the region was known
+   * @throws CrailException when the region has impossible values or contradicts a known region
    */
   synchronized RegionSpace register(Region region, long generation) throws CrailException {
     RegionSpace known = regions.get(region.index());
     if (known != null) {
       if (known.region().equals(region) || stopped) {
-        // Who is to end may have lent it to others meanwhile.
+        // A stopped datanode may have lent the region to another namenode.
         return null;
       }
       throw refuse(region, "is known with other values");
@@ -257,7 +257,7 @@ public final class DatanodeSpace {
     return space;
   }
 
-  /** True when a region has had other owners than this namenode knows, since it was registered. */
+  /** True when another namenode has given out space of a region since it was registered here. */
   synchronized boolean wasLentElsewhere(int index, long generation) {
     RegionSpace known = regions.get(index);
     return known != null && generation > known.generation();
@@ -290,7 +290,7 @@ public final class DatanodeSpace {
             + why);
   }
 
-  /** Addresses mean something only to tiers that give them. */
+  /** Address 0 means that the tier has no addresses, so such regions do not overlap. */
   private static boolean overlap(Region a, Region b) {
     return a.address() != 0
         && b.address() != 0
@@ -303,7 +303,7 @@ public final class DatanodeSpace {
    * Takes an extent.
    *
    * @param length bytes, a power of two up to the block size
-   * @param orLess whether a smaller one will do when there is none of that length
+   * @param orLess whether a smaller extent may be taken if there is none of that length
    * @return null when there is none
    */
   synchronized FreePieces.Place take(int length, boolean orLess) {
@@ -334,7 +334,7 @@ public final class DatanodeSpace {
     waiting += allocation.allocatedLength();
   }
 
-  /** True when an extent can be lent to somebody who has no node for it yet. */
+  /** True when an extent can be lent for a node that does not exist yet. */
   synchronized boolean mayLend(int length) {
     long capacity = free + used + waiting;
     return state == State.ACTIVE
@@ -344,9 +344,9 @@ public final class DatanodeSpace {
   }
 
   /**
-   * Takes an extent for somebody who has no node for it yet; it counts as waiting.
+   * Takes an extent for a node that does not exist yet. It counts as waiting.
    *
-   * @return null where little is free, or much is lent
+   * @return null when little is free or much is lent
    */
   synchronized FreePieces.Place takeToLend(int length) {
     if (!mayLend(length)) {
@@ -359,14 +359,14 @@ public final class DatanodeSpace {
     return place;
   }
 
-  /** Notes that an extent that was lent belongs to a node. */
+  /** Notes that a lent extent now belongs to a node. */
   synchronized void useLent(Allocation allocation) {
     lent -= allocation.allocatedLength();
     waiting -= allocation.allocatedLength();
     used += allocation.allocatedLength();
   }
 
-  /** Notes that an extent that was lent is only waiting. */
+  /** Notes that a lent extent only waits from now on. */
   synchronized void lentNoMore(Allocation allocation) {
     lent -= allocation.allocatedLength();
   }

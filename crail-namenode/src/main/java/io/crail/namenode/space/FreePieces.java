@@ -4,16 +4,16 @@ package io.crail.namenode.space;
 import io.crail.protocol.part.Extent;
 
 /**
- * What is free of a datanode's regions: whole blocks, and pieces of blocks that are split. Guarded
- * by the monitor of its {@link DatanodeSpace}.
+ * The free space of a datanode's regions: whole blocks, and pieces of split blocks. Guarded by the
+ * monitor of its {@link DatanodeSpace}.
  */
 final class FreePieces {
-  /** A piece of space and the generation of those who get it. */
+  /** A piece of space and the generation of its new owner. */
   record Place(RegionSpace region, long regionOffset, int length, long generation) {}
 
   private final int blockSize;
   private final int maxOrder;
-  // By the order plus one of the largest free piece.
+  // The split blocks, by the order plus one of their largest free piece.
   private final SplitBlock[] splitBlocks;
   private RegionSpace[] regions = {};
   // The regions before this one have no free block.
@@ -31,12 +31,12 @@ final class FreePieces {
     return Integer.numberOfTrailingZeros(length / Extent.MIN_LENGTH);
   }
 
-  /** Free blocks, those aside that are split. */
+  /** Free blocks; split ones do not count. */
   long blocks() {
     return blocks;
   }
 
-  /** Adds a region, all of which is free; {@code all} has it and those before. */
+  /** Adds a region that is completely free. {@code all} contains it and the earlier regions. */
   void add(RegionSpace[] all, RegionSpace region) {
     regions = all;
     for (int i = 0; i < regions.length; i++) {
@@ -46,7 +46,7 @@ final class FreePieces {
     blocks += region.blocks();
   }
 
-  /** Takes a piece of so many bytes, a power of two and not more than the largest one has. */
+  /** Takes a piece of this length, a power of two and at most the largest free piece. */
   Place take(int length) {
     return length == blockSize ? takeBlock() : takePiece(order(length));
   }
@@ -123,8 +123,8 @@ final class FreePieces {
   }
 
   /**
-   * The first region with a free block: its memory is more likely to have been used before than
-   * that of the next, and memory that is used for the first time costs several times a copy.
+   * The first region with a free block. Its memory is more likely to have been used before than
+   * that of later regions, and the first use of memory costs as much as several copies.
    */
   private RegionSpace regionWithFreeBlock() {
     while (firstFreeRegion < regions.length) {
@@ -166,7 +166,7 @@ final class FreePieces {
     block.link(null, null);
   }
 
-  /** Counts everything again and compares; for tests. The bytes that are free. */
+  /** Counts everything again and compares; for tests. Returns the free bytes. */
   long verify(SpaceAudit audit) {
     long bytes = 0;
     long counted = 0;

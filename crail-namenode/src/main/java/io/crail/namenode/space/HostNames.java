@@ -8,9 +8,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Numbers for the names of hosts that have datanodes, or for which clients create nodes, so that a
- * node keeps two bytes instead of a name. A host has the same number before its first datanode and
- * after, so what is written to a node after that lies there. Thread-safe.
+ * Numbers for the names of hosts that have datanodes, or for which clients create nodes. So a node
+ * keeps two bytes instead of a name. A host keeps its number when its first datanode registers, so
+ * bytes that are written to older nodes after that can go to the datanode. Thread-safe.
  */
 public final class HostNames {
   /** The number of no host in particular. */
@@ -18,7 +18,7 @@ public final class HostNames {
 
   private static final int MAX_HOSTS = 1 << 16;
 
-  // The rest is for datanodes, whatever names clients think of.
+  // The remaining numbers are for datanodes, so that names from clients cannot use them up.
   private static final int MAX_HOSTS_OF_CLIENTS = 1 << 14;
 
   private final Map<String, Integer> numbers = new HashMap<>();
@@ -30,9 +30,9 @@ public final class HostNames {
   }
 
   /**
-   * The number of a host that a client names, be there a datanode or not; letter case does not
-   * matter. {@link #ANY} for what is no host's name, and for a host without datanodes when there
-   * are too many of those.
+   * The number of a host that a client names, with or without a datanode. Letter case does not
+   * matter. {@link #ANY} for an invalid name, and for a host without datanodes when there are too
+   * many of these.
    */
   public synchronized int find(Utf8 name) {
     String key = key(name);
@@ -45,7 +45,10 @@ public final class HostNames {
         : give(key, true);
   }
 
-  /** The number of a datanode's host; {@link #ANY}, so nobody prefers it, when all are given. */
+  /**
+   * The number of a datanode's host. When all numbers are used, {@link #ANY}; then no node prefers
+   * the host.
+   */
   public synchronized int add(Utf8 name) {
     String key = key(name);
     Integer known = numbers.get(key);

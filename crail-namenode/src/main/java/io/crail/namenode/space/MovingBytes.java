@@ -2,9 +2,9 @@
 package io.crail.namenode.space;
 
 /**
- * A small value whose writer has asked for space, since it will not stay small: it writes the bytes
- * once more into the extents, and those after them. Readers see the bytes that were there until
- * more are committed; from then on the node has the extents alone.
+ * A small value that will grow, so that its writer has asked for space. The writer writes the old
+ * bytes again into the extents, followed by the new ones. Readers see the old bytes until more are
+ * committed. From then on the node has only the extents.
  */
 public final class MovingBytes extends SmallBytes {
   private volatile NodeSpace extents;
@@ -14,12 +14,12 @@ public final class MovingBytes extends SmallBytes {
     this.extents = extents;
   }
 
-  /** The extents, which hold all bytes from the first one on once something is committed. */
+  /** The extents. Once something is committed, they hold all bytes of the value. */
   public NodeSpace extents() {
     return extents;
   }
 
-  /** Exchanges the extents. Under the node's monitor. */
+  /** Replaces the extents. Under the node's monitor. */
   public void extents(NodeSpace other) {
     extents = other;
   }

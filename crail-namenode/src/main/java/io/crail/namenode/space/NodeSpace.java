@@ -5,13 +5,13 @@ import io.crail.protocol.part.Extent;
 import java.nio.ByteBuffer;
 
 /**
- * The extents of a node, in the order of their file offsets and without gaps, and how many of their
- * bytes are committed; or the bytes of a small value. Most nodes have one extent, so one {@link
- * Allocation} is a list by itself. Changed under the node's monitor, read by anybody.
+ * The extents of a node, in the order of their file offsets and without gaps, and the number of
+ * committed bytes; or the bytes of a small value. Most nodes have one extent, so a single {@link
+ * Allocation} is a list by itself. Changed under the node's monitor, read by any thread.
  *
- * <p>Size and extents belong together: where an extent is sealed, the bytes after the seal come to
- * lie elsewhere. So a node gets another object then, and the size of the one before stays at what
- * it was: whoever takes size and extents from one object has the whole truth of one moment.
+ * <p>Size and extents belong together, since the bytes after a seal will lie elsewhere. So a node
+ * gets a new object when an extent is sealed, and the size of the old object does not change any
+ * more. A reader that takes size and extents from the same object sees a consistent state.
  */
 public abstract class NodeSpace {
   private volatile long size;
@@ -26,7 +26,7 @@ public abstract class NodeSpace {
     size = newSize;
   }
 
-  /** All bytes that readers see, of a small value; else null, and they lie in the extents. */
+  /** All visible bytes of a small value. Null for other nodes, whose bytes lie in the extents. */
   public byte[] small() {
     return null;
   }
@@ -34,7 +34,7 @@ public abstract class NodeSpace {
   /** The number of extents. */
   public abstract int count();
 
-  /** The extent of an index below {@link #count()}. */
+  /** The extent at an index below {@link #count()}. */
   public abstract Allocation at(int index);
 
   /** These extents and one more, with the same size. */
@@ -46,7 +46,10 @@ public abstract class NodeSpace {
     return count == 0 ? 0 : at(count - 1).fileEnd();
   }
 
-  /** The index of the extent that holds {@code position}, or the count when it is after all. */
+  /**
+   * The index of the extent that holds {@code position}; {@link #count()} when it is after all
+   * extents.
+   */
   public final int indexOf(long position) {
     int low = 0;
     int high = count();
@@ -62,8 +65,8 @@ public abstract class NodeSpace {
   }
 
   /**
-   * Writes the extents {@code from} (inclusive) to {@code to} (exclusive), as on the wire, for
-   * readers: nothing from {@code committed} on, for that may come to lie elsewhere.
+   * Writes the extents {@code from} (inclusive) to {@code to} (exclusive), in the form of the wire,
+   * for readers. Leaves out the bytes from {@code committed} on, since they may still move.
    */
   public final void encode(int from, int to, long committed, ByteBuffer out, int offset) {
     int at = offset;

@@ -8,22 +8,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Extents that belong to no node and that somebody may still access, each with the time from which
- * it may be given away: a heap, for waits are of different lengths and none is to hold another up.
- * What rests only since the writer of a node that is gone might still write is let go as soon as
- * that writer says that it does not. Where it says nothing, and its datanode checks no generations,
- * the datanode has to cut it off before. Holds at most the store's capacity in smallest extents.
- * Thread-safe.
+ * Extents that belong to no node, but that a client may still access. Each has the time from which
+ * it may be given out again. They are in a heap, since waits have different lengths and none may
+ * delay another. An extent may rest only because the writer of a removed node might still write to
+ * it. It becomes free as soon as that writer reports that it does not. If the writer reports
+ * nothing and the datanode does not check generations, the datanode must cut the writer off first.
+ * Holds at most the store's capacity in smallest extents. Thread-safe.
  */
 public final class Quarantine {
   private static final int FIRST_CAPACITY = 64;
 
-  /** A writer whose lease had not ended with its word when it lost space. */
+  /** A writer that lost space before it had ended its lease. */
   public static class Writer {
     private final long node;
     private final long token;
     private final long client;
-    // Its extents that rest, linked. Guarded by the quarantine.
+    // The list of its resting extents. Guarded by the quarantine.
     private Rest first;
 
     public Writer(long node, long token, long client) {
@@ -37,19 +37,19 @@ public final class Quarantine {
     }
   }
 
-  /** A writer that has an extent for a node that is still to come. */
+  /** A writer that has an extent for a node that does not exist yet. */
   public static final class Grant extends Writer {
     private final int storageClass;
     private final boolean strict;
     private final int host;
 
     /**
-     * Creates one.
+     * Creates a grant.
      *
-     * @param id of no node
-     * @param storageClass that of the node
-     * @param strict whether it takes space of no other
-     * @param host where its space should be, as a number of {@link HostNames}
+     * @param id its id, which is the id of no node
+     * @param storageClass the storage class of the node
+     * @param strict whether the node takes space of no other class
+     * @param host the preferred host, as a number of {@link HostNames}
      */
     public Grant(long id, long token, long client, int storageClass, boolean strict, int host) {
       super(id, token, client);
@@ -78,7 +78,7 @@ public final class Quarantine {
     private final Allocation extent;
     private final long readyNanos;
     private final boolean endsEarly;
-    // Who may write to it; null once it has said that it does not.
+    // The client that may write to it; null once that client has reported that it does not.
     private Writer writer;
     private boolean linked;
     private int index;
@@ -94,7 +94,7 @@ public final class Quarantine {
   }
 
   private final Map<Long, Writer> writers = new HashMap<>();
-  // Whose writers were cut off.
+  // Extents whose writers were cut off.
   private final ArrayDeque<Allocation> safe = new ArrayDeque<>();
   private Rest[] heap = new Rest[FIRST_CAPACITY];
   private int count;
@@ -102,9 +102,11 @@ public final class Quarantine {
   /**
    * Takes an extent whose datanode counts it as waiting.
    *
-   * @param writer who may write to it; null for nobody, or where the datanode would refuse that
-   * @param maySay whether that writer can still say that it does not
-   * @param endsEarly whether the extent is free when it has said so, and need not rest for others
+   * @param writer the writer that may still write to it; null when there is none, or when the
+   *     datanode refuses its writes
+   * @param maySay whether the writer can still report that it does not write
+   * @param endsEarly whether the extent is free after this report and need not rest for other
+   *     clients
    */
   synchronized void add(
       Allocation extent, long readyAtNanos, Writer writer, boolean maySay, boolean endsEarly) {
@@ -126,10 +128,10 @@ public final class Quarantine {
   }
 
   /**
-   * Gives extents back whose time has come.
+   * Frees extents whose time has come.
    *
-   * @param most the most extents, so that nobody waits long
-   * @return how many there were
+   * @param most the most extents to look at, so that other threads do not wait long
+   * @return the number of freed extents
    */
   int reclaim(long nowNanos, int most) {
     int reclaimed = 0;
@@ -149,7 +151,7 @@ public final class Quarantine {
     return reclaimed;
   }
 
-  /** Gives an extent back, unless somebody has to be cut off before. */
+  /** Frees an extent, unless a client must be cut off first. */
   private static boolean timeHasCome(Rest rest, long nowNanos) {
     DatanodeSpace datanode = rest.extent.region().datanode();
     if (rest.writer instanceof Grant) {
@@ -162,7 +164,7 @@ public final class Quarantine {
     return true;
   }
 
-  /** Takes extents that waited for nothing but that their writers were cut off. */
+  /** Takes extents that waited only until their writers were cut off. */
   synchronized void areSafe(List<Allocation> extents) {
     safe.addAll(extents);
   }
@@ -172,8 +174,8 @@ public final class Quarantine {
   }
 
   /**
-   * Gives back what rests for the sake of a writer that will not write any more; what rests for
-   * others, too, goes on resting, and nobody has to be cut off for it.
+   * Frees the extents that rest only because of a writer that will not write any more. Extents that
+   * also rest for other clients keep resting, but this writer need not be cut off from them.
    */
   void letGo(long node, long token) {
     for (Rest rest = poll(node, token); rest != null; rest = poll(node, token)) {
@@ -186,12 +188,13 @@ public final class Quarantine {
   }
 
   /**
-   * Takes out what was given ahead, for the node that has come; its datanode counts it as waiting.
+   * Removes and returns an extent that was given ahead, since its node now exists. Its datanode
+   * still counts it as waiting.
    *
-   * @param purpose what the node's space is for
-   * @param bytes how many the writer has written to it, or is writing
-   * @param offlineNanos how long a datanode may be silent, at most
-   * @return null when it is not there any more, or was given for something else
+   * @param purpose the purpose of the node's space
+   * @param bytes bytes that the writer has written to it or is writing
+   * @param offlineNanos the longest time that a datanode may be silent
+   * @return null when the extent is not reserved any more, or was given for another purpose
    */
   synchronized Allocation take(
       long grant,
@@ -205,7 +208,7 @@ public final class Quarantine {
       return null;
     }
     Allocation extent = writer.first.extent;
-    // What lies at a datanode that is to go, or has gone, is better written once more.
+    // If the datanode is being removed or is gone, it is better to write the bytes again elsewhere.
     DatanodeSpace datanode = extent.region().datanode();
     boolean stays =
         datanode.state() == DatanodeSpace.State.ACTIVE
@@ -214,7 +217,7 @@ public final class Quarantine {
     return stays && bytes <= extent.length() ? remove(writer.first).extent : null;
   }
 
-  /** Writers that can let something go; for tests. */
+  /** The number of writers that can still release extents; for tests. */
   synchronized int writers() {
     return writers.size();
   }
@@ -310,7 +313,7 @@ public final class Quarantine {
     }
   }
 
-  /** Puts what may be ready earlier than those above it at an index or above. */
+  /** Moves an entry up from an index, while it is ready earlier than its parent. */
   private void up(int from, Rest rest) {
     int index = from;
     while (index > 0) {
@@ -324,7 +327,7 @@ public final class Quarantine {
     set(index, rest);
   }
 
-  /** Puts what may be ready later than those below it at an index or below. */
+  /** Moves an entry down from an index, while it is ready later than a child. */
   private void down(int from, Rest rest) {
     int index = from;
     for (int child = 2 * index + 1; child < count; child = 2 * index + 1) {

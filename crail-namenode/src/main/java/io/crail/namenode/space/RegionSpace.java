@@ -5,7 +5,7 @@ import io.crail.protocol.part.Region;
 import java.util.Arrays;
 
 /**
- * A region of a datanode, cut into blocks. Takes memory only for blocks that were used once. Not
+ * A region of a datanode, cut into blocks. Takes memory only for blocks that have been used. Not
  * thread-safe: used under the monitor of its {@link DatanodeSpace}.
  */
 public final class RegionSpace {
@@ -25,7 +25,7 @@ public final class RegionSpace {
   /**
    * Creates the space of a region, all free.
    *
-   * @param generation above which its generations begin
+   * @param generation the number above which its generations begin
    */
   RegionSpace(DatanodeSpace datanode, Region region, int blocks, long generation) {
     this.datanode = datanode;
@@ -60,7 +60,7 @@ public final class RegionSpace {
     return ++generation;
   }
 
-  /** Where it stands among the regions of its datanode that have space to give. */
+  /** Its index among the regions of its datanode whose space is given out. */
   int position() {
     return position;
   }
@@ -69,12 +69,15 @@ public final class RegionSpace {
     position = newPosition;
   }
 
-  /** Blocks that are wholly free. */
+  /** The number of completely free blocks. */
   int freeBlocks() {
     return blocks - firstFresh + returnedCount;
   }
 
-  /** Takes a block; there is a free one. The last one returned first: its memory is warm. */
+  /**
+   * Takes a block; one must be free. Prefers the block that was returned last, since its memory is
+   * warm.
+   */
   int takeBlock() {
     return returnedCount > 0 ? returned[--returnedCount] : firstFresh++;
   }
@@ -90,12 +93,12 @@ public final class RegionSpace {
     returned[returnedCount++] = block;
   }
 
-  /** What a block is split into, or null. */
+  /** The pieces of a split block, or null. */
   SplitBlock split(int block) {
     return block < split.length ? split[block] : null;
   }
 
-  /** Notes that a block is split, or, with null, that it no longer is. */
+  /** Notes that a block is split, or with null that it is not split any more. */
   void split(int block, SplitBlock newSplit) {
     if (block >= split.length) {
       split = Arrays.copyOf(split, Math.max(block + 1, Math.min(blocks, split.length * 2)));
@@ -124,7 +127,7 @@ public final class RegionSpace {
     return bytes;
   }
 
-  /** Notes what is free. */
+  /** Notes the free space. */
   void auditFree(int blockSize, SpaceAudit audit) {
     audit.free(this, (long) firstFresh * blockSize, (long) (blocks - firstFresh) * blockSize);
     for (int i = 0; i < returnedCount; i++) {

@@ -6,11 +6,11 @@ import java.util.PriorityQueue;
 import java.util.function.Predicate;
 
 /**
- * Regions of which no space is given out yet, by the time from which it is: another namenode, or
- * the one before a restart, may have given space of them. Thread-safe.
+ * Regions whose space is not given out yet, ordered by the time from which it will be. Another
+ * namenode, or this one before a restart, may have given out space of them. Thread-safe.
  */
 final class RestingRegions {
-  /** A region of which no space is given out yet. */
+  /** A region whose space is not given out yet. */
   private record Resting(RegionSpace region, long readyNanos) {}
 
   private final Clock clock;
@@ -21,12 +21,12 @@ final class RestingRegions {
     this.clock = clock;
   }
 
-  /** Keeps a region back for so long. */
+  /** Holds back a region for this time. */
   synchronized void add(RegionSpace region, long restNanos) {
     resting.add(new Resting(region, clock.nanoTime() + restNanos));
   }
 
-  /** Lets those go whose time has come; how many. */
+  /** Releases the regions whose time has come. Returns their number. */
   synchronized int wake(long nowNanos) {
     int count = 0;
     while (!resting.isEmpty() && nowNanos - resting.peek().readyNanos >= 0) {
@@ -37,7 +37,7 @@ final class RestingRegions {
     return count;
   }
 
-  /** Says what space of some datanodes comes by itself; may be empty. */
+  /** Describes the space of some datanodes that will become free by itself; may be empty. */
   synchronized String prospect(Predicate<DatanodeSpace> datanodes) {
     long bytes = 0;
     long last = clock.nanoTime();

@@ -6,7 +6,7 @@ package io.crail.namenode.space;
  * change; a value that grows gets another object.
  */
 public class SmallBytes extends NodeSpace {
-  /** What the objects of a value take beside its bytes: this, and the head of its array. */
+  /** The heap that a value takes besides its bytes: this object, and the header of its array. */
   private static final int OVERHEAD = 40;
 
   private final byte[] bytes;
@@ -17,7 +17,7 @@ public class SmallBytes extends NodeSpace {
     commit(bytes.length);
   }
 
-  /** What a value of {@code length} bytes takes of the heap. */
+  /** The bytes of heap that a value of {@code length} bytes takes. */
   public static long footprint(int length) {
     return OVERHEAD + (length + 7L & -8L);
   }

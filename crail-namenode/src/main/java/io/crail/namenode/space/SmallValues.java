@@ -5,7 +5,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How large a small value may be, and how much memory all of them have. Thread-safe. */
+/** The limits for small values: the length of each, and the memory of all. Thread-safe. */
 public final class SmallValues {
   private final int maxLength;
   private final long capacity;
@@ -14,7 +14,7 @@ public final class SmallValues {
   /**
    * Creates the account.
    *
-   * @param maxLength most bytes of a small value; 0 when there are to be none
+   * @param maxLength most bytes of a small value; 0 for no small values
    * @param capacity most bytes of heap for all of them
    */
   public SmallValues(int maxLength, long capacity) {
@@ -32,17 +32,17 @@ public final class SmallValues {
     return used.get();
   }
 
-  /** True when a value is too long, or there is memory for it. */
+  /** True when more memory would not help: the value is too long, or there is memory for it. */
   public boolean needsNoMore(int length) {
     return length > maxLength || used.get() + SmallBytes.footprint(length) <= capacity;
   }
 
   /**
-   * Takes memory for a value. What the value before it has is as good as free, so that one can
-   * always be overwritten by one that is no longer; for that moment both are counted.
+   * Takes memory for a value. The memory of the replaced value counts as free, so a value can
+   * always be overwritten by one that is not longer. For that moment both values are counted.
    *
-   * @param before the value in whose place this one comes, which is given back then; null for none
-   * @return false when it is too long, or there is no memory: it has to go into extents then
+   * @param before the replaced value, which the caller gives back afterwards; null for none
+   * @return false when it is too long or there is no memory; then it must go into extents
    */
   public boolean take(int length, byte[] before) {
     if (length > maxLength) {
@@ -61,10 +61,10 @@ public final class SmallValues {
   }
 
   /**
-   * Why a value was not taken: {@link ErrorCode#LIMIT_EXCEEDED} when it is too long, {@link
-   * ErrorCode#NO_SPACE} when there was no memory.
+   * The reason why a value was not taken: {@link ErrorCode#LIMIT_EXCEEDED} when it is too long,
+   * {@link ErrorCode#NO_SPACE} when there was no memory.
    *
-   * @param what whose value
+   * @param what the owner of the value
    */
   public CrailException refusal(Object what, int length) {
     return length > maxLength

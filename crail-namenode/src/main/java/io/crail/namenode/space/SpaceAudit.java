@@ -7,8 +7,8 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 
 /**
- * Finds space that has two owners: nodes, what waits and what is free note their space here, unit
- * by unit. For tests. Not thread-safe.
+ * Finds space that has two owners. The space of nodes, waiting space and free space are noted here,
+ * unit by unit. For tests. Not thread-safe.
  */
 public final class SpaceAudit {
   private final int blockSize;
@@ -18,7 +18,7 @@ public final class SpaceAudit {
     this.blockSize = blockSize;
   }
 
-  /** Notes an extent that somebody has. */
+  /** Notes an extent and its owner. */
   public void owned(Allocation extent, Object owner) {
     if (extent.generation() <= 0 || extent.generation() > extent.region().generation()) {
       throw new AssertionError(
@@ -32,7 +32,7 @@ public final class SpaceAudit {
     mark(region, regionOffset, length, "free space");
   }
 
-  /** Fails where a part of a region is nobody's. */
+  /** Fails if a part of a region has no owner. */
   void requireWhole(RegionSpace region) {
     long units = region.blocks() * (long) (blockSize / Extent.MIN_LENGTH);
     int found = owned.computeIfAbsent(region, any -> new BitSet()).cardinality();

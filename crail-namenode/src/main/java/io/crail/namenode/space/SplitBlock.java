@@ -17,7 +17,7 @@ final class SplitBlock {
   private final int units;
   private final byte[] tree;
 
-  // Links of the list of its datanode for blocks with the same largest piece.
+  // Links of its datanode's list of blocks with a largest piece of the same order.
   private SplitBlock previous;
   private SplitBlock next;
 
@@ -68,7 +68,7 @@ final class SplitBlock {
   }
 
   /**
-   * Takes a piece; one of that order is free.
+   * Takes a piece; one of that order must be free.
    *
    * @return the index of its first unit
    */
@@ -81,7 +81,7 @@ final class SplitBlock {
     for (int width = units; width > 1 << order; width >>>= 1) {
       int left = tree[2 * node];
       int right = tree[2 * node + 1];
-      // The tighter one, so that large pieces stay whole.
+      // The half with the smaller largest piece, so that large pieces stay whole.
       boolean goLeft = left >= wanted && (right < wanted || left <= right);
       node = goLeft ? 2 * node : 2 * node + 1;
     }

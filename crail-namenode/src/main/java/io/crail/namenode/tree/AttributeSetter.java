@@ -16,7 +16,7 @@ public final class AttributeSetter {
     this.users = users;
   }
 
-  /** Sets what the request asks for, and leaves the rest. */
+  /** Sets the attributes that the request names, and leaves the rest. */
   public NodeInfo setAttributes(SetAttributes.Request request) throws CrailException {
     PathBytes path = PathBytes.of(request.path());
     tree.requireOwn(path);
@@ -32,7 +32,7 @@ public final class AttributeSetter {
       if (place.child() == null) {
         throw ErrorCode.NODE_NOT_FOUND.exception(path.toString());
       }
-      // Only for a node that is there, so that mistakes use up no numbers.
+      // Only for an existing node, so that failing requests use up no numbers.
       int owner = setsOwner ? users.number(request.owner()) : 0;
       int group = setsGroup ? users.number(request.group()) : 0;
       NodeInfo info = setAttributes(place, path, request, owner, group);

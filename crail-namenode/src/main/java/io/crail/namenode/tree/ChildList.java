@@ -4,13 +4,14 @@ package io.crail.namenode.tree;
 import java.util.Arrays;
 
 /**
- * The children of one container in the order in which they came. Each has a sequence number, so a
- * listing can go on where it stopped whatever was added or removed meanwhile: cursors are sequence
- * numbers.
+ * The children of one container in the order in which they came. Each has a sequence number, and
+ * cursors are sequence numbers. So a listing can continue where it stopped, no matter what was
+ * added or removed in the meantime.
  *
- * <p>A sorted list of sorted chunks: appending touches the last chunk, removing moves at most a
- * chunk's references, and chunks that have become small are merged, so nothing is left behind. Four
- * bytes a child in a large container. Not thread-safe: used under the container's monitor.
+ * <p>A sorted list of sorted chunks. Appending changes only the last chunk, and removing moves at
+ * most the references of one chunk. Chunks that have become small are merged, so no empty ones
+ * remain. Four bytes a child in a large container. Not thread-safe: used under the container's
+ * monitor.
  */
 final class ChildList {
   /** References in a full chunk. */
@@ -41,7 +42,7 @@ final class ChildList {
     }
   }
 
-  // A small container has one chunk's worth of nodes in here and no chunk.
+  // A small container keeps its nodes in this array, without a chunk.
   private Node[] few = EMPTY;
   private Chunk[] chunks;
   private int chunkCount;
@@ -145,9 +146,9 @@ final class ChildList {
     return last;
   }
 
-  /** What a listing does with a child. */
+  /** Receives the children of a listing. */
   interface Visitor {
-    /** Takes a child; false when it is to be the first of the next page. */
+    /** Takes a child. Returns false when the child must be the first of the next page. */
     boolean visit(Node child);
   }
 

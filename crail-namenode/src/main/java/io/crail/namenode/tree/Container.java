@@ -6,16 +6,16 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A node with children. Its monitor is the directory's lock: whoever changes the set or the names
- * of its children holds it. The children themselves are found in the {@link NameTable}; here is
- * only their order.
+ * A node with children. Its monitor is the directory's lock: a thread holds it while it changes the
+ * set or the names of the children. The children are found in the {@link NameTable}. This class
+ * only has their order.
  */
 final class Container extends Node {
   private static final VarHandle REACH = reachHandle();
 
   private final ChildList children = new ChildList();
   private volatile int childCount;
-  // No name below makes a path longer than this many bytes longer than this container's own.
+  // No path below is longer than this container's own path by more than this many bytes.
   private volatile int reach;
 
   Container(long id, NodeType type, int storageClass, int host, int flags) {
@@ -27,22 +27,22 @@ final class Container extends Node {
     return children;
   }
 
-  /** All children, those that are not listed included. */
+  /** The number of all children, including those that are not listed. */
   @Override
   public int childCount() {
     return childCount;
   }
 
   /**
-   * The most bytes by which the path of a node below was ever longer than this container's since it
-   * was empty last; no less than by which one is.
+   * The most bytes by which a path below has been longer than this container's path since the
+   * container was last empty. No path below exceeds this now.
    */
   @Override
   int reach() {
     return reach;
   }
 
-  /** Notes that a node below is to have a path so many bytes longer. */
+  /** Notes that a path below will be longer than this container's path by this many bytes. */
   void extendReach(int bytes) {
     int present = reach;
     while (present < bytes && !REACH.compareAndSet(this, present, bytes)) {
@@ -50,25 +50,25 @@ final class Container extends Node {
     }
   }
 
-  /** Takes a child that has been placed here. Under the monitor. */
+  /** Adds a child that was placed here. Under the monitor. */
   void add(Node child, long nowMillis) {
     children.append(child);
     childCount = children.size();
     touch(nowMillis);
   }
 
-  /** Puts a node in the place of another with the same sequence. Under the monitor. */
+  /** Replaces a node by one with the same sequence. Under the monitor. */
   public void replace(Node old, Node replacement, long nowMillis) {
     children.replace(old, replacement);
     touch(nowMillis);
   }
 
-  /** Gives a child away. Under the monitor. */
+  /** Removes a child. Under the monitor. */
   void remove(Node child, long nowMillis) {
     children.remove(child);
     childCount = children.size();
     if (childCount == 0) {
-      // Whoever is about to come notes his length under this monitor, too.
+      // A node that is about to be added also notes its length under this monitor.
       reach = 0;
     }
     touch(nowMillis);
@@ -82,7 +82,7 @@ final class Container extends Node {
     }
   }
 
-  /** Gives the last child away, or gives null when there is none. Under the monitor. */
+  /** Removes and returns the last child; null when there is none. Under the monitor. */
   Node removeLast() {
     Node child = children.removeLast();
     childCount = children.size();

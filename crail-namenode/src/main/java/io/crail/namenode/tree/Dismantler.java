@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Takes removed subtrees apart, a bounded piece at a time, so that removing a million nodes holds
- * nobody up. Nobody reaches these nodes any more; what is left is to forget their ids and to free
- * their space. Thread-safe.
+ * Takes removed subtrees apart, a bounded number of nodes at a time, so that the removal of a
+ * million nodes delays no other request. No path leads to these nodes any more. Only their ids must
+ * be forgotten and their space freed. Thread-safe.
  */
 final class Dismantler {
   private static final int BATCH = 256;
 
-  // Held for one batch at a time, and fair, so that who needs space gets a turn soon.
+  // Held for one batch at a time, and fair, so that a thread that needs space gets its turn soon.
   private final ReentrantLock working = new ReentrantLock(true);
   private final ArrayDeque<Container> doomed = new ArrayDeque<>();
   private final Tree tree;
@@ -23,7 +23,7 @@ final class Dismantler {
     this.tree = tree;
   }
 
-  /** Takes charge of a container that was marked as removed. */
+  /** Adds a container that was marked as removed. */
   void add(Container container) {
     synchronized (doomed) {
       doomed.push(container);
@@ -31,10 +31,10 @@ final class Dismantler {
   }
 
   /**
-   * Does some of the work, or waits for others to do a little of it.
+   * Does some of the work, or waits until other threads have done some.
    *
-   * @param most about the most nodes
-   * @return how many nodes there were
+   * @param most the most nodes, approximately
+   * @return the number of nodes that were taken apart
    */
   int run(int most) {
     int done = 0;
@@ -62,7 +62,7 @@ final class Dismantler {
     }
   }
 
-  /** Takes a batch of children from a container, which is done with when none is left. */
+  /** Takes a batch of children from a container. The container is done when none is left. */
   private int takeChildren(Container container) {
     List<Node> batch = new ArrayList<>(BATCH);
     boolean empty;
@@ -89,7 +89,7 @@ final class Dismantler {
     return batch.size();
   }
 
-  /** Marks a container, so that it gets no child from now on; true when it has some. */
+  /** Marks a container, so that it gets no child from now on. Returns true when it has children. */
   private static boolean markRemoved(Container container) {
     synchronized (container) {
       container.markRemoved();

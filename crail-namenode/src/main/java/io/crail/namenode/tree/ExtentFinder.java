@@ -11,9 +11,9 @@ import io.crail.rpc.ResponseWriter;
 import java.nio.ByteBuffer;
 
 /**
- * Answers where bytes lie, straight on the buffers: a reader of a key-value asks with each access,
- * so this is as hot as a lookup. Only committed extents are shown; what lies after them is the
- * writer's affair and may still go away. Allocates nothing unless a request is refused. Stateless.
+ * Answers where bytes lie, straight on the buffers. A reader of a key-value asks with each access,
+ * so this is as hot as a lookup. Only committed bytes are shown, since the space after them may
+ * still be taken away. Allocates nothing unless a request is refused. Stateless.
  */
 public final class ExtentFinder {
   private static final int ID = FindExtents.Request.LAYOUT.offset("id");
@@ -33,7 +33,7 @@ public final class ExtentFinder {
   /**
    * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), as many as answers fit.
    *
-   * @throws CrailException with {@link ErrorCode#PROTOCOL} for a request that is none
+   * @throws CrailException with {@link ErrorCode#PROTOCOL} for a malformed request
    */
   public void serve(RequestBatch batch, int from, int to, ResponseWriter responses)
       throws CrailException {

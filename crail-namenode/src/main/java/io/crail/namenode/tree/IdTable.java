@@ -3,7 +3,7 @@ package io.crail.namenode.tree;
 
 /** Finds a node by its id. Thread-safe as {@link NodeTable} says. */
 final class IdTable extends NodeTable {
-  // The golden ratio spreads ids that follow each other evenly over segments and slots.
+  // The golden ratio spreads consecutive ids evenly over segments and slots.
   private static final long GOLDEN = 0x9e3779b97f4a7c15L;
 
   @Override
@@ -32,7 +32,7 @@ final class IdTable extends NodeTable {
 
   private static long hash(long id) {
     long product = id * GOLDEN;
-    // The upper bits are the good ones, and the slot is taken from the lower ones.
+    // The upper bits are well mixed, but the slot comes from the lower bits.
     return product & 0xff00000000000000L | (product >>> 20 & 0x00000000ffffffffL);
   }
 }

@@ -14,11 +14,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Looks many paths up at once, straight from the request bytes. What a lookup costs is its cache
- * misses: the slot of the table, then the node. So each step is done for a whole group before the
- * next one begins, and the misses of a group overlap: hash all names, load all slots, touch all
- * nodes, compare all; for deep paths again level by level. That is worth a factor of four against
- * one path at a time.
+ * Looks up many paths at once, straight from the request bytes. A lookup's cost is its cache
+ * misses: the slot of the table, then the node. So each step is done for a whole group of paths
+ * before the next step begins, and the misses of the group overlap: hash all names, load all slots,
+ * touch all nodes, compare all names. Deep paths repeat this for each level. This is four times as
+ * fast as one path at a time.
  *
  * <p>Allocates nothing unless a lookup fails. Belongs to one connection; not thread-safe.
  */
@@ -44,7 +44,8 @@ public final class LookupBatch {
   private final Node[][] slots = new Node[GROUP][];
   private final int[] slot = new int[GROUP];
   private final Node[] node = new Node[GROUP];
-  // Members of the group that are still searched at this level, and those that go on below.
+  // Members of the group that are still searched at this level, and those that continue at the next
+  // one.
   private final int[] searched = new int[GROUP];
   private final int[] deeper = new int[GROUP];
   // Written, so that the touching loads are not optimized away.
@@ -59,7 +60,7 @@ public final class LookupBatch {
   /**
    * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), as many as answers fit.
    *
-   * @throws CrailException with {@link ErrorCode#PROTOCOL} for a request that is none
+   * @throws CrailException with {@link ErrorCode#PROTOCOL} for a malformed request
    */
   public void serve(RequestBatch batch, int from, int to, ResponseWriter responses)
       throws CrailException {
@@ -93,7 +94,7 @@ public final class LookupBatch {
     pathEnd[i] = body + COUNT_LENGTH + length;
   }
 
-  /** Finds the nodes of all paths; for each the node, or null. Atomic against renames. */
+  /** Finds the node of each path, or null. Atomic against renames. */
   private void resolve(ByteBuffer in, int count) {
     RenameSequence renames = tree.renames();
     for (int i = 0; i < RenameSequence.ATTEMPTS; i++) {
@@ -249,7 +250,7 @@ public final class LookupBatch {
     responses.end(correlationId, length);
   }
 
-  /** The number of first extents that hold committed bytes and fit into an answer. */
+  /** The number of extents that hold committed bytes and fit into an answer. */
   private static int visible(long size, NodeSpace space) {
     int count = 0;
     int most = Math.min(space.count(), Lookup.MAX_EXTENTS);
@@ -259,7 +260,7 @@ public final class LookupBatch {
     return count;
   }
 
-  /** Finds out why there is no node: only now are the rules of a path looked at. */
+  /** Finds out why there is no node. The rules of a path are checked only now. */
   private void refuse(ByteBuffer in, long correlationId, int i, ResponseWriter responses) {
     int length = pathEnd[i] - pathStart[i];
     Utf8 path = Utf8.copyOf(in, pathStart[i], length);

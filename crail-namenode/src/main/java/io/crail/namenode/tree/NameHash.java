@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.random.RandomGenerator;
 
 /**
- * The hash of a name under its parent, with secret seeds, so that nobody can choose names that meet
- * in one place. A hash never decides: names are compared whole. Immutable.
+ * The hash of a name under its parent, with secret seeds, so that a client cannot choose names that
+ * collide. A hash never decides alone: names are compared whole. Immutable.
  */
 final class NameHash {
   private final long seed;
@@ -43,7 +43,9 @@ final class NameHash {
     return fold(hash ^ length, finisher);
   }
 
-  /** Both halves of the 128-bit product, so that every bit in reaches every bit out. */
+  /**
+   * Combines both halves of the 128-bit product, so that every input bit affects every output bit.
+   */
   private static long fold(long a, long b) {
     return a * b ^ Math.multiplyHigh(a, b);
   }

@@ -25,7 +25,7 @@ final class NameTable extends NodeTable {
     return a.parent() == b.parent() && a.hasNameOf(b);
   }
 
-  /** The child of {@code parent} whose name stands in {@code [start, end)}; null without one. */
+  /** The child of {@code parent} whose name is in {@code [start, end)}; null when there is none. */
   Node find(Container parent, ByteBuffer buffer, int start, int end) {
     long key = hash.of(parent.id(), buffer, start, end);
     Node[] slots = slots(key);

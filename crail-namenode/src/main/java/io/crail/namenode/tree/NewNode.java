@@ -12,8 +12,8 @@ import io.crail.protocol.part.NodeType;
 import java.nio.ByteBuffer;
 
 /**
- * What a node is to be like, and what it is to begin with: a create or a put, read where it lies in
- * a request. Used again for each one of a connection; not thread-safe.
+ * The requested properties and first contents of a new node: a create or a put, read in place from
+ * the request. Each connection reuses one object. Not thread-safe.
  */
 public final class NewNode {
   private final PathBytes path = new PathBytes();
@@ -34,10 +34,11 @@ public final class NewNode {
   private Put.Given given;
 
   /**
-   * Becomes what a create asks for.
+   * Reads a create.
    *
-   * @param body where the request begins, whose lengths were checked
-   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} and others when it may not be
+   * @param body where the request begins; its lengths were checked
+   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} or another code when the request
+   *     is not valid
    */
   public void readCreate(ByteBuffer buffer, int body) throws CrailException {
     put = false;
@@ -61,7 +62,7 @@ public final class NewNode {
     }
   }
 
-  /** Becomes what a put asks for; as {@link #readCreate}. */
+  /** Reads a put, as {@link #readCreate} reads a create. */
   public void readPut(ByteBuffer buffer, int body) throws CrailException {
     put = true;
     type = NodeType.KEYVALUE;
@@ -119,7 +120,7 @@ public final class NewNode {
     return type;
   }
 
-  /** True when it may take the place of a node with bytes, wherever it lies. */
+  /** True when it may replace a node with bytes, in any container. */
   boolean replaces() {
     return replaces;
   }
@@ -128,12 +129,12 @@ public final class NewNode {
     return permissions;
   }
 
-  /** The class asked for; {@link Create#PARENT_CLASS} for the parent's. */
+  /** The requested storage class; {@link Create#PARENT_CLASS} for the parent's. */
   int storageClass() {
     return storageClass;
   }
 
-  /** The node as it lies in a container, without a name and what it begins with. */
+  /** Makes the node for a container, without its name and its first contents. */
   Node make(long id, Container parent, HostNames hosts) {
     int ownClass = storageClass == Create.PARENT_CLASS ? parent.storageClass() : storageClass;
     int ownHost = host(parent, hosts);
@@ -150,17 +151,17 @@ public final class NewNode {
     return isParents ? parent.host() : hosts.find(Utf8.copyOf(in, host, hostLength));
   }
 
-  /** The write lease that the creator gets, where it needs one; 0 for none. */
+  /** The token of the write lease that the creator gets if it needs one; 0 for none. */
   public long token() {
     return token;
   }
 
-  /** True for a put: the node gets all its bytes, or space for all of them, or is not made. */
+  /** True for a put: the node gets all its bytes or space for all of them, or it is not made. */
   boolean isPut() {
     return put;
   }
 
-  /** Bytes that are to be written: of a put all, else those that come first. */
+  /** The bytes to be written: all bytes of a put, or the first bytes after a create. */
   long length() {
     return length;
   }
@@ -182,27 +183,27 @@ public final class NewNode {
     return put ? in.getLong(ahead + Put.Ahead.GRANT) : 0;
   }
 
-  /** The token that it was given with. */
+  /** The token with which that space was given. */
   long grantToken() {
     return in.getLong(ahead + Put.Ahead.TOKEN);
   }
 
-  /** True when the bytes lie there already. */
+  /** True when the bytes already lie in that space. */
   boolean isWritten() {
     return in.get(ahead + Put.Ahead.WRITTEN) != 0;
   }
 
-  /** Bytes of the value that is put next, for which space is asked for; 0 for none. */
+  /** The length of the next value, for which space is asked for; 0 for none. */
   int nextLength() {
     return put ? in.getInt(ahead + Put.Ahead.BYTES) : 0;
   }
 
-  /** Notes the space for that. */
+  /** Sets the space for the next value. */
   void give(Put.Given space) {
     given = space;
   }
 
-  /** The space for the value that is put next; null for none. */
+  /** The space for the next value; null for none. */
   public Put.Given given() {
     return given;
   }

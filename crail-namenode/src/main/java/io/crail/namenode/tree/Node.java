@@ -12,16 +12,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A node of the tree. There are millions of them, so every field counts: 104 bytes an object with
- * compressed references, and what few nodes need (extents and size, a long name, a write lease)
- * hangs off it.
+ * A node of the tree. There are millions of nodes, so every field counts: an object has 104 bytes
+ * with compressed references. Data that few nodes need (extents and size, a long name, a write
+ * lease) is in separate objects.
  *
  * <p>Name, parent and sequence change only in a rename, under the lock of both parents and within
- * the {@link RenameSequence}; whoever reads them without a lock checks that sequence. Extents and
- * lease change under the node's own monitor and are read by anybody.
+ * the {@link RenameSequence}; a reader without a lock checks that sequence. Extents and lease
+ * change under the node's own monitor and are read by any thread.
  */
 public class Node {
-  /** What a table puts where a node was; equals no name and no id. */
+  /** The entry that a table puts in the place of a removed node. It matches no name and no id. */
   static final Node TOMBSTONE = new Node(0, NodeType.DATAFILE, 0, 0, 0);
 
   private final long id;
@@ -42,7 +42,7 @@ public class Node {
 
   private volatile long modifiedMillis;
   private volatile long accessedMillis;
-  // Together, so that whoever reads them has those of one moment.
+  // In one field, so that a reader gets consistent values.
   private volatile long attributes;
   private volatile NodeSpace space;
   private WriteLease<Node> lease;
@@ -51,7 +51,7 @@ public class Node {
   /**
    * Creates a node without name and parent.
    *
-   * @param host where its space should be, as a number of {@link HostNames}
+   * @param host the preferred host, as a number of {@link HostNames}
    * @param flags as in {@link NodeInfo}
    */
   Node(long id, NodeType type, int storageClass, int host, int flags) {
@@ -107,12 +107,15 @@ public class Node {
     return (flags & NodeInfo.STRICT) != 0;
   }
 
-  /** Notes that the node's content is to come as a whole. Under the node's monitor. */
+  /** Notes that the node's content will come as a whole. Under the node's monitor. */
   final void beginPut() {
     flags |= NodeInfo.BEING_PUT;
   }
 
-  /** Gives the node its place in the tree; the caller puts it into table and order. */
+  /**
+   * Gives the node its place in the tree. The caller adds it to the tables and to the parent's
+   * order.
+   */
   final void place(Container newParent, ByteBuffer buffer, int start, int end, long newSequence) {
     int length = end - start;
     nameLength = (byte) length;
@@ -180,12 +183,15 @@ public class Node {
     return true;
   }
 
-  /** Loads from the beginning and the end of this object, so that all of it is in the cache. */
+  /**
+   * Loads fields at the beginning and the end of this object, so that all of it gets into the
+   * cache.
+   */
   final int touchedFields() {
     return (int) id + nameLength + (longName == null ? 0 : 1);
   }
 
-  /** True when both have the same name. */
+  /** True when both nodes have the same name. */
   final boolean hasNameOf(Node other) {
     return word0 == other.word0
         && word1 == other.word1
@@ -194,7 +200,7 @@ public class Node {
         && Arrays.equals(longName, other.longName);
   }
 
-  /** The hash under which the table holds this. */
+  /** The hash under which the table holds this node. */
   final long hash(NameHash hash) {
     byte[] name = longName;
     if (name == null) {
@@ -210,7 +216,9 @@ public class Node {
     return name != null ? name.clone() : NodeName.bytes(word0, word1, word2, nameLength());
   }
 
-  /** The whole path, for messages; while a rename is running it may be neither old nor new. */
+  /**
+   * The whole path, for messages. During a rename it may be neither the old path nor the new one.
+   */
   public final String path() {
     Container container = parent;
     if (container == null) {
@@ -226,7 +234,7 @@ public class Node {
     return path.toString();
   }
 
-  /** True once the node itself was removed or replaced; see {@link Tree#isDetached}. */
+  /** True once the node itself was removed or replaced. See also {@link Tree#isDetached}. */
   final boolean isRemoved() {
     return removed;
   }
@@ -236,7 +244,7 @@ public class Node {
     removed = true;
   }
 
-  /** Bytes that readers see; who wants the extents as well asks {@link #space} for both. */
+  /** The number of bytes that readers see. To get size and extents together, use {@link #space}. */
   public final long size() {
     NodeSpace present = space();
     return present == null ? 0 : present.size();
@@ -254,12 +262,12 @@ public class Node {
     return modifiedMillis;
   }
 
-  /** Notes that the content has come. Under the node's monitor, after it can be seen. */
+  /** Notes that the content has come and is visible. Under the node's monitor. */
   final void endPut() {
     flags &= ~(NodeInfo.BEING_PUT | NodeInfo.ABANDONED);
   }
 
-  /** Notes that nobody brings the content any more that was to come. Under the node's monitor. */
+  /** Notes that the announced content will not come any more. Under the node's monitor. */
   final void abandonPut() {
     if ((flags & NodeInfo.BEING_PUT) != 0) {
       flags ^= NodeInfo.BEING_PUT | NodeInfo.ABANDONED;
@@ -270,7 +278,7 @@ public class Node {
     modifiedMillis = nowMillis;
   }
 
-  /** When it was created, or what somebody has set; milliseconds since 1970. */
+  /** When it was created, or the time that a client has set; milliseconds since 1970. */
   final long accessedMillis() {
     return accessedMillis;
   }
@@ -295,8 +303,8 @@ public class Node {
   }
 
   /**
-   * Sets permission bits, owner and group. Under the parent's monitor, the root's under its own, or
-   * before it can be found.
+   * Sets permission bits, owner and group. Under the parent's monitor (the root's under its own),
+   * or before the node can be found.
    */
   final void attributes(int permissions, int owner, int group) {
     attributes = permissions & 0xffffL | (owner & 0xffffL) << 16 | (group & 0xffffL) << 32;
@@ -315,7 +323,7 @@ public class Node {
   }
 
   /**
-   * Extents and size; null when there are none. A removed node keeps what it had. Not final, so
+   * Extents and size; null when there are none. A removed node keeps its last ones. Not final, so
    * that a test can act between two reads.
    */
   public NodeSpace space() {
@@ -337,23 +345,26 @@ public class Node {
     lease = newLease;
   }
 
-  /** True when the lease of {@code token} was the last that its holder ended. */
+  /** True when the lease of {@code token} is the last one that a holder has ended. */
   final boolean wasEnded(long token) {
     return endedLease == digest(token);
   }
 
-  /** Notes that a lease was ended by its holder. Under the node's monitor. */
+  /** Notes that the holder has ended its lease. Under the node's monitor. */
   final void markEnded(long token) {
     endedLease = digest(token);
   }
 
-  /** Four bytes of a token, which is random, fill this object up to the 104; 0 is of none. */
+  /**
+   * Four bytes of a random token, which use the last bytes of the object's 104. 0 stands for no
+   * token.
+   */
   private static int digest(long token) {
     int digest = Long.hashCode(token);
     return digest == 0 ? 1 : digest;
   }
 
-  /** No less than the bytes by which a path below is longer than this node's own. */
+  /** No path below is longer than this node's own path by more than this many bytes. */
   int reach() {
     return 0;
   }
@@ -363,10 +374,11 @@ public class Node {
     return 0;
   }
 
-  /** What clients are told. */
+  /** The description of the node for clients. */
   public final NodeInfo info() {
     long present = attributes;
-    // Before the size: who sees no bytes of a value that has come sees that it is being put.
+    // Read before the size: so a reader that sees no bytes of a new value sees that the value is
+    // being put.
     int presentFlags = flags();
     return new NodeInfo(
         id,
@@ -383,8 +395,8 @@ public class Node {
   }
 
   /**
-   * Writes what clients are told, with a size that was taken from {@link #space}, and with flags
-   * that were taken before.
+   * Writes the description for clients, with a size from {@link #space} and with flags that were
+   * read before that size.
    */
   public final void encode(long size, int presentFlags, ByteBuffer out, int offset) {
     long present = attributes;

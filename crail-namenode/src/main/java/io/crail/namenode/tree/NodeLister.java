@@ -10,7 +10,7 @@ import java.util.List;
 
 /** Lists the children of containers, page by page. Thread-safe. */
 public final class NodeLister {
-  // Children that a page looks at, so that unlisted ones cannot make it long.
+  // The most children that a page looks at, so that unlisted ones cannot make it take long.
   private static final int MAX_VISITED = 4_096;
 
   private final Tree tree;

@@ -10,9 +10,9 @@ import io.crail.protocol.node.Create;
 import io.crail.protocol.part.NodeType;
 
 /**
- * Brings nodes into being, by create and by put. The order of those that come under one name is
- * that in which they are equipped, in their container's monitor. For a small value it makes what
- * the namenode keeps, and no other object. Thread-safe.
+ * Makes nodes, for creates and puts. Nodes with the same name replace each other in the order in
+ * which they are equipped, under their container's monitor. For a small value it makes only the
+ * objects that the namenode keeps. Thread-safe.
  */
 public final class NodeMaker {
   private final int storageClasses;
@@ -28,11 +28,10 @@ public final class NodeMaker {
   }
 
   /**
-   * Makes a node, which takes the place of one with bytes where the request says so, and in a
-   * table.
+   * Makes a node. It replaces a node with bytes if the request says so, and always in a table.
    *
-   * @param clientId who gets the write lease, if there is one
-   * @param user whom the node belongs to; its group is its parent's
+   * @param clientId the client that gets the write lease, if there is one
+   * @param user the owner of the node; the group is the parent's
    */
   public Node make(NewNode request, long clientId, int user) throws CrailException {
     PathBytes path = request.path();
@@ -46,7 +45,7 @@ public final class NodeMaker {
           "storage class " + storageClass + ", there are " + storageClasses);
     }
     Tree.requirePermissions(path, request.permissions());
-    // Before anything is taken, for there may be no heap, and while nobody waits for the parent.
+    // Before anything is allocated, since there may be no heap, and before the parent is locked.
     SmallBytes value = outfitter.valueOf(request);
     while (true) {
       Container parent = tree.parentOf(path);
@@ -58,7 +57,7 @@ public final class NodeMaker {
       Node old;
       synchronized (parent) {
         if (!tree.admits(parent, path)) {
-          // Gone, or moved since it was found: another may have come in its place.
+          // The parent is gone or has moved since it was found. Another one may be in its place.
           continue;
         }
         old = tree.child(parent, path);
@@ -75,8 +74,8 @@ public final class NodeMaker {
         tree.link(node, old, parent);
       }
       try {
-        // Before the old one lets its space go, or the next value would be written at once to
-        // where others may still be reading.
+        // Before the old node frees its space. Otherwise the next value could be written at once to
+        // space that is still being read.
         if (request.nextLength() > 0 && request.token() != 0) {
           outfitter.giveAhead(node, request, tree.newId(), clientId);
         }

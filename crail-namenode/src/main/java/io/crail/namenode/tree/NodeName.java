@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 
 /**
  * Names as 64-bit little-endian words, read straight from a request: a name of up to {@value
- * #INLINE_LENGTH} bytes is three words, so that hashing and comparing it takes a few instructions
- * and no array. All buffers are little-endian and accessed at absolute offsets.
+ * #INLINE_LENGTH} bytes is three words, so hashing and comparing it take a few instructions and no
+ * array. All buffers are little-endian and accessed at absolute offsets.
  */
 final class NodeName {
   /** The most bytes of a name that lies in its node. */
@@ -21,7 +21,7 @@ final class NodeName {
   /**
    * The eight bytes that begin at {@code start}, with zeros for those from {@code end} on.
    *
-   * @param start absolute offset, below {@code end} or the word is 0
+   * @param start absolute offset; if it is not below {@code end}, the word is 0
    */
   static long word(ByteBuffer buffer, int start, int end) {
     int left = end - start;
@@ -32,7 +32,8 @@ final class NodeName {
       return 0;
     }
     if (end >= Long.BYTES) {
-      // Reads what stands before and shifts it out; never beyond the end of the buffer.
+      // Reads earlier bytes and shifts them out, since it must not read beyond the end of the
+      // buffer.
       return buffer.getLong(end - Long.BYTES) >>> (Long.SIZE - left * Byte.SIZE);
     }
     long word = 0;

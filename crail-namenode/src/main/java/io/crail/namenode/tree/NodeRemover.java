@@ -6,9 +6,9 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.NodeInfo;
 
-/** Removes nodes. What lies below a container is taken apart later. Thread-safe. */
+/** Removes nodes. The nodes below a removed container are taken apart later. Thread-safe. */
 public final class NodeRemover {
-  // Nodes that a removal takes apart itself, so that small subtrees leave nothing behind.
+  // A removal takes apart this many nodes itself, so that small subtrees are gone at once.
   private static final int DISMANTLED_AT_ONCE = 256;
 
   private final Tree tree;
@@ -81,7 +81,7 @@ public final class NodeRemover {
     return info;
   }
 
-  /** Takes removed subtrees apart, about {@code most} nodes; how many there were. */
+  /** Takes removed subtrees apart, about {@code most} nodes. Returns their number. */
   public int dismantle(int most) {
     return dismantler.run(most);
   }

@@ -22,8 +22,8 @@ public final class NodeRenamer {
   /**
    * Gives a node another name, and perhaps another parent.
    *
-   * @param replace whether it takes the place of what is there: a node with bytes that of one, a
-   *     container that of an empty one of its type
+   * @param replace whether it replaces the node at the target: a node with bytes replaces another,
+   *     and a container replaces an empty one of its type
    */
   public NodeInfo rename(Utf8 sourceText, Utf8 targetText, boolean replace) throws CrailException {
     PathBytes source = PathBytes.of(sourceText);
@@ -50,7 +50,7 @@ public final class NodeRenamer {
     }
   }
 
-  /** Renames under the locks; null when something was no longer as it was found. */
+  /** Renames under the locks; null when something has changed since it was found. */
   private NodeInfo rename(
       Tree.Place from, PathBytes source, Tree.Place to, PathBytes target, boolean replace)
       throws CrailException {
@@ -80,7 +80,7 @@ public final class NodeRenamer {
     }
   }
 
-  /** Refuses a rename that may not be. Under the locks, within the sequence. */
+  /** Refuses a rename that is not allowed. Under the locks, within the sequence. */
   private void requireRename(
       Node node, PathBytes source, Tree.Place to, PathBytes target, boolean replace)
       throws CrailException {
@@ -107,8 +107,9 @@ public final class NodeRenamer {
   }
 
   /**
-   * True when all paths will be short enough, as the containers of the new place then know; false
-   * when that place was moved to where even the node's own is too long. Within the sequence.
+   * True when all paths will be short enough; then the containers of the new place have noted the
+   * new lengths. False when that place was moved, so that even the node's own path is too long.
+   * Within the sequence.
    *
    * @throws CrailException when a path below the node would become too long
    */
@@ -137,8 +138,8 @@ public final class NodeRenamer {
   }
 
   /**
-   * Moves a node to its new place, from which it drives the one that is there. Under the locks,
-   * within the sequence.
+   * Moves a node to its new place, and replaces the node that is there. Under the locks, within the
+   * sequence.
    */
   private NodeInfo move(Node node, Container from, Tree.Place place, PathBytes target) {
     Container to = place.container();
@@ -148,7 +149,7 @@ public final class NodeRenamer {
     if (!stays) {
       from.remove(node, now);
     }
-    // In the old node's place in the order, so that a listing shows each name once.
+    // It takes the old node's place in the order, so that a listing shows each name once.
     long sequence =
         old != null ? old.sequence() : stays ? node.sequence() : to.children().nextSequence();
     tree.names().remove(node);

@@ -17,14 +17,15 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * Where the bytes of nodes go: takes space from the store, and memory for small values, as a node's
- * class, host and length ask for, and gives both back. Knows nothing of who may write. Thread-safe.
+ * Space for the bytes of nodes: takes space from the store and memory for small values, according
+ * to a node's class, host and length, and gives both back. Does not know who may write.
+ * Thread-safe.
  */
 public final class NodeStorage {
   private final Allocator allocator;
   private final SmallValues values;
 
-  /** For taking all space that is needed: beside others, or alone. */
+  /** For taking all needed space: together with other threads, or alone. */
   private final ReadWriteLock allOrNothing = new ReentrantReadWriteLock();
 
   public NodeStorage(Allocator allocator, SmallValues values) {
@@ -45,7 +46,7 @@ public final class NodeStorage {
     return space == null ? null : space.small();
   }
 
-  /** Takes memory for a value in the place of a node, whose writer may give its own back. */
+  /** Takes memory for a value that replaces a node, whose own memory counts as free. */
   boolean takeSmall(int length, Node old) {
     if (old == null) {
       return values.take(length, null);
@@ -55,7 +56,7 @@ public final class NodeStorage {
     }
   }
 
-  /** Gives the memory of a small value back; of anything else nothing. */
+  /** Gives the memory of a small value back. Does nothing for other space. */
   void giveBackSmall(NodeSpace space) {
     byte[] small = small(space);
     if (small != null) {
@@ -64,12 +65,12 @@ public final class NodeStorage {
   }
 
   /**
-   * Takes the extent that follows those that a node has, twice as long as the last one up to a
-   * block, or as long as is needed.
+   * Takes the next extent of a node: twice as long as the last one up to a block, or as long as
+   * needed.
    *
-   * @param space what it has; null for nothing
-   * @param end where that ends
-   * @param needed bytes after it
+   * @param space the node's present space; null for none
+   * @param end the end of that space
+   * @param needed bytes needed after that
    * @return null when there is no space
    */
   Allocation allocate(
@@ -85,11 +86,11 @@ public final class NodeStorage {
   }
 
   /**
-   * All space for the bytes that are wanted, as far as one answer has extents for it. Of those who
-   * take as much at once each may get a part of what one of them needs, or nothing because of it.
-   * So whoever got too little tries again alone, and finds what the others have let go.
+   * Takes space for all wanted bytes, or for as many as the extents in one answer can hold. Several
+   * threads that do this at once may each get a part, so that none gets enough. So a thread that
+   * got too little tries again alone, and finds the space that the others have given back.
    *
-   * @param what whose space
+   * @param what the owner of the space, for the error
    */
   NodeSpace allocateAll(Object what, Node node, long wanted, ClientLeases<Node> client)
       throws CrailException {
@@ -103,7 +104,7 @@ public final class NodeStorage {
     return space;
   }
 
-  /** The space, or null where there is less. */
+  /** The space, or null when there is too little. */
   private NodeSpace allocateAll(Node node, long wanted, ClientLeases<Node> client, Lock lock) {
     lock.lock();
     try {
@@ -122,7 +123,8 @@ public final class NodeStorage {
     NodeSpace space = null;
     long end = 0;
     while (end < wanted && (space == null || space.count() < Extend.MAX_EXTENTS)) {
-      // As if each were the first: no larger than what is known to come.
+      // Each extent is chosen like a first one, so that it is no larger than the bytes that will
+      // come.
       Allocation next = allocate(node, null, client, end, wanted - end);
       if (next == null) {
         return space;
@@ -133,7 +135,7 @@ public final class NodeStorage {
     return space;
   }
 
-  /** Other space for all bytes of an extent; null when there is too little. */
+  /** Takes other space for all bytes of an extent; null when there is too little. */
   NodeSpace allocateInPlace(Allocator.Purpose purpose, Allocation extent) {
     NodeSpace space = null;
     long end = extent.fileOffset();
@@ -159,7 +161,7 @@ public final class NodeStorage {
             + allocator.prospect(node.storageClass(), node.isStrict()));
   }
 
-  /** Gives back extents that nobody was told of, or that nobody writes to any more. */
+  /** Gives back extents that no client was told of, or that no client writes to any more. */
   void giveBack(NodeSpace space) {
     for (int i = space == null ? -1 : space.count() - 1; i >= 0; i--) {
       allocator.giveBack(space.at(i));
@@ -167,9 +169,9 @@ public final class NodeStorage {
   }
 
   /**
-   * Takes extents that were written, or may be, under a lease; null for none.
+   * Takes back extents that may have been written under a lease, which is null for none.
    *
-   * @param maySay whether its holder can still say that it writes no more
+   * @param maySay whether the holder can still report that it writes no more
    */
   void release(NodeSpace space, WriteLease<Node> lease, boolean maySay) {
     Quarantine.Writer writer = lease == null ? null : writer(lease);
@@ -184,12 +186,12 @@ public final class NodeStorage {
   }
 
   /**
-   * Takes an extent for the next value that is put as a node was.
+   * Takes an extent for the next value, which is put with the attributes of {@code node}.
    *
-   * @param id names it, and no node
-   * @param token whose it is
-   * @param client who may write to it, and what leases that has
-   * @return null when there is none to spare
+   * @param id names the extent; the id of no node
+   * @param token the token that belongs to the extent
+   * @param client the leases of the client that may write to it; null when it has none
+   * @return null when there is no spare extent
    */
   Extent grant(
       Node node, long id, long token, long clientId, ClientLeases<Node> client, int bytes) {
@@ -205,12 +207,12 @@ public final class NodeStorage {
     return extent == null ? null : extent.extent();
   }
 
-  /** Takes the extent that was given for the bytes of a new node; null when that is gone. */
+  /** Takes the extent that was given ahead for the bytes of a new node; null when it is gone. */
   Allocation takeGranted(Node node, long grant, long token, long bytes) {
     return allocator.takeGranted(grant, token, purpose(node, null), bytes);
   }
 
-  /** Gives such an extent back, which its writer may be writing to. */
+  /** Gives such an extent back while its writer may be writing to it. */
   void releaseGranted(Allocation extent, Quarantine.Writer writer) {
     allocator.releaseGranted(extent, writer);
   }

@@ -6,12 +6,12 @@ import java.lang.invoke.VarHandle;
 
 /**
  * A hash table of nodes that readers search without a lock: open addressing with linear probing,
- * references only, cut into segments that grow one by one. Who changes a segment holds its monitor;
- * who reads makes acquire-loads and sees each node either wholly or not at all.
+ * references only, cut into segments that grow one by one. A thread that changes a segment holds
+ * its monitor. A reader makes acquire-loads and sees each node either completely or not at all.
  *
- * <p>A reader that runs beside a change may miss a node that is added, or find one that is removed,
- * while it searches. It never misses a node that is there all the time: nodes don't move within an
- * array, and a segment that grows gets a new one.
+ * <p>A reader that runs during a change may miss a node that is being added, or find one that is
+ * being removed. It never misses a node that is there all the time: nodes do not move within an
+ * array, and a growing segment gets a new array.
  *
  * <p>The upper bits of a hash choose the segment, the lower ones the slot.
  */
@@ -24,7 +24,7 @@ public abstract class NodeTable {
   /** An array of slots; its length is a power of two, and at least half of them are null. */
   private static final class Segment {
     private volatile Node[] slots = new Node[FIRST_CAPACITY];
-    // Slots that are not null; live is without tombstones.
+    // used counts the slots that are not null; live does not count tombstones.
     private int used;
     private int live;
   }
@@ -58,12 +58,12 @@ public abstract class NodeTable {
     return (index + 1) & (slots.length - 1);
   }
 
-  /** What is in a slot: null ends a search, a tombstone or another node does not. */
+  /** The content of a slot. Null ends a search; a tombstone or another node does not. */
   static Node at(Node[] slots, int index) {
     return (Node) SLOT.getAcquire(slots, index);
   }
 
-  /** Nodes in the table; moving while others change it. */
+  /** The number of nodes; inexact while other threads change the table. */
   final long size() {
     long size = 0;
     for (Segment segment : segments) {
@@ -102,7 +102,7 @@ public abstract class NodeTable {
     }
   }
 
-  /** Puts a node in the place of another with the same key: readers see one or the other. */
+  /** Replaces a node by another with the same key. Readers see one or the other. */
   final void replace(Node old, Node replacement) {
     long hash = hash(old);
     Segment segment = segments[(int) (hash >>> (Long.SIZE - SEGMENT_BITS))];
@@ -122,7 +122,8 @@ public abstract class NodeTable {
       if (slots[nextIndex(slots, index)] != null) {
         SLOT.setRelease(slots, index, Node.TOMBSTONE);
       } else {
-        // Nothing is after it, so no search needs this slot, nor tombstones right before it.
+        // The next slot is empty, so no search needs this slot or the tombstones directly before
+        // it.
         do {
           SLOT.setRelease(slots, index, (Node) null);
           segment.used--;
@@ -168,22 +169,22 @@ public abstract class NodeTable {
     segment.slots = fresh;
   }
 
-  /** What a walk does with a node. */
+  /** Receives the nodes of a walk. */
   public interface Visitor {
-    /** Takes a node; false when the walk is to stop before it. */
+    /** Takes a node. Returns false when the walk must stop before it. */
     boolean visit(Node node);
   }
 
   /**
    * Walks over the nodes, beginning at a cursor; 0 is the beginning. A node that is there from
-   * beginning to end is visited, once, unless its segment grows meanwhile.
+   * beginning to end is visited once, unless its segment grows in the meantime.
    *
-   * @param mostSlots after so many places, of nodes or empty, the walk stops as well
-   * @return where to go on, or -1 at the end
+   * @param mostSlots the most places, with or without a node, after which the walk stops too
+   * @return the cursor at which to continue, or -1 at the end
    */
   public final long walk(long cursor, long mostSlots, Visitor visitor) {
     long left = mostSlots;
-    // A cursor comes from the network: whatever it is, it is no index that can hurt.
+    // A cursor comes from the network, so any value must give a valid index.
     int from = Math.max((int) cursor, 0);
     for (int i = (int) (cursor >>> 32); i < segments.length; i++, from = 0) {
       Node[] slots = segments[i].slots;

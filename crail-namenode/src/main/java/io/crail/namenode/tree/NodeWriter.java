@@ -26,9 +26,9 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What a node's writer does: takes the write lease, gets space, makes bytes visible, goes away. A
- * node has one writer; readers see its committed size. Every method takes the node's monitor.
- * Thread-safe.
+ * The actions of a node's writer: it takes the write lease, gets space, makes bytes visible and
+ * leaves. A node has one writer. Readers see the committed size. Every method takes the node's
+ * monitor. Thread-safe.
  */
 public final class NodeWriter {
   private final Allocator allocator;
@@ -44,7 +44,7 @@ public final class NodeWriter {
     this.clock = clock;
   }
 
-  /** Gives the write lease to whoever asks first when nobody has it. */
+  /** Gives the write lease to the first client that asks while no client has it. */
   public AcquireLease.Response acquire(Node node, long clientId, long token) throws CrailException {
     requireBytes(node);
     if (token == 0) {
@@ -120,7 +120,7 @@ public final class NodeWriter {
             node + ": position " + request.position() + ", its space ends at " + end);
       }
       commit(node, request.size(), end);
-      // A small value that had moved is now elsewhere.
+      // A small value that has moved is now in extents.
       space = node.space();
       int first = space == null ? 0 : space.indexOf(request.position());
       long target = saturatedSum(request.position(), Math.max(request.wanted(), 1));
@@ -140,12 +140,12 @@ public final class NodeWriter {
   }
 
   /**
-   * Gives a writer other space in the place of an extent that it could not write to. What is on its
-   * way there may still arrive, so the extent rests as if its writer had vanished. When it has been
-   * replaced already, since an answer was lost, the answer is the same.
+   * Replaces an extent that a writer could not write to. Writes to it may still arrive, so the
+   * extent rests as if its writer had vanished. If it was already replaced and that answer was
+   * lost, the answer is the same.
    *
-   * @throws CrailException with {@link ErrorCode#NO_SPACE} when there is none elsewhere; then the
-   *     node has what it had
+   * @throws CrailException with {@link ErrorCode#NO_SPACE} when there is no space elsewhere; then
+   *     the node keeps its extent
    */
   public List<Extent> replace(Node node, ReplaceExtent.Request request) throws CrailException {
     requireBytes(node);
@@ -197,7 +197,7 @@ public final class NodeWriter {
     if (reason != ReplaceExtent.PINNED) {
       DatanodeSpace unreachable = present.region().datanode();
       allocator.outOfReach(unreachable, lease.client());
-      // Who is only slow is better than who is not there.
+      // A datanode that is only slow is better than one that cannot be reached.
       purpose = purpose.except(unreachable, reason == ReplaceExtent.UNREACHABLE);
     }
     NodeSpace others = storage.allocateInPlace(purpose, present);
@@ -245,7 +245,7 @@ public final class NodeWriter {
         commit(node, request.size(), space == null ? 0 : space.end());
       }
       if (request.close() == SetSize.END) {
-        // All writes were acknowledged, so nothing is on its way to what is cut off.
+        // All writes were acknowledged, so none is on its way to the extents that are cut off.
         leases.end(lease);
         node.lease(null);
         node.markEnded(request.token());
@@ -258,11 +258,11 @@ public final class NodeWriter {
   }
 
   /**
-   * Lets a node have a small value in the place of what it has, which is nothing that is committed,
-   * or a smaller one. Whom a value was refused once writes it to extents: an earlier copy of the
-   * request that comes now, over another connection, must not take those away. Nothing was written
-   * to what came with a create; what a writer has asked for, or has named in the create, it may be
-   * writing to.
+   * Replaces a node's content, which must be empty or a smaller small value, by a small value. A
+   * writer that was refused once writes the value to extents. An earlier copy of its request may
+   * come later over another connection and must not take these away. A writer has not written to
+   * space that came with the create, but it may be writing to space that it has asked for or has
+   * named in the create.
    */
   private void keepSmall(Node node, WriteLease<Node> lease, SmallValue value)
       throws CrailException {
@@ -287,10 +287,10 @@ public final class NodeWriter {
   }
 
   /**
-   * Takes note of what a writer says whose node is gone: if that was its end, all its writes were
-   * acknowledged, and its space need not rest. It is refused all the same, and may say it again.
+   * Handles the close of a writer whose node is gone. With END all its writes were acknowledged, so
+   * its space need not rest. The request is refused all the same, and may be sent again.
    *
-   * @param node null when nobody knows it any more
+   * @param node null when the node is not known any more
    */
   public void farewell(Node node, SetSize.Request request) {
     if (request.close() != SetSize.END) {
@@ -300,7 +300,7 @@ public final class NodeWriter {
       synchronized (node) {
         WriteLease<Node> lease = node.lease();
         if (lease != null && lease.token() == request.token() && lease.isHeld()) {
-          // The space is still to be taken from the node.
+          // The space will be taken from the node later.
           leases.end(lease);
           node.lease(null);
         }
@@ -310,8 +310,8 @@ public final class NodeWriter {
   }
 
   /**
-   * True when a writer says farewell again, because the answer got lost, and all that it asks for
-   * is done. Who lost its lease has not said it before, though the size may be what it wants.
+   * True when a writer repeats its close because the answer got lost, and the request is already
+   * done. A writer that lost its lease has not closed, even if the size is the one it asks for.
    */
   private static boolean wasSaid(Node node, WriteLease<Node> lease, SetSize.Request request) {
     boolean own = lease != null && lease.token() == request.token();
@@ -325,7 +325,7 @@ public final class NodeWriter {
     }
   }
 
-  /** Cuts off what the writer of a lease that ran out has not committed, and seals what is left. */
+  /** Ends a lease that ran out: cuts off the uncommitted space, and seals the last extent. */
   public void expire(WriteLease<Node> lease) {
     Node node = lease.subject();
     synchronized (node) {
@@ -338,8 +338,8 @@ public final class NodeWriter {
       cutOff(node, extent -> allocator.release(extent, now, writer, false));
       NodeSpace space = node.space();
       if (space != null && space.small() == null && node.size() < space.end()) {
-        // The old writer's late writes may still hit this extent, whenever they come: the next
-        // writer goes on in space of another generation, and these bytes lie where nobody looks.
+        // Late writes of the old writer may hit this extent at any time. So the next writer
+        // continues in space with another generation, and no reader looks at the late bytes.
         Allocation last = space.at(space.count() - 1);
         node.space(AllocationList.withLast(space, last.sealedAt(node.size())));
         allocator.cutOff(last, writer.client());
@@ -348,13 +348,14 @@ public final class NodeWriter {
     }
   }
 
-  /** Takes a node's lease and space away, for good; once for each node. */
+  /** Takes away a node's lease and space. Called once for each node. */
   public void destroy(Node node) {
     synchronized (node) {
       WriteLease<Node> lease = node.lease();
       NodeSpace space = node.space();
       if (space != null) {
-        // The node keeps it: who found the node before sees what was there, not an empty one.
+        // The node keeps it, so that a reader that found the node before sees its bytes and not an
+        // empty node.
         storage.release(space, lease, lease != null && lease.isHeld());
       }
       storage.giveBackSmall(space);
@@ -390,7 +391,7 @@ public final class NodeWriter {
     }
   }
 
-  /** Takes the extents from a node that lie wholly after the committed size, the last one first. */
+  /** Removes the extents that lie completely after the committed size, the last one first. */
   private void cutOff(Node node, Consumer<Allocation> release) {
     NodeSpace space = node.space();
     if (space == null || space.count() == 0) {
@@ -401,7 +402,7 @@ public final class NodeWriter {
     }
     int kept = 0;
     if (space.small() != null) {
-      // It has moved nowhere.
+      // The value stays where it is.
       node.space(new SmallBytes(space.small()));
     } else {
       kept = node.size() == 0 ? 0 : space.indexOf(node.size() - 1) + 1;

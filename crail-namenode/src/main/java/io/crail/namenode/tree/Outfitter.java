@@ -12,7 +12,7 @@ import io.crail.namenode.space.SmallBytes;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.part.Extent;
 
-/** Gives new nodes what they begin with: a value, space, and a write lease. Thread-safe. */
+/** Gives new nodes their first contents: a value, or space and a write lease. Thread-safe. */
 public final class Outfitter {
   private final NodeStorage storage;
   private final LeaseTable<Node> leases;
@@ -22,7 +22,7 @@ public final class Outfitter {
     this.leases = leases;
   }
 
-  /** The value that came with a put, if it is small enough to be kept; else null. */
+  /** The value that came with a put if it is small enough to be kept, otherwise null. */
   SmallBytes valueOf(NewNode request) {
     int length = request.valueLength();
     return length == 0 || length > storage.values().maxLength()
@@ -31,15 +31,15 @@ public final class Outfitter {
   }
 
   /**
-   * Gives a new node the small value; or the space where its bytes lie already; or the write lease,
-   * and the space that its writer needs or is writing to. Before anybody finds the node, in its
-   * parent's monitor, so that the order in which nodes come under a name is that in which this is
-   * decided.
+   * Gives a new node one of three: the small value; the space where its bytes already lie; or the
+   * write lease with the space that its writer needs or is writing to. Called under the parent's
+   * monitor, before any reader can find the node, so that nodes appear under a name in the order of
+   * these decisions.
    *
-   * @param value what {@link #valueOf} has given
-   * @param old the node in whose place it comes, which is destroyed then, or null
-   * @throws CrailException with {@link ErrorCode#NO_SPACE} and others; then nothing was taken, but
-   *     space that was given ahead may be there no longer
+   * @param value the result of {@link #valueOf}
+   * @param old the replaced node, which the caller destroys afterwards, or null
+   * @throws CrailException with {@link ErrorCode#NO_SPACE} or another code; then nothing was taken,
+   *     but space that was given ahead may be gone
    */
   void equip(Node node, NewNode request, SmallBytes value, Node old, long clientId)
       throws CrailException {
@@ -67,7 +67,8 @@ public final class Outfitter {
       synchronized (node) {
         WriteLease<Node> lease = leases.grant(node, clientId, request.token());
         if (granted != null) {
-          // Other than space that comes with the answer, this may be written to before that.
+          // Unlike space that comes with the answer, this space may be written to before the
+          // answer.
           lease.spaceInUse();
         }
         node.lease(lease);
@@ -78,7 +79,7 @@ public final class Outfitter {
       }
     } catch (CrailException e) {
       if (granted != null) {
-        // Whoever has it may write to it until then, as before.
+        // The client may still write to it until it has rested, as before.
         storage.releaseGranted(
             granted, new Quarantine.Writer(node.id(), request.token(), clientId));
       } else {
@@ -88,7 +89,7 @@ public final class Outfitter {
     }
   }
 
-  /** Space for all bytes of a put; else for the first ones, if there is any. */
+  /** Space for all bytes of a put, or for the first bytes after a create if there is any. */
   private NodeSpace firstSpace(Node node, NewNode request, long clientId) throws CrailException {
     if (request.isPut()) {
       return storage.allocateAll(request.path(), node, request.length(), leases.of(clientId));
@@ -99,9 +100,9 @@ public final class Outfitter {
   }
 
   /**
-   * Takes space for the value that is put after this one.
+   * Takes space for the next value.
    *
-   * @param id names it, and no node
+   * @param id names the space; the id of no node
    */
   void giveAhead(Node node, NewNode request, long id, long clientId) {
     Extent extent =

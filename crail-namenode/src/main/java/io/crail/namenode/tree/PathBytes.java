@@ -7,14 +7,14 @@ import io.crail.protocol.part.NodePath;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** A path that is checked, read where it lies. May be used again; not thread-safe. */
+/** A checked path, read in place. May be reused. Not thread-safe. */
 final class PathBytes {
   private ByteBuffer bytes;
   private int start;
   private int nameStart;
   private int end;
 
-  /** A path of its own. */
+  /** A path with its own bytes. */
   static PathBytes of(Utf8 text) throws CrailException {
     PathBytes path = new PathBytes();
     ByteBuffer bytes = ByteBuffer.wrap(text.toByteArray()).order(ByteOrder.LITTLE_ENDIAN);
@@ -22,7 +22,7 @@ final class PathBytes {
     return path;
   }
 
-  /** Becomes the path that lies in a buffer. */
+  /** Reads a path that lies in a buffer. */
   void read(ByteBuffer in, int offset, int length) throws CrailException {
     bytes = in;
     start = offset;
@@ -42,7 +42,7 @@ final class PathBytes {
     return end - start == 1;
   }
 
-  /** What it lies in, at the offsets below. */
+  /** The buffer that holds the path, at the offsets below. */
   ByteBuffer bytes() {
     return bytes;
   }
@@ -66,7 +66,7 @@ final class PathBytes {
     return end - nameStart;
   }
 
-  /** The namenode that owns it. */
+  /** The namenode that owns the path. */
   int namenode(int count) {
     return NodePath.namenodeOf(bytes, start, end - start, count);
   }

@@ -8,8 +8,8 @@ import java.util.function.Supplier;
 
 /**
  * Makes renames atomic for lookups that take no lock: the sequence is odd while a name is being
- * changed, and a lookup counts only when the sequence was even and the same before and after it. A
- * lookup that loses several times in a row stops renames for the moment it needs. Thread-safe.
+ * changed, and a lookup is valid only if the sequence was even and the same before and after it. A
+ * lookup that fails several times in a row stops renames while it runs. Thread-safe.
  */
 final class RenameSequence {
   /** How often a lookup tries before it stops renames. */
@@ -19,7 +19,7 @@ final class RenameSequence {
   private final ReentrantLock lock = new ReentrantLock(true);
   private volatile long sequence;
 
-  /** Begins a lookup; odd when a rename is running. */
+  /** Begins a lookup. The result is odd when a rename is running. */
   long read() {
     return sequence;
   }
@@ -30,7 +30,7 @@ final class RenameSequence {
     return (before & 1) == 0 && sequence == before;
   }
 
-  /** Gives the answer of a lookup of several steps as it is at one moment between renames. */
+  /** Runs a lookup of several steps so that its answer is that of one moment between renames. */
   <T> T read(Supplier<T> lookup) {
     for (int i = 0; i < ATTEMPTS; i++) {
       long before = read();
@@ -61,14 +61,14 @@ final class RenameSequence {
   /**
    * A change of a name.
    *
-   * @param <T> what it gives
+   * @param <T> the result
    */
   interface Change<T> {
-    /** Makes it, or changes nothing and throws. */
+    /** Makes the change, or changes nothing and throws. */
     T make() throws CrailException;
   }
 
-  /** Makes the change of a name; what it looks at before that is changed by no other rename. */
+  /** Runs a change of a name. No other rename can change what it looks at. */
   <T> T run(Change<T> change) throws CrailException {
     lock.lock();
     try {

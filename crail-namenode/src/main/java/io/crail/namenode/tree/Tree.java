@@ -15,23 +15,23 @@ import java.util.random.RandomGenerator;
 /**
  * The tree of nodes, and the two tables that find a node by name and by id. Thread-safe.
  *
- * <p>A change of a container's children holds that container's monitor; several are locked in the
- * order of their ids. What was found before is checked again once the locks are held: a container
- * that was removed, or lies below one that was, gets no child. Readers take no lock; {@link
- * RenameSequence} makes renames atomic for them, and for each other, so that no two can make a
- * cycle between them.
+ * <p>A change of a container's children holds that container's monitor. Several containers are
+ * locked in the order of their ids. Once the locks are held, the nodes that were found before are
+ * checked again: a container that was removed, or lies below a removed one, gets no child. Readers
+ * take no lock. {@link RenameSequence} makes renames atomic for readers and for each other, so that
+ * two renames cannot make a cycle.
  *
- * <p>No node has a path that a request could not name. Each container knows how far the paths below
- * it reach at the most, which whoever comes tells all containers that it lies in before it can be
- * found: it first says so, then looks whether a rename ran meanwhile; a rename first says that it
- * runs, then asks how far its node reaches. So one of two always sees the other.
+ * <p>No node has a path that is too long for a request. Each container knows a limit for how much
+ * longer the paths below it are than its own (its reach). Before a new node can be found, it
+ * extends the reach of all containers above it. It first does that, then checks whether a rename
+ * ran at the same time. A rename first marks that it runs, then reads the reach of its node. So one
+ * of the two always sees the other.
  *
- * <p>A removed subtree is gone for everybody at once, for nobody reaches it from the root and
- * {@link #isDetached} is true for each of its nodes; taking it apart is left to the {@link
- * NodeRemover}.
+ * <p>A removed subtree is gone for all clients at once, since no path leads to it and {@link
+ * #isDetached} is true for each of its nodes. The {@link NodeRemover} takes it apart later.
  */
 public final class Tree {
-  // Everybody may create in the root, and remove what is his own.
+  // Every user may create nodes in the root, and remove their own.
   private static final int ROOT_PERMISSIONS = 01777;
 
   private final int index;
@@ -54,7 +54,7 @@ public final class Tree {
     this.clock = clock;
     this.writer = writer;
     this.names = new NameTable(new NameHash(random));
-    // Anywhere, so that an id from before a restart names nobody rather than somebody else.
+    // Random, so that an id from before a restart names no node rather than a wrong one.
     long start = random.nextLong() >>> 2;
     this.nextId = new AtomicLong(start - Long.remainderUnsigned(start, count) + index);
     this.root =
@@ -105,12 +105,14 @@ public final class Tree {
     }
   }
 
-  /** Nodes in the tree, and those of removed subtrees that are still to be taken apart. */
+  /** The number of nodes in the tree, and in removed subtrees that are not taken apart yet. */
   public long size() {
     return nodes.get();
   }
 
-  /** The node of an id, also one that is gone but has its space yet; null when there is none. */
+  /**
+   * The node of an id; null when there is none. Includes removed nodes that still have their space.
+   */
   public Node find(long id) {
     return ids.find(id);
   }
@@ -118,8 +120,8 @@ public final class Tree {
   /**
    * The node of an id.
    *
-   * @throws CrailException with {@link ErrorCode#WRONG_NAMENODE} when another namenode gave that
-   *     id, with {@link ErrorCode#STALE_NODE} when the node is gone
+   * @throws CrailException with {@link ErrorCode#WRONG_NAMENODE} when another namenode gave out
+   *     that id; with {@link ErrorCode#STALE_NODE} when the node is gone
    */
   public Node require(long id) throws CrailException {
     if (count > 1 && Long.remainderUnsigned(id, count) != index) {
@@ -134,8 +136,8 @@ public final class Tree {
 
   /** True when the node, or a container that it lies in, was removed. */
   public boolean isDetached(Node node) {
-    // On the way up, a move may lead past a container that the node no longer lies in; only then
-    // is the answer worth a second look.
+    // Because of a concurrent move, the way up may pass a container that the node no longer lies
+    // in. So the answer true is checked again.
     return reachesRemoved(node) && renames.read(() -> reachesRemoved(node));
   }
 
@@ -151,8 +153,8 @@ public final class Tree {
   /**
    * Where a path leads.
    *
-   * @param parent what the last component lies in, or null; may be no container
-   * @param child what is there now, or null; the root for the root
+   * @param parent the node that the last component lies in, or null; it may not be a container
+   * @param child the node that is there now, or null; the root for the path of the root
    */
   record Place(Node parent, Node child) {
     /** The parent of a child that is there. */
@@ -174,7 +176,10 @@ public final class Tree {
     return new Place(parent, parent instanceof Container container ? child(container, path) : null);
   }
 
-  /** What the last component of a path lies in, or is to: nothing, or perhaps no container. */
+  /**
+   * The node in which the last component of a path is looked up: null when it does not exist; it
+   * may not be a container.
+   */
   private Node walkToParent(PathBytes path) {
     Node at = root;
     int start = path.firstStart();
@@ -186,7 +191,7 @@ public final class Tree {
     return at;
   }
 
-  /** What the last component of a path is to lie in, with no object but for a failure. */
+  /** The container for the last component of a path. Allocates nothing unless it fails. */
   Container parentOf(PathBytes path) throws CrailException {
     long before = renames.read();
     Node parent = walkToParent(path);
@@ -194,7 +199,7 @@ public final class Tree {
         renames.isUnchanged(before) ? parent : renames.read(() -> walkToParent(path)), path);
   }
 
-  /** Refuses what is not there, or is no container. */
+  /** Refuses a parent that does not exist or is no container. */
   static Container requireContainer(Node parent, PathBytes path) throws CrailException {
     if (parent == null) {
       throw ErrorCode.PARENT_NOT_FOUND.exception(path.toString());
@@ -205,21 +210,24 @@ public final class Tree {
     return container;
   }
 
-  /** The child of a container that has the last component of a path for a name; or null. */
+  /** The child of a container whose name is the last component of a path, or null. */
   Node child(Container container, PathBytes path) {
     return names.find(container, path.bytes(), path.nameStart(), path.end());
   }
 
-  /** True when a node is in its place, and that place in the tree. Under the parent's monitor. */
+  /**
+   * True when a node is still at its place and the place is still in the tree. Under the parent's
+   * monitor.
+   */
   boolean isStill(Node node, Container parent, PathBytes path) {
     return child(parent, path) == node && !isDetached(parent);
   }
 
   /**
-   * Whether a container may get a child; notes how far its path will reach, in all that it lies in.
+   * Whether a container may get a child. Extends the reach of the container and of all above it.
    * Under its monitor.
    *
-   * @return false when the container is gone, or was moved since it was found so that the path
+   * @return false when the container is gone, or has moved since it was found so that the path
    *     would be too long
    */
   boolean admits(Container parent, PathBytes path) {
@@ -235,7 +243,10 @@ public final class Tree {
     return length <= NodePath.MAX_LENGTH;
   }
 
-  /** Notes how far paths reach below a container and all that it lies in; their whole length. */
+  /**
+   * Extends the reach of a container and of all containers above it. Returns the length of the
+   * whole path.
+   */
   static int extendReach(Container container, int bytes) {
     int length = bytes;
     for (Container at = container; at.parent() != null; at = at.parent()) {
@@ -249,7 +260,7 @@ public final class Tree {
     return !(node instanceof Container);
   }
 
-  /** Counts a node that is to come in the place of another, or null. */
+  /** Counts a new node, unless it replaces an old one. */
   void count(Node old, PathBytes path) throws CrailException {
     if (old == null && nodes.incrementAndGet() > maxNodes) {
       nodes.decrementAndGet();
@@ -257,14 +268,14 @@ public final class Tree {
     }
   }
 
-  /** Takes back that a node was counted. */
+  /** Undoes {@link #count}. */
   void uncount(Node old) {
     if (old == null) {
       nodes.decrementAndGet();
     }
   }
 
-  /** Gives a new node its place, where nobody finds it yet. Under the parent's monitor. */
+  /** Gives a new node its place, where no reader finds it yet. Under the parent's monitor. */
   void place(Node node, Container parent, PathBytes path, Node old) {
     long now = clock.currentTimeMillis();
     long sequence = old == null ? parent.children().nextSequence() : old.sequence();
@@ -274,8 +285,8 @@ public final class Tree {
   }
 
   /**
-   * Puts a new node that has its place into the tables and its parent's order; {@code old} is the
-   * one whose place it takes, or null. Under the parent's monitor.
+   * Adds a placed new node to the tables and its parent's order. It replaces {@code old}, unless
+   * that is null. Under the parent's monitor.
    */
   void link(Node node, Node old, Container parent) {
     ids.add(node);
@@ -289,13 +300,16 @@ public final class Tree {
     }
   }
 
-  /** Takes a node out of its parent and the tables. Under the parent's monitor. */
+  /** Removes a node from its parent and the tables. Under the parent's monitor. */
   void unlink(Node node, Container parent) {
     parent.remove(node, clock.currentTimeMillis());
     forget(node);
   }
 
-  /** Takes a node out of the tables; one with bytes is found under its id until it has no space. */
+  /**
+   * Removes a node from the tables. A node with bytes is still found by its id until its space is
+   * freed.
+   */
   void forget(Node node) {
     names.remove(node);
     if (node instanceof Container) {
@@ -306,14 +320,14 @@ public final class Tree {
     nodes.decrementAndGet();
   }
 
-  /** Frees what a node with bytes has, which is marked as removed. */
+  /** Frees the space and the lease of a node with bytes that was marked as removed. */
   void destroy(Node node) {
     writer.destroy(node);
-    // Not before, so that the farewell of its writer always meets either the node or its space.
+    // Only now, so that the close of its writer always finds either the node or its resting space.
     ids.remove(node);
   }
 
-  /** An id that nobody had before. */
+  /** An id that no node had before. */
   public long newId() {
     return nextId.addAndGet(count);
   }
@@ -325,7 +339,7 @@ public final class Tree {
     }
   }
 
-  /** Refuses to move a node to where another namenode would look for it. */
+  /** Refuses to move a node to a path that another namenode owns. */
   void requireOneNamenode(PathBytes source, PathBytes target) throws CrailException {
     if (target.namenode(count) != index) {
       throw ErrorCode.CROSS_NAMENODE.exception(source + " to " + target);

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Numbers for the names of owners and groups, so that a node keeps two bytes instead of a name.
- * They are given as names are used first, and none is forgotten. Thread-safe.
+ * Numbers for the names of owners and groups, so that a node keeps two bytes instead of a name. A
+ * name gets its number when it is first used, and keeps it. Thread-safe.
  */
 public final class UserNames {
   /** The number of the namenode's own user. */
@@ -31,10 +31,10 @@ public final class UserNames {
   }
 
   /**
-   * The number of a name, a new one if need be.
+   * The number of a name, a new one if necessary.
    *
-   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} for what is no name, with {@link
-   *     ErrorCode#LIMIT_EXCEEDED} when all numbers are given
+   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} when the name is not valid; with
+   *     {@link ErrorCode#LIMIT_EXCEEDED} when all numbers are used
    */
   public int number(Utf8 name) throws CrailException {
     synchronized (this) {
@@ -57,7 +57,7 @@ public final class UserNames {
     }
   }
 
-  /** The names from a number on, as many as fit into an answer. */
+  /** The names from a number on, as many as fit into one answer. */
   public Names.Response from(int first) {
     List<Names.Name> page = new ArrayList<>();
     int length = 0;

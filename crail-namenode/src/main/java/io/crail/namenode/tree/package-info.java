@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The tree of nodes: what finds them, how they come, move and go, and what their writers do. Above
- * space and leases, and below what serves requests.
+ * The tree of nodes: how they are found, made, moved and removed, and what their writers do. Uses
+ * space and leases; the classes that serve requests use it.
  */
 package io.crail.namenode.tree;
