@@ -131,7 +131,7 @@ final class Launcher {
     }
   }
 
-  /** A failure in one line: operating errors speak for themselves, others need their type. */
+  /** A failure in one line. Operating errors explain themselves, other errors need their type. */
   private static String oneLine(Throwable failure) {
     String message = failure.getMessage();
     boolean speaks =
@@ -163,7 +163,7 @@ final class Launcher {
     return null;
   }
 
-  /** A command whose name differs in letter case or begins alike, as a hint. */
+  /** A hint: a command whose name differs only in letter case or has the same beginning. */
   private static String nearest(String word) {
     for (Command command : COMMANDS) {
       if (command.name().equalsIgnoreCase(word)

@@ -205,7 +205,9 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   }
 
   /**
-   * As {@link #outstanding}, plus the tasks that wait for the driving thread. Most of them are operations that wait because that thread gets no processor. A waiting network transfer counts twice, a task that is being taken may count twice, and no operation is missed.
+   * As {@link #outstanding}, plus the tasks that wait for the driving thread. Most of them are
+   * operations that wait because that thread gets no processor. A waiting network transfer counts
+   * twice, a task that is being taken may count twice, and no operation is missed.
    */
   public final long outstandingOrQueued() {
     // In the order in which a task moves, so that a moving task is seen twice rather than missed.
@@ -363,7 +365,8 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   protected abstract void poll(long waitNanos);
 
   /**
-   * False while the loop's own network is unused, so that {@link #poll} would find nothing. Then a driver that is busy with another network skips this one. In the loop.
+   * False while the loop's own network is unused, so that {@link #poll} would find nothing. Then a
+   * driver that is busy with another network skips this one. In the loop.
    */
   protected boolean isUsed() {
     return true;

@@ -56,7 +56,9 @@ final class AdminClient implements AutoCloseable {
             configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
   }
 
-  /** Makes ready to talk to the namenodes of a command's configuration; connects when it has to. */
+  /**
+   * Creates a client of the namenodes in a command's configuration. It connects when it needs to.
+   */
   static AdminClient of(CommandContext context) throws IOException {
     CommandCluster embedded = new CommandCluster(context);
     try {
@@ -67,7 +69,7 @@ final class AdminClient implements AutoCloseable {
     }
   }
 
-  /** How many namenodes there are. */
+  /** The number of namenodes. */
   int count() {
     return addresses.size();
   }
@@ -83,15 +85,16 @@ final class AdminClient implements AutoCloseable {
     return client.callAt(index, operation, request).join();
   }
 
-  /** What a report does with one namenode. */
+  /** Adds the part of one namenode to a report. */
   interface Step {
-    /** Asks namenode {@code index} and shows or keeps what it tells. */
+    /** Asks namenode {@code index}, and shows or keeps its answer. */
     void run(int index) throws IOException, InterruptedException;
   }
 
   /**
-   * Makes a report of every namenode's part, and names those that are down on {@code err}. All are
-   * asked for a sign of life at once, so those that are down cost one deadline together.
+   * Makes a report with the parts of all namenodes, and names those that are down on {@code err}.
+   * All namenodes are first pinged at the same time, so those that are down cost one deadline
+   * together.
    *
    * @return 0, or {@link ExitCode#PARTIAL} when a part is missing
    * @throws CrailException when all are down, or one refuses

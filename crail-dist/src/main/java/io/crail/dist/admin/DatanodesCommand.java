@@ -77,7 +77,7 @@ public final class DatanodesCommand extends OptionsCommand {
     }
   }
 
-  /** Adds a datanode with its regions at one namenode, which come in pages. */
+  /** Adds a datanode with its regions at one namenode. The regions come in pages. */
   private static void describe(AdminClient cluster, int index, int id, Map<UUID, Row> rows)
       throws IOException, InterruptedException {
     int firstRegion = 0;

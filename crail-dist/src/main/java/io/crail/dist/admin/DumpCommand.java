@@ -8,7 +8,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Dump;
 import org.apache.commons.cli.CommandLine;
 
-/** Prints what the namenodes hold. */
+/** Prints the contents of the namenodes. */
 public final class DumpCommand extends OptionsCommand {
   /** Declares its options. */
   public DumpCommand() {

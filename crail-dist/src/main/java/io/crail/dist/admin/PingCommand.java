@@ -10,7 +10,7 @@ import io.crail.protocol.cluster.Ping;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.commons.cli.CommandLine;
 
-/** Asks whether the namenodes are there. */
+/** Asks whether the namenodes are alive. */
 public final class PingCommand extends OptionsCommand {
   /** Declares its options. */
   public PingCommand() {

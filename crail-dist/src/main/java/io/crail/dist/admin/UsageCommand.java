@@ -28,7 +28,7 @@ public final class UsageCommand extends OptionsCommand {
         flag("b", "bytes", "print plain numbers of bytes"));
   }
 
-  /** Of the namenodes that have answered. */
+  /** The sums over the namenodes that have answered. */
   private static final class Totals {
     private final Map<Integer, ClassUsage> classes = new TreeMap<>();
     private long nodes;

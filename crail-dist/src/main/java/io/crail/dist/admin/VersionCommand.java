@@ -8,7 +8,7 @@ import java.io.InputStream;
 import java.util.Properties;
 import org.apache.commons.cli.CommandLine;
 
-/** Says which Crail this is. */
+/** Prints the version of Crail. */
 public final class VersionCommand extends OptionsCommand {
   /** Declares its options. */
   public VersionCommand() {

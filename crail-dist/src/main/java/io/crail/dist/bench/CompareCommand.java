@@ -10,7 +10,7 @@ import io.crail.lab.compare.Compare;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Measures Crail beside other programs. {@code bin/crail} says where to find what it starts. */
+/** Measures Crail beside other programs. {@code bin/crail} tells it where these programs are. */
 public final class CompareCommand implements Command {
   private static final String LAUNCHER = "crail.launcher";
   private static final String HDFS = "crail.compare.hdfs";
@@ -40,7 +40,7 @@ public final class CompareCommand implements Command {
     if (context.options().file() != null) {
       throw new UsageException("it starts clusters of its own, and reads no --conf");
     }
-    // Before anything is started: a key or a value that is none.
+    // Reports an unknown key or bad value before anything is started.
     Configuration.Builder configuration = Configuration.builder();
     context
         .options()

@@ -7,7 +7,7 @@ import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
 import java.util.List;
 
-/** Measures a cluster, or any other file system of Hadoop's, through Hadoop's interface. */
+/** Measures a cluster, or any other Hadoop file system, through Hadoop's interface. */
 public final class HdfsbenchCommand implements Command {
   @Override
   public String name() {

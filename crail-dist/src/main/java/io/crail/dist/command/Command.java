@@ -11,29 +11,29 @@ public interface Command {
   /** What it does, for the list of commands. */
   String sentence();
 
-  /** Whether it uses a cluster, which can then be one in its own process. */
+  /** Whether it uses a cluster. If so, the cluster can run in its own process. */
   default boolean usesCluster() {
     return true;
   }
 
   /**
-   * Whether the options that all commands have stand in front of what is this command's own. Else
-   * they may stand anywhere.
+   * Whether the common options must come before this command's own arguments. Otherwise they may be
+   * anywhere.
    */
   default boolean commonOptionsComeFirst() {
     return false;
   }
 
-  /** Text of {@code --help}, without the options that all commands have. */
+  /** The text of {@code --help}, without the common options. */
   String help();
 
   /**
    * Runs the command.
    *
-   * @param arguments what stands after the command's name, without the options that all have
+   * @param arguments the arguments after the command's name, without the common options
    * @return the exit code
    * @throws UsageException when the arguments are wrong; exit code 2
-   * @throws Exception when it failed; exit code 1
+   * @throws Exception when the command fails; exit code 1
    */
   int run(CommandContext context, List<String> arguments) throws Exception;
 }

@@ -12,30 +12,35 @@ public final class CommandCluster implements AutoCloseable {
   private ShutdownGate gate;
   private EmbeddedCrail crail;
 
-  /** Prepares, and starts nothing. */
+  /** Creates it without starting anything. */
   public CommandCluster(CommandContext context) {
     this.context = context;
   }
 
   /**
-   * True when the command is to have a cluster in this process: because it was told so, or because
-   * nothing says where another one is.
+   * True when the command needs a cluster in this process: because an option says so, or because
+   * nothing says where another cluster is.
    */
   static boolean isWanted(CommandContext context) {
     return context.options().embedded() || !context.namesCluster(context.configuration());
   }
 
-  /** Gives the configuration of the cluster to use, and starts it first when that is wanted. */
+  /**
+   * Returns the configuration of the cluster to use, and starts a cluster first if one is needed.
+   */
   Configuration open() throws IOException {
     return isWanted(context) ? start(context.configuration()) : context.configuration();
   }
 
-  /** Gives the configuration of the cluster to use, and starts it first when that was asked for. */
+  /**
+   * Returns the configuration of the cluster to use, and starts a cluster first if an option asks
+   * for it.
+   */
   public Configuration openConfigured() throws IOException {
     return context.options().embedded() ? start(context.configuration()) : context.configuration();
   }
 
-  /** What a benchmark runs with that measures this cluster. */
+  /** The context of a benchmark that measures this cluster. */
   public BenchContext benchContext() {
     return new BenchContext(
         this::open,

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** What a command runs with. Used by one thread. */
+/** The surroundings of a command: its output, options and configuration. Used by one thread. */
 public final class CommandContext {
   /** The name of the configuration file in its directory. */
   static final String SITE_FILE = "crail-site.conf";
@@ -28,7 +28,7 @@ public final class CommandContext {
   private final Function<String, String> environment;
 
   /**
-   * Creates one.
+   * Creates a context.
    *
    * @param environment gives an environment variable's value, or null
    */
@@ -43,14 +43,14 @@ public final class CommandContext {
     this.environment = environment;
   }
 
-  /** The same, with the settings of Crail's keys only. */
+  /** The same context, but only with the settings of Crail's keys. */
   public CommandContext withCrailSettings() {
     return new CommandContext(out, err, options.withSettings(CRAILS), environment);
   }
 
   /**
-   * The settings that a command which uses Hadoop takes as Hadoop's: those of all other keys, and
-   * the user, who is Hadoop's unless the command line itself names one.
+   * The settings that a command passes on to Hadoop: those of all other keys. If the command line
+   * names a user, they contain it; otherwise the user is Hadoop's.
    */
   public Map<String, String> hadoopSettings() {
     return options
@@ -58,12 +58,12 @@ public final class CommandContext {
         .settings();
   }
 
-  /** Where results go. */
+  /** The stream for results. */
   public PrintStream out() {
     return out;
   }
 
-  /** Where everything else goes. */
+  /** The stream for everything else. */
   public PrintStream err() {
     return err;
   }
@@ -73,7 +73,7 @@ public final class CommandContext {
     return options;
   }
 
-  /** The configuration file, which may not exist; null when nothing says where it is. */
+  /** The configuration file, which may not exist. Null when nothing says where it is. */
   Path file() {
     if (options.file() != null) {
       return options.file();
@@ -102,12 +102,13 @@ public final class CommandContext {
     }
     options.settings().forEach((key, value) -> builder.set(key, value, "the command line"));
     Configuration configuration = builder.build();
-    // Here, not with the key: a program may have no tier on its class path but those it uses.
+    // Checked here and not with the key, since other programs may have only the tiers that they use
+    // on their class path.
     configuration.get(StorageKeys.TYPES).forEach(StorageTier::find);
     return configuration;
   }
 
-  /** True when file or options say where the namenodes are. */
+  /** True when the file or the options say where the namenodes are. */
   boolean namesCluster(Configuration configuration) {
     return configuration.isSet(ClusterKeys.NAMENODE_ADDRESS);
   }

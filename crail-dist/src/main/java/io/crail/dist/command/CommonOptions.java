@@ -9,15 +9,15 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * The options that every command takes, and what is left for the command itself. They are taken out
- * first, because some commands read their own arguments.
+ * The options of every command, and the remaining arguments. The common options are taken out
+ * first, because some commands parse their own arguments.
  *
  * @param settings configuration values by key, in the order given
  * @param file the configuration file, or null for the usual one
  * @param embedded whether to start a cluster in this process
  * @param verbose whether to show stack traces and more of the log
  * @param help whether to explain the command instead of running it
- * @param rest what is left for the command
+ * @param rest the remaining arguments, for the command
  */
 public record CommonOptions(
     Map<String, String> settings,
@@ -40,7 +40,7 @@ public record CommonOptions(
         --help                explain the command
       """;
 
-  /** The help on these options: of a command, or of all of them when it is null. */
+  /** The help on these options, for one command, or for all commands when it is null. */
   public static String help(Command command) {
     if (command == null) {
       return HELP.formatted(EMBEDDED_HELP.formatted("; not namenode, datanode, getconf"));
@@ -49,9 +49,9 @@ public record CommonOptions(
   }
 
   /**
-   * Takes the common options out of a command line; after {@code --} there are none.
+   * Takes the common options out of a command line. After {@code --} there are none.
    *
-   * @param comeFirst whether there are none either after the first argument that is something else
+   * @param comeFirst whether there are also none after the first other argument
    * @throws UsageException when one of them lacks its value
    */
   public static CommonOptions parse(List<String> arguments, boolean comeFirst)
@@ -92,7 +92,7 @@ public record CommonOptions(
     return new CommonOptions(settings, file, embedded, verbose, help, List.copyOf(rest));
   }
 
-  /** The same options with the settings of some keys only. */
+  /** The same options, but only with the settings of some keys. */
   CommonOptions withSettings(Predicate<String> keys) {
     Map<String, String> kept = new LinkedHashMap<>(settings);
     kept.keySet().removeIf(keys.negate());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.command;
 
-/** What a command tells the shell that started it; 0 is success. */
+/** The exit codes of commands; 0 is success. */
 public final class ExitCode {
   /** A command that failed. */
   public static final int FAILURE = 1;
@@ -9,7 +9,7 @@ public final class ExitCode {
   /** A command line or configuration that cannot be used. */
   public static final int USAGE = 2;
 
-  /** A report that lacks the part of a namenode that is down. */
+  /** A report lacks the part of a namenode that is down. */
   public static final int PARTIAL = 3;
 
   private ExitCode() {}

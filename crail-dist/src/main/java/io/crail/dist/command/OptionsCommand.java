@@ -19,8 +19,8 @@ public abstract class OptionsCommand implements Command {
   /**
    * Declares a command.
    *
-   * @param operands what may follow the options, for the help; empty for none
-   * @param details more for the help, may be empty
+   * @param operands the arguments that may follow the options, for the help; empty for none
+   * @param details more text for the help; may be empty
    */
   protected OptionsCommand(
       String name, String sentence, String operands, String details, Option... options) {
@@ -98,7 +98,7 @@ public abstract class OptionsCommand implements Command {
     return run(context, line);
   }
 
-  /** Runs the command with what was parsed. */
+  /** Runs the command with the parsed arguments. */
   protected abstract int run(CommandContext context, CommandLine line) throws Exception;
 
   /**
@@ -138,7 +138,7 @@ public abstract class OptionsCommand implements Command {
   }
 
   /**
-   * The value of an option that must be there.
+   * The value of a required option.
    *
    * @throws UsageException that names the option
    */

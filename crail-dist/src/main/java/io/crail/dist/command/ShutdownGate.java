@@ -5,8 +5,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lets a command's main thread learn of the end of the process, and the end of the process wait for
- * that thread to clean up. Opened before what is to be cleaned up, closed after it.
+ * Tells a command's main thread that the process is about to end, and makes the end of the process
+ * wait until that thread has cleaned up. Open it before the resources to be cleaned up, and close
+ * it after them.
  */
 public final class ShutdownGate implements AutoCloseable {
   private static final long CLEANUP_SECONDS = 15;
@@ -20,14 +21,14 @@ public final class ShutdownGate implements AutoCloseable {
     hook = new Thread(this::end, "crail-shutdown");
   }
 
-  /** Begins to listen for the end of the process. */
+  /** Opens the gate: begins to listen for the end of the process. */
   public static ShutdownGate open() {
     ShutdownGate gate = new ShutdownGate();
     Runtime.getRuntime().addShutdownHook(gate.hook);
     return gate;
   }
 
-  /** Sets what brings the main thread to its clean-up when the process is to end. */
+  /** Sets the action that makes the main thread clean up when the process is asked to end. */
   public void onAsked(Runnable newAction) {
     action = newAction;
     if (isAsked()) {
@@ -35,15 +36,15 @@ public final class ShutdownGate implements AutoCloseable {
     }
   }
 
-  /** True once the process is to end. */
+  /** True once the process was asked to end. */
   public boolean isAsked() {
     return asked.getCount() == 0;
   }
 
-  /** Waits until the process is to end. */
+  /** Waits until the process is asked to end. */
   public void await() throws InterruptedException {
     while (!isAsked()) {
-      // Ends with the signal only; the interval has no meaning.
+      // Only the signal ends this loop; the interval has no meaning.
       asked.await(1, TimeUnit.HOURS);
     }
   }
@@ -65,7 +66,7 @@ public final class ShutdownGate implements AutoCloseable {
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        // The process began to end just now; the hook finds everything cleaned up.
+        // The process has just begun to end. The hook finds everything cleaned up.
       }
     }
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What every command is made of: its options, its configuration, its cluster, its end. Knows no
- * single command.
+ * The parts of every command: its options, its configuration, its cluster, its end. Knows no
+ * particular command.
  */
 package io.crail.dist.command;

@@ -19,7 +19,9 @@ import io.crail.storage.daemon.Datanode;
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
-/** Runs a datanode until the process is told to end, or the namenodes have removed it. */
+/**
+ * Runs a datanode until the process is asked to end, or the namenodes have removed the datanode.
+ */
 public final class DatanodeCommand extends OptionsCommand {
   private static final long PATIENCE_NANOS = 5_000_000_000L;
 

@@ -17,7 +17,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
-/** Runs a namenode until the process is told to end. */
+/** Runs a namenode until the process is asked to end. */
 public final class NamenodeCommand extends OptionsCommand {
   /** Declares its options. */
   public NamenodeCommand() {
@@ -66,7 +66,7 @@ public final class NamenodeCommand extends OptionsCommand {
     return 0;
   }
 
-  /** Which of the namenodes this is. */
+  /** The index of this namenode. */
   private static int index(CommandLine line, List<InetSocketAddress> addresses)
       throws UsageException {
     if (line.hasOption("i")) {

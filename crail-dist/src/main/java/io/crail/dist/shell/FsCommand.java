@@ -8,7 +8,7 @@ import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.UsageException;
 import java.util.List;
 
-/** Hadoop's shell on files, with the cluster as its file system. */
+/** Hadoop's file shell, with the cluster as its file system. */
 public final class FsCommand implements Command {
   @Override
   public String name() {

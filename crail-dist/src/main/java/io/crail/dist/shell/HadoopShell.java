@@ -21,7 +21,7 @@ import org.apache.hadoop.fs.shell.CommandFactory;
 import org.apache.hadoop.fs.shell.FsCommand;
 import org.apache.hadoop.util.ToolRunner;
 
-/** The shell; its classes are the only ones of the commands that need Hadoop. */
+/** The file shell. Among the commands, only the classes of the shell need Hadoop. */
 final class HadoopShell extends FsShell {
   private static final String IMPLEMENTATION_KEY = "fs.crail.impl";
 
@@ -33,9 +33,9 @@ final class HadoopShell extends FsShell {
    * Runs a command line of the shell.
    *
    * @param crail the cluster
-   * @param more keys of Hadoop, and the user if it is not to be Hadoop's
-   * @param err where it is told what was missing from listings
-   * @return the exit code, that of a failure also when something was missing
+   * @param more keys of Hadoop, and the user if it is not Hadoop's
+   * @param err the stream that names the missing parts of listings
+   * @return the exit code; a failure also when a part was missing
    */
   static int run(
       io.crail.common.config.Configuration crail,
@@ -46,10 +46,10 @@ final class HadoopShell extends FsShell {
     ShellConfiguration hadoop = new ShellConfiguration();
     hadoop.setClass(IMPLEMENTATION_KEY, ShellFileSystem.class, FileSystem.class);
     hadoop.set(CommonConfigurationKeysPublic.FS_DEFAULT_NAME_KEY, root(crail).toString());
-    // All of it: the file may be another one than programs find.
+    // The complete configuration, since its file may be another one than programs find.
     hadoop.set(CrailFileSystem.SITE_FILE_KEY, "");
     Map<String, String> texts = crail.texts();
-    // That of the file is the root's owner, and not who sits here.
+    // The user in the file is the owner of the root, and not the user of this shell.
     texts.remove(ClusterKeys.USER.name());
     texts.forEach(hadoop::set);
     more.forEach(hadoop::set);
@@ -63,7 +63,7 @@ final class HadoopShell extends FsShell {
     }
   }
 
-  /** The root of the file system; it names the namenodes where an URI can. */
+  /** The root of the file system. It names the namenodes if a URI can. */
   private static URI root(io.crail.common.config.Configuration crail) {
     List<InetSocketAddress> namenodes = crail.get(ClusterKeys.NAMENODE_ADDRESS);
     String authority = namenodes.stream().map(Addresses::text).collect(Collectors.joining(","));
@@ -71,7 +71,7 @@ final class HadoopShell extends FsShell {
     return URI.create("crail://" + (unnameable ? "" : authority) + "/");
   }
 
-  /** Those of Hadoop, which its shell keeps from those who extend it. */
+  /** Registers Hadoop's commands, which its shell does not offer to subclasses. */
   @Override
   protected void registerCommands(CommandFactory factory) {
     factory.registerCommands(FsCommand.class);
@@ -85,7 +85,7 @@ final class HadoopShell extends FsShell {
     }
   }
 
-  /** The commands of another factory, which print names so that they can do no harm. */
+  /** The commands of another factory, changed so that they print names harmlessly. */
   private static final class PrintableCommands extends CommandFactory {
     private final CommandFactory commands;
 

@@ -6,9 +6,9 @@ import java.io.PrintStream;
 import java.util.Locale;
 
 /**
- * Writes text with its control characters as escapes, so that a name in it makes no line of its own
- * and commands no terminal. What is printed as one line stays one; bytes pass as they are, for they
- * are contents. Thread-safe.
+ * Writes text with its control characters as escapes, so that a name in it cannot begin a new line
+ * or control a terminal. Text that is printed as one line stays one line. Bytes pass unchanged,
+ * since they are file contents. Thread-safe.
  */
 final class PrintableStream extends PrintStream {
   private final PrintStream target;
@@ -18,7 +18,10 @@ final class PrintableStream extends PrintStream {
     this.target = target;
   }
 
-  /** A text that may bring the end of its line along; one that ends in a zero is for programs. */
+  /**
+   * Escapes a text, which may include the end of its line. A text that ends in a zero is for
+   * programs.
+   */
   private static String escape(String text) {
     if (text.endsWith("\0")) {
       return text;

@@ -8,8 +8,8 @@ import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * What a run of the shell is configured with, which also collects what was missing from it: the way
- * by which Hadoop hands things to a file system. Thread-safe.
+ * The configuration of a run of the shell. It also collects the missing parts of listings, since
+ * Hadoop passes only a configuration to a file system. Thread-safe.
  */
 final class ShellConfiguration extends Configuration {
   private final Set<String> incomplete = new LinkedHashSet<>();
@@ -21,7 +21,7 @@ final class ShellConfiguration extends Configuration {
     }
   }
 
-  /** What was noted, each once. */
+  /** The noted listings, each once. */
   List<String> incomplete() {
     synchronized (incomplete) {
       return List.copyOf(incomplete);

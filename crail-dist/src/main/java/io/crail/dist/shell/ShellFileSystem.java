@@ -11,9 +11,9 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 
 /**
- * The file system of the shell. A program of Hadoop that lists the root has to hear by an exception
- * that a part is missing, or it takes what is out of reach for deleted. Who sits at a shell is
- * better served with what there is, and a word on what is missing.
+ * The file system of the shell. When a Hadoop program lists the root and a part is missing, it must
+ * get an exception, or it would take the missing files for deleted. A user at a shell is better
+ * served with the available part and a note about the missing one.
  */
 final class ShellFileSystem extends CrailFileSystem {
   private ShellConfiguration shell;

@@ -113,7 +113,8 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
   }
 
   /**
-   * Chooses processors of a mask in turn. Several servers on one host each begin with a different processor, since the first processors get the first connections.
+   * Chooses processors of a mask in turn. Several servers on one host each begin with a different
+   * processor, since the first processors get the first connections.
    *
    * @param most the most processors; a container may have fewer than the mask shows
    */
@@ -159,7 +160,10 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     devices.deviceRemoved(context);
   }
 
-  /** Releases removed devices. Each thread releases its part; after the last one, the listener's thread releases the device itself. */
+  /**
+   * Releases removed devices. Each thread releases its part; after the last one, the listener's
+   * thread releases the device itself.
+   */
   @Override
   public void tick(long nowNanos) {
     RdmaListener started = listener;

@@ -70,7 +70,10 @@ record DarpcSettings(
     return new QueuePair.Options(sends, receives, 2, inlineBytes, 0);
   }
 
-  /** The memory that a connection registers, including a chunk for its output, as the kernel counts it. */
+  /**
+   * The memory that a connection registers, including a chunk for its output, as the kernel counts
+   * it.
+   */
   long connectionBytes() {
     return lockedBytes(MessagePort.memoryLength(this)) + lockedBytes(SendChunk.CAPACITY);
   }

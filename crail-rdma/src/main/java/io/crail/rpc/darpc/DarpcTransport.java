@@ -29,7 +29,8 @@ public final class DarpcTransport implements Transport {
   /**
    * Creates a transport; see {@link DarpcKeys}.
    *
-   * @throws ConfigException when this process has no RDMA, or no device that allows the configured values
+   * @throws ConfigException when this process has no RDMA, or no device that allows the configured
+   *     values
    */
   public DarpcTransport(Configuration configuration) {
     this.settings = DarpcSettings.of(configuration);

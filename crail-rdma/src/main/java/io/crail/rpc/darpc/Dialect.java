@@ -6,7 +6,8 @@ import io.crail.rpc.Frame;
 import java.nio.ByteBuffer;
 
 /**
- * Defines the meaning of the 4 bytes before each message, how frames are cut into messages, and how many messages may leave. A message is {@code [header i32, big-endian][content]}. Not thread-safe.
+ * Defines the meaning of the 4 bytes before each message, how frames are cut into messages, and how
+ * many messages may leave. A message is {@code [header i32, big-endian][content]}. Not thread-safe.
  */
 abstract class Dialect {
   /** Bytes of the header. */
@@ -45,7 +46,8 @@ abstract class Dialect {
   abstract int maxFrameLength();
 
   /**
-   * The dialect between two Crail peers. The contents of all messages in one direction form one stream of frames. The header returns {@link Credits}.
+   * The dialect between two Crail peers. The contents of all messages in one direction form one
+   * stream of frames. The header returns {@link Credits}.
    */
   static final class Stream extends Dialect {
     private final Credits credits;

@@ -7,7 +7,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The data that both ends exchange while they connect, as private data of the connection manager, big-endian:
+ * The data that both ends exchange while they connect, as private data of the connection manager,
+ * big-endian:
  *
  * <pre>
  *  0        4          8              12
@@ -16,7 +17,8 @@ import java.nio.charset.StandardCharsets;
  * +--------+----------+--------------+-----------------+
  * </pre>
  *
- * A peer that sends something else speaks plain DaRPC. A server that refuses a client sends magic, version and a sentence. Private data arrives padded with zeros.
+ * A peer that sends something else speaks plain DaRPC. A server that refuses a client sends magic,
+ * version and a sentence. Private data arrives padded with zeros.
  *
  * @param messageSize bytes that a receive request can hold, including the header
  * @param receives number of receive requests that are posted

@@ -8,7 +8,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Finds the frames in messages. A frame within one message is passed on in place. A frame that spans several messages is put together first. Not thread-safe.
+ * Finds the frames in messages. A frame within one message is passed on in place. A frame that
+ * spans several messages is put together first. Not thread-safe.
  */
 final class Incoming {
   /** Receives the frames. */
@@ -22,7 +23,8 @@ final class Incoming {
     boolean frame(ByteBuffer buffer, int offset, int length) throws CrailException;
 
     /**
-     * A whole frame that was put together at the beginning of a buffer. The buffer is reused after this call.
+     * A whole frame that was put together at the beginning of a buffer. The buffer is reused after
+     * this call.
      *
      * @return false when it was not taken and must be given again
      */

@@ -9,7 +9,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A {@link Messenger}'s access to the device: memory for incoming messages with a place for each receive request, and the queues. Completions of send requests have {@link #SEND} set in their number.
+ * A {@link Messenger}'s access to the device: memory for incoming messages with a place for each
+ * receive request, and the queues. Completions of send requests have {@link #SEND} set in their
+ * number.
  */
 interface MessagePort {
   /** The bit that marks the number of a send request. */
@@ -33,7 +35,10 @@ interface MessagePort {
   /** Posts the messages that were added; 0, or a negative error number. */
   int postSends(boolean signalled);
 
-  /** Posts a write of zero bytes whose completion is reported. Returns 0, or a negative error number. */
+  /**
+   * Posts a write of zero bytes whose completion is reported. Returns 0, or a negative error
+   * number.
+   */
   int postProbe(int slot);
 
   /** Ends the connection. */

@@ -8,8 +8,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * One end of a connection. It receives messages into its own memory, which has one place for each receive request. It passes their frames to its user, and sends what the user has written. Used only by the
- * thread of its queue pair.
+ * One end of a connection. It receives messages into its own memory, which has one place for each
+ * receive request. It passes their frames to its user, and sends what the user has written. Used
+ * only by the thread of its queue pair.
  */
 abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.Sink {
   private final MessagePort port;
@@ -132,7 +133,8 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
   abstract boolean holdsBack();
 
   /**
-   * Called after the frames of some messages were given. Their memory is reused after this call, unless {@link #keptFrames} says otherwise.
+   * Called after the frames of some messages were given. Their memory is reused after this call,
+   * unless {@link #keptFrames} says otherwise.
    */
   abstract void taken() throws IOException;
 

@@ -7,8 +7,9 @@ import java.util.Arrays;
 
 /**
  * The output of one connection: frames are written into chunks, cut into messages when the peer has
- * room for them, and posted as one chain. The completion of a send is not always requested, since one completion covers all sends before it. Only sends that the device reads from memory have to be known to have ended soon. Not
- * thread-safe.
+ * room for them, and posted as one chain. The completion of a send is not always requested, since
+ * one completion covers all sends before it. Only sends that the device reads from memory have to
+ * be known to have ended soon. Not thread-safe.
  */
 final class Outgoing {
   /** Posts messages. */
@@ -30,7 +31,8 @@ final class Outgoing {
     void post(boolean signalled);
 
     /**
-     * Posts a write of zero bytes. The peer's device acknowledges it without the peer's software. {@link Outgoing#ended} is called for it.
+     * Posts a write of zero bytes. The peer's device acknowledges it without the peer's software.
+     * {@link Outgoing#ended} is called for it.
      */
     void probe(int slot);
   }
@@ -87,7 +89,10 @@ final class Outgoing {
     return ended;
   }
 
-  /** True when the peer's device has not yet acknowledged a request whose completion will be reported. */
+  /**
+   * True when the peer's device has not yet acknowledged a request whose completion will be
+   * reported.
+   */
   boolean isUnacknowledged() {
     return ended < expected;
   }
@@ -117,7 +122,10 @@ final class Outgoing {
     return next;
   }
 
-  /** Notes that the bytes of the present chunk up to here are whole frames. A smaller number has no effect. */
+  /**
+   * Notes that the bytes of the present chunk up to here are whole frames. A smaller number has no
+   * effect.
+   */
   void written(int upTo) {
     if (upTo > filling.written) {
       pendingBytes += upTo - filling.written;

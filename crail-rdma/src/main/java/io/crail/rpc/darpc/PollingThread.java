@@ -24,13 +24,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread of a server, with its completion queues and the connections that it serves. No other thread ever touches these. The methods tell which threads may call them.
+ * A thread of a server, with its completion queues and the connections that it serves. No other
+ * thread ever touches these. The methods tell which threads may call them.
  */
 public final class PollingThread implements Executor {
   private static final Logger LOG = LoggerFactory.getLogger(PollingThread.class);
   private static final long MAX_SWEEP_NANOS = 1_000_000_000;
 
-  /** Polls between two readings of the clock. After each reading the thread yields the processor. */
+  /**
+   * Polls between two readings of the clock. After each reading the thread yields the processor.
+   */
   private static final int POLLS = 32;
 
   private final DarpcServer server;

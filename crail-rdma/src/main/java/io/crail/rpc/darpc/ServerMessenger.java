@@ -13,11 +13,16 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /**
- * A server's end of a connection: all whole frames of a poll go to the service, and their responses leave with one post. A peer that does not take its responses is not served until it does. In the meantime its receive requests are not posted again, so it runs out of credits. Used only by its polling
- * thread.
+ * A server's end of a connection: all whole frames of a poll go to the service, and their responses
+ * leave with one post. A peer that does not take its responses is not served until it does. In the
+ * meantime its receive requests are not posted again, so it runs out of credits. Used only by its
+ * polling thread.
  */
 final class ServerMessenger extends Messenger {
-  /** How many requests of a plain peer may be unanswered, as a multiple of what the peer can have sent. */
+  /**
+   * How many requests of a plain peer may be unanswered, as a multiple of what the peer can have
+   * sent.
+   */
   private static final int TICKETS = 4;
 
   private final PollingThread thread;

@@ -8,7 +8,10 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Plain DaRPC, for a peer that is not Crail's. Each message has one frame, and the header is a ticket that an answer shares with its request. A client has at most as many requests in flight as the server has receive requests, and it posts a receive request for each answer. So nothing else has to be counted. Both sides are configured with the same message size. Not thread-safe.
+ * Plain DaRPC, for a peer that is not Crail's. Each message has one frame, and the header is a
+ * ticket that an answer shares with its request. A client has at most as many requests in flight as
+ * the server has receive requests, and it posts a receive request for each answer. So nothing else
+ * has to be counted. Both sides are configured with the same message size. Not thread-safe.
  */
 abstract class Tickets extends Dialect {
   private final int maxFrameLength;

@@ -8,7 +8,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Memory in which chains of work requests are laid out. It may be reused as soon as a chain was posted, so all connections of a thread share it. Not thread-safe.
+ * Memory in which chains of work requests are laid out. It may be reused as soon as a chain was
+ * posted, so all connections of a thread share it. Not thread-safe.
  */
 final class WorkRequests {
   private static final int SEND_ELEMENTS = 2;

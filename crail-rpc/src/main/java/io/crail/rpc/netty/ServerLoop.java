@@ -21,9 +21,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Used only by the loop's thread, except for the figures.
  */
 final class ServerLoop implements IoHandler {
-  /**
-   * For each kind of chunk, 1/IDLE_SHARE of the memory that may be held is kept idle.
-   */
+  /** For each kind of chunk, 1/IDLE_SHARE of the memory that may be held is kept idle. */
   private static final int IDLE_SHARE = 8;
 
   private final Clock clock;
