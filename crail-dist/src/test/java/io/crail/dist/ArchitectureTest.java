@@ -39,10 +39,10 @@ import org.junit.jupiter.api.TestFactory;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
-/** Holds the arrows between the modules, and what must not be in the code. */
+/** Tests the dependencies between the modules, and the rules for what must not be in the code. */
 @Tag("once")
 class ArchitectureTest {
-  /** A module's packages, and the modules that it may use beside itself. */
+  /** A module's packages, and the other modules that it may use. */
   private record Module(List<String> packages, List<String> uses) {}
 
   /** What a tier sees of crail-storage. */

@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What the pages written by hand say must be there: files, keys, commands. */
+/** Tests that the files, keys and commands that the hand-written pages name exist. */
 class DocumentationTest {
   private static final Path ROOT = Path.of("..");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");

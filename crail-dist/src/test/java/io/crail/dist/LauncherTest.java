@@ -16,7 +16,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Command lines that need no cluster: what is refused, and what each command says of itself. */
+/**
+ * Tests command lines that need no cluster: which ones are refused, and the help of each command.
+ */
 @Timeout(120)
 class LauncherTest {
   @TempDir private Path directory;

@@ -8,12 +8,12 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What became of a command of {@code crail} that ran within this process: in milliseconds, where a
- * process of its own takes a second for its JVM.
+ * The result of a {@code crail} command that ran within this process. That takes milliseconds,
+ * while a separate process takes a second to start its JVM.
  *
  * @param code its exit code
- * @param stdout what it wrote to its standard output
- * @param stderr what it wrote to its standard error
+ * @param stdout its standard output
+ * @param stderr its standard error
  */
 public record Ran(int code, String stdout, String stderr) {
   /**

@@ -17,7 +17,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Writes the pages in docs/ that follow from declarations in the code. */
+/** Generates the pages in docs/ that follow from declarations in the code. */
 final class ReferencePages {
   private static final String NOTICE =
       "<!-- Generated from the code; 'ci/docs --update' writes it anew. -->\n";

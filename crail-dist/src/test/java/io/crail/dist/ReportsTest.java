@@ -11,7 +11,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code bin/test} makes of reports: enough to diagnose a failure from its output alone. */
+/**
+ * Tests what {@code bin/test} prints from reports: enough to diagnose a failure from its output
+ * alone.
+ */
 class ReportsTest {
   private static final Path PROGRAM = Path.of("../libexec/reports.awk");
 

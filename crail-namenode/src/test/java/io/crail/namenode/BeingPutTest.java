@@ -18,7 +18,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A value between the create of its put and its bytes: told from an empty one, and gone at last.
+ * Tests a value after the create of its put and before its bytes: readers can tell it from an empty
+ * value, and it ends when its put fails.
  */
 class BeingPutTest {
   private static final long TOKEN = 9;

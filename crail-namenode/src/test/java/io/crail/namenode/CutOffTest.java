@@ -26,8 +26,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Space that somebody may still write to, at a datanode that refuses nobody, by a clock that the
- * test moves: 10 s a lease, 6 s of margin.
+ * Tests space that a client may still write to, at a datanode that checks no generations. The test
+ * moves the clock; a lease lasts 10 s, the margin is 6 s.
  */
 class CutOffTest {
   private static final long LEASE_AND_MARGIN = 16_000;

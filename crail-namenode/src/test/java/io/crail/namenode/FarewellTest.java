@@ -18,7 +18,10 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** When space is free again whose node went before its writer was done: 16 s after, or sooner. */
+/**
+ * Tests when space becomes free after its node was removed while a writer was at work: after 16 s,
+ * or sooner if the writer says that it has ended.
+ */
 class FarewellTest {
   private TestStore store;
   private int datanode;

@@ -19,9 +19,9 @@ import java.nio.ByteOrder;
 import java.util.Random;
 
 /**
- * Measures lookups of random names without a network: arguments are the number of names, of
- * requests in a batch, of rounds, and the depth of the paths. Prints lookups in a second of
- * processor time, so that other processes disturb little, and bytes allocated for one.
+ * Measures lookups of random names without a network. The arguments are the number of names, the
+ * requests of a batch, the rounds, and the depth of the paths. Prints the lookups per second of
+ * processor time, which other processes disturb little, and the bytes allocated for each.
  */
 final class LookupSpeed {
   private static final int BATCHES = 8192;

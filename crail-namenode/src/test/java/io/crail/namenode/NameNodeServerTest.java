@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A namenode over loopback: real sockets, the real timer. */
+/** Tests a namenode over loopback, with real sockets and the real timer. */
 @Timeout(300)
 class NameNodeServerTest {
   private static final InetSocketAddress ANY_PORT =

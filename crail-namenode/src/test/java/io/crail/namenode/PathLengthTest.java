@@ -17,7 +17,7 @@ import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Every name that a listing gives can be asked for, whatever was renamed before. */
+/** Tests that every name in a listing can be looked up, no matter what was renamed before. */
 class PathLengthTest {
   private TestStore store;
 

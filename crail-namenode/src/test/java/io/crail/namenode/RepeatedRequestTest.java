@@ -41,15 +41,15 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * What the table says of an operation that is sent again after a lost answer is what its handler
- * does: with an idempotent one the second answer is the first, and the store is as it was; of any
- * other there is a request for which that is not so.
+ * Tests that the handlers match the table when a request is sent again after a lost answer. If the
+ * operation is idempotent, the second answer equals the first and the store does not change. For
+ * every other operation there is a request for which this does not hold.
  */
 class RepeatedRequestTest {
   private static final long TOKEN = 9;
   private static final Utf8 FILE = Utf8.of("/d/f");
 
-  /** A request in a store that is new, with what {@link #prepare} puts there. */
+  /** A request to a new store, which {@link #prepare} has filled. */
   private interface Case<Q> {
     Q request(TestStore store, int datanode) throws CrailException;
   }

@@ -25,7 +25,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A writer that cannot write to what it was given gets other space, and tells why. */
+/**
+ * Tests that a writer that cannot write to its extent gets other space, depending on the reason.
+ */
 class ReplaceExtentTest {
   private static final long TOKEN = 9;
   private static final long OTHER_CLIENT = 500;

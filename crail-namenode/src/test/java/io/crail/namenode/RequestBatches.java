@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.function.Executable;
 
-/** What tests need that serve requests as they lie in memory, and count what that allocates. */
+/** Helps tests that serve requests in place, and counts what that allocates. */
 final class RequestBatches {
   private static final int ROUNDS = 50;
 

@@ -22,7 +22,7 @@ import io.crail.protocol.part.NodeType;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Space of datanodes that have lent it to another namenode before, as after a restart. */
+/** Tests space that datanodes have lent to another namenode before, as after a restart. */
 class RestartTest {
   private static final long LEASE_MILLIS = 10_000;
   private static final long MARGIN_MILLIS = 6_000;

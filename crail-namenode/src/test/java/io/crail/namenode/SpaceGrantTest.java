@@ -55,7 +55,7 @@ class SpaceGrantTest {
     store.namenode.verify();
   }
 
-  /** What was given ahead, and the token that it was given with. */
+  /** The space that was given ahead, and the token with which it was given. */
   private record Given(long grant, long token, Extent extent) {}
 
   private Put.Request request(String path, int length, Given given, int ahead) {

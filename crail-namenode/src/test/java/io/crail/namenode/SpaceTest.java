@@ -30,7 +30,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Space: sizes of extents, where they come from, when they come back, and the accounts of it. */
+/** Tests space: the sizes of extents, their datanodes, when they become free, and the accounts. */
 class SpaceTest {
   private static List<Integer> lengths(List<Extent> extents) {
     return extents.stream().map(Extent::length).toList();

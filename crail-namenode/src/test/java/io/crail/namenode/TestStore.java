@@ -33,7 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** A namenode with a manual clock, and what tests do with it in few words. */
+/** A namenode with a manual clock, and short forms of what tests do with it. */
 public final class TestStore {
   public static final long CLIENT = 77;
   static final long SECONDS = 1000;

@@ -4,7 +4,7 @@ package io.crail.namenode;
 import io.crail.namenode.conf.BlockSelection;
 import java.util.random.RandomGenerator;
 
-/** A policy from outside, found by its name: always the last datanode. */
+/** An external policy, found by its name. It always chooses the last datanode. */
 public final class ThirdPartySelection implements BlockSelection.Provider {
   @Override
   public String name() {

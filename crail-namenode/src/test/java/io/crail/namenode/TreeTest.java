@@ -24,7 +24,7 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What the tree does with one request after the other, and what it refuses. */
+/** Tests what the tree does with single requests, and what it refuses. */
 class TreeTest {
   @Test
   void namesAreComparedWhole() throws Exception {

@@ -21,7 +21,9 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Requests that take long do a bounded piece of work in each turn, and leave the rest. */
+/**
+ * Tests that requests that take long do a bounded piece of work in each turn, and leave the rest.
+ */
 class TurnsTest {
   private static final int MANY = 10_000;
 

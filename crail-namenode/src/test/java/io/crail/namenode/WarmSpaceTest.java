@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Space that was used before is used again before space that was not: its memory is there. */
+/** Tests that used space is reused before unused space, since its memory already exists. */
 class WarmSpaceTest {
   private final TestStore store;
   private final int datanode;

@@ -19,7 +19,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A connection to a namenode's service without a network: bytes in, bytes out, in the caller. */
+/**
+ * A connection to a namenode's service without a network. The calling thread passes bytes in and
+ * gets bytes back.
+ */
 public final class Wire {
   private final OperationServer server;
   private final Session session = new Session("test");

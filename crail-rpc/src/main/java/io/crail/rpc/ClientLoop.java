@@ -84,7 +84,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
    * Creates a loop.
    *
    * @param name names the helper thread
-   * @param callersDrive whether a waiting thread may drive; else only the helper does
+   * @param callersDrive whether a waiting thread may drive; otherwise only the helper does
    * @param spin whether the driver polls without ever sleeping
    * @param withHelper whether there is a helper thread; a simulation has none
    */

@@ -19,7 +19,7 @@ final class LoopNetworks {
    */
   private static final long OWN_POLL_NANOS = 20_000;
 
-  /** The longest sleep beside pollers whose descriptors cannot be watched. */
+  /** The longest sleep when descriptors of pollers cannot be watched. */
   private static final long BLIND_WAIT_NANOS = 100_000;
 
   /** Polls between two readings of the clock. */

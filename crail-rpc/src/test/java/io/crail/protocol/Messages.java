@@ -119,7 +119,7 @@ final class Messages {
         .orElseThrow(() -> new AssertionError(layout.name() + " has no tail " + name));
   }
 
-  /** Where the values come from. */
+  /** The source of the values. */
   private abstract static class Values {
     private int lastTextLength;
 

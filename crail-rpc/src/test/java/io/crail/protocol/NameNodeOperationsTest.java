@@ -34,11 +34,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * One test for all operations: it loops over the table, so that an operation is tested as soon as
- * it has a line there.
+ * One test for all operations. It loops over the table, so an operation is tested as soon as the
+ * table has a line for it.
  *
  * <p>{@code -Dcrail.seed=} repeats a run. {@code -Dcrail.golden.update=true} writes the golden
- * bytes anew, for a message that is meant to change.
+ * bytes anew after an intended change of a message.
  */
 class NameNodeOperationsTest {
   private static final String GOLDEN = "golden-messages.txt";

@@ -60,7 +60,7 @@ class OperationServerTest {
     return answer;
   }
 
-  /** Collects answers as text: correlation id, code, and what a ping brought. */
+  /** Collects answers as text: correlation id, code, and the data of a ping. */
   private final class Answers extends ResponseWriter {
     private final ByteBuffer all = ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
 

@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Who drives the loop, and that no wake-up is lost: the network of this test sleeps, whatever the
- * loop allows, until something happens or it is woken up. A lost wake-up then shows as a sleep that
- * ends only by its alarm.
+ * Tests which thread drives the loop, and that no wake-up is lost. The network of this test sleeps
+ * until an event comes or it is woken up, no matter how long the loop allows. So a lost wake-up
+ * shows as a sleep that only the alarm ends.
  */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class ClientLoopTest {

@@ -39,7 +39,7 @@ class HeldAnswersTest {
   private final Queue<Runnable> tasks = new ArrayDeque<>();
   private final HeldAnswers table = new HeldAnswers(clock, tasks::add, MOST);
 
-  /** A connection, which writes what may leave when it is told to have a turn. */
+  /** A connection that writes the answers that may leave when it gets a turn. */
   private final class Connection {
     int turns;
     final List<Long> answered = new ArrayList<>();

@@ -17,7 +17,7 @@ import java.util.Deque;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A peer step by step, on a connection and a clock that the test holds in its hands. */
+/** Tests a peer step by step, with a connection and a clock that the test controls. */
 class RpcPeerTest {
   private static final long SECOND = 1_000_000_000L;
   private static final int HELLO = 0;

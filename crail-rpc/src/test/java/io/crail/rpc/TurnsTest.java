@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Who is served when, in a time of the test's own. */
+/** Tests which connection is served when, with a clock that the test controls. */
 class TurnsTest {
   private static final long MICRO = 1_000;
   private static final long SLICE_MICROS = Turns.SLICE_NANOS / MICRO;
@@ -31,7 +31,7 @@ class TurnsTest {
             }
           });
 
-  /** One whose requests take a time each. */
+  /** A connection whose requests take a given time each. */
   private final class Peer extends Turns.Member {
     private final String name;
     private final long micros;

@@ -10,7 +10,10 @@ import io.crail.lab.compare.Compare;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Measures Crail beside other programs. {@code bin/crail} tells it where these programs are. */
+/**
+ * Compares the speed of Crail with that of other programs. {@code bin/crail} tells it where these
+ * programs are.
+ */
 public final class CompareCommand implements Command {
   private static final String LAUNCHER = "crail.launcher";
   private static final String HDFS = "crail.compare.hdfs";

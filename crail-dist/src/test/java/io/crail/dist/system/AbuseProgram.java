@@ -18,12 +18,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Many clients of a namenode that do what none should: {@code <host> <port> <kind>=<count> ...}.
- * One thread, a selector and ready-made bytes: it costs the host little. Who is closed by the
- * namenode comes again. It says so when all have connected, and goes on until it is killed.
+ * Many clients of a namenode that misbehave: {@code <host> <port> <kind>=<count> ...}. It uses one
+ * thread, a selector and prepared bytes, so it costs the host little. A client whose connection the
+ * namenode closes connects again. The program prints a line when all clients have connected, and
+ * continues until it is killed.
  */
 public final class AbuseProgram {
-  /** What a client does. */
+  /** The kind of misbehaviour. */
   enum Kind {
     /** Asks for listings without end, and reads nothing. */
     SILENT,
@@ -117,7 +118,7 @@ public final class AbuseProgram {
     return block.flip();
   }
 
-  /** One of the many. */
+  /** One of the clients. */
   private final class Client {
     private final Kind kind;
     private final ByteBuffer block;

@@ -37,8 +37,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * Clients that flood a namenode, or never read, or never end a request. The verdict is an honest
- * client's, whose lookups must go on as if they were not there.
+ * Tests clients that flood a namenode, or never read, or never complete a request. The lookups of
+ * an honest client must not be affected.
  */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 @Tag("once")

@@ -17,9 +17,9 @@ import java.nio.file.Path;
 import java.util.concurrent.Future;
 
 /**
- * A client that is told when to go on: {@code <configuration file> <mapped> <path> <bytes to
- * commit> <bytes after them> <bytes of the last write> <signal file>}. It commits bytes, writes
- * some more, waits for the file, issues the last write, and prints how that and its stream ended.
+ * A client that waits for a signal: {@code <configuration file> <mapped> <path> <bytes to commit>
+ * <bytes after them> <bytes of the last write> <signal file>}. It commits bytes, writes some more,
+ * waits for the file, issues the last write, and prints how that and its stream ended.
  */
 public final class AppenderProgram {
   /** What the committed bytes are. */

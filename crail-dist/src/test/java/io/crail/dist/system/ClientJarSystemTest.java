@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
-/** The one jar for programs of Hadoop and Spark, beside what such programs bring along. */
+/**
+ * Tests the single jar for Hadoop and Spark programs, together with the libraries that such
+ * programs have.
+ */
 @Tag("once")
 class ClientJarSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(120);

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the commands print, take and refuse. */
+/** Tests what the commands print, accept and refuse. */
 @Tag("once")
 class CommandsSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);

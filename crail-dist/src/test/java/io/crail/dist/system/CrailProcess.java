@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 
 /**
  * A process of Crail. Started through {@code bin/crail} of the layout that {@code -Dcrail.home=}
- * names; without it, as a Java with the class path of this one.
+ * names. Without that property, started as a Java process with this one's class path.
  */
 final class CrailProcess implements AutoCloseable {
   private static final String JAVA_HOME = System.getProperty("java.home");
@@ -248,7 +248,7 @@ final class CrailProcess implements AutoCloseable {
     }
   }
 
-  /** Reads a stream of the process, so that the process never waits for us. */
+  /** Reads a stream of the process, so that the process never blocks on output. */
   private static final class Output {
     private final List<String> lines = new ArrayList<>();
     private final Thread reader;

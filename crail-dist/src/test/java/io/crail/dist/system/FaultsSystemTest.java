@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What happens to the others when a process is killed, restarted or stopped, and a store is full.
+ * Tests the other processes when one is killed, restarted or stopped, and when the store is full.
  */
 @Tag("once")
 class FaultsSystemTest {
@@ -203,7 +203,7 @@ class FaultsSystemTest {
     }
   }
 
-  /** What a writer does again and again, each time to space that has taken no byte yet. */
+  /** The repeated work of a writer, each time with space that no byte was written to. */
   private interface Repeated {
     /** Writes something new; the number makes its name. */
     void write(CrailStore store, int number) throws Exception;

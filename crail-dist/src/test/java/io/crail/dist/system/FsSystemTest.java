@@ -26,9 +26,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What {@code crail fs} does, prints and refuses, with servers that are processes of their own, two
- * namenodes among them. Most commands run within this process; those that show what only a process
- * has, its log and its exit code, in processes of their own.
+ * Tests what {@code crail fs} does, prints and refuses. The servers are separate processes, with
+ * two namenodes. Most commands run within this process. Commands whose log or exit code matters run
+ * in processes of their own.
  */
 @Tag("once")
 class FsSystemTest {

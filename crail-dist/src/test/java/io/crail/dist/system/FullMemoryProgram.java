@@ -26,8 +26,8 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A cluster in a small /dev/shm that somebody else fills after the datanode has started, with
- * sparse files. {@link FullMemorySystemTest} runs it where /dev/shm may be replaced.
+ * A cluster in a small /dev/shm. After the datanode has started with sparse files, other data fills
+ * /dev/shm. {@link FullMemorySystemTest} runs it where /dev/shm may be replaced.
  *
  * <pre>
  * FullMemoryProgram mapped

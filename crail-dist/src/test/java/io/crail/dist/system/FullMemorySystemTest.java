@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A datanode whose memory runs out after its start, with mounts of its own. */
+/** Tests a datanode whose memory runs out after its start. The test has its own mounts. */
 @Tag("once")
 class FullMemorySystemTest {
   private static final List<String> SMALL_MEMORY =

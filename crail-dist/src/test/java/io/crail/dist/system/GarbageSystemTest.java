@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Bytes that are no protocol, on every port, while a client is served. */
+/** Sends bytes that follow no protocol to every port, while a client is served. */
 @Tag("once")
 class GarbageSystemTest {
   private static final int LENGTH = 100_000;
@@ -59,7 +59,7 @@ class GarbageSystemTest {
     cluster.close();
   }
 
-  /** A case: what is sent. The server has to close the connection, and nothing else. */
+  /** A case: the bytes to send. The server must close the connection and do nothing else. */
   private record Garbage(String name, byte[] bytes) {}
 
   private static List<Garbage> garbage() {

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A program of Hadoop that uses Netty and SLF4J itself, and Crail only by paths. It says what it
- * found, then where its libraries come from. Arguments: the URI of the file system.
+ * A Hadoop program that uses Netty and SLF4J itself, and Crail only through paths. It prints what
+ * it has found and where its libraries come from. Arguments: the URI of the file system.
  */
 final class HostProgram {
   private static final Logger LOG = LoggerFactory.getLogger(HostProgram.class);

@@ -6,7 +6,10 @@ import io.crail.bench.options.LoadType;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Every type of load of {@code iobench}, in an order in which each finds what it needs. */
+/**
+ * Every type of load of {@code iobench}, in an order in which each load finds the data that it
+ * needs.
+ */
 final class IobenchLoads {
   private static final String SMALL = " -s 65536 -k 64 -w 4 -f /bench.dat";
   private static final String VALUES = " -s 65536 -n 10 -k 100 -b 8 -w 4 -f /bench-values";
@@ -45,9 +48,9 @@ final class IobenchLoads {
           .toList();
 
   /**
-   * One run.
+   * A run.
    *
-   * @param arguments what follows {@code -t}
+   * @param arguments the arguments after {@code -t}
    */
   record Load(String arguments) {
     /** The name of its type. */

@@ -8,7 +8,7 @@ import io.crail.bench.options.LoadType;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** What is run where nobody looks every day must not lack what was added since. */
+/** Tests that runs that are seldom looked at include every type of load. */
 class IobenchLoadsTest {
   @Test
   void noTypeIsMissing() {

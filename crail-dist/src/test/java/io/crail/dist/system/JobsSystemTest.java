@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Jobs of Hadoop, run by its local runner on {@code crail://} with two namenodes. */
+/** Runs Hadoop jobs with its local runner on {@code crail://}, with two namenodes. */
 @Tag("once")
 class JobsSystemTest {
   private static final boolean LONG = Boolean.getBoolean("crail.test.long");

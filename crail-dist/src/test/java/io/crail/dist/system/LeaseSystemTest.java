@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A writer that is stopped for longer than its lease, and then goes on as if nothing was. */
+/** Tests a writer that is stopped for longer than its lease and then continues. */
 @Tag("once")
 class LeaseSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);

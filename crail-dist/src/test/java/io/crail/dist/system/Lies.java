@@ -44,7 +44,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Well-formed requests of somebody who lies in every field. */
+/** Well-formed requests with false values in every field. */
 final class Lies {
   private static final Map<Operation<?, ?>, Class<? extends Record>> REQUESTS =
       Map.ofEntries(

@@ -40,8 +40,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * One of two namenodes is down, or stands still: what the other one has is shown all the same, and
- * what is missing is named, within the deadline of an operation.
+ * Tests a cluster in which one of two namenodes is down or hangs. Within the deadline of an
+ * operation, the part of the other namenode must be shown and the missing part named.
  */
 @Tag("once")
 class MissingNamenodeSystemTest {

@@ -9,8 +9,8 @@ import java.nio.file.Path;
 
 /**
  * A client of {@link ModelRun}: {@code <configuration file> <mapped> <board> <clients> <threads>
- * <this client> <how often it was started> <namenodes> <memory runs out> <seed>}. It prints what is
- * wrong, and what it has done.
+ * <this client> <how often it was started> <namenodes> <memory runs out> <seed>}. It prints errors
+ * and what it has done.
  */
 public final class ModelClientProgram {
   private ModelClientProgram() {}

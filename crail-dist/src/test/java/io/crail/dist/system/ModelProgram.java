@@ -9,8 +9,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A run of the model-based tester with the parameters that {@code ci/torture --help} shows. Where
- * processes are to be cut off it makes their networks, and starts itself once more in their hub.
+ * A run of the model-based tester with the parameters that {@code ci/torture --help} shows. If
+ * processes must be cut off from the network, it creates their networks and starts itself again in
+ * the hub of these.
  */
 public final class ModelProgram {
   private static final long END_MILLIS = 60_000;

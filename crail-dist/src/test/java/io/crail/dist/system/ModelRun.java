@@ -33,9 +33,9 @@ import java.util.regex.Pattern;
 
 /**
  * One run of the model-based tester: clients that do random operations in processes of their own, a
- * nemesis that harms clients, datanodes and namenodes, and a verdict. What the names hold is on a
- * board that all processes map, so that a client that was killed has a successor that knows what it
- * had begun.
+ * nemesis that harms clients, datanodes and namenodes, and a verdict. The expected contents of all
+ * names are on a board that all processes map. So the successor of a killed client knows what that
+ * client had begun.
  */
 final class ModelRun implements Nemesis.Victims {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
@@ -51,7 +51,7 @@ final class ModelRun implements Nemesis.Victims {
   /** After the last fault: what was on its way when it began has arrived, or never will. */
   private static final long CALM_MILLIS = 2000;
 
-  /** Parameters of a run, and so all that repeats it. */
+  /** The parameters of a run. They are enough to repeat it. */
   record Parameters(
       long seed,
       int seconds,

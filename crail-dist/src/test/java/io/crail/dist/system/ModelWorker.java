@@ -41,8 +41,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * One thread of a client that does random operations on names of its own, looks at those of others
- * too, and compares all that it finds with the board.
+ * One thread of a client. It does random operations on its own names, also reads those of other
+ * threads, and compares all results with the board.
  */
 final class ModelWorker implements Runnable {
   /** No operation takes longer, with all deadlines, and whatever stands still meanwhile. */
@@ -81,7 +81,7 @@ final class ModelWorker implements Runnable {
           ErrorCode.ROOT,
           ErrorCode.UNSUPPORTED);
 
-  /** Something is wrong with the store. */
+  /** An error of the store. */
   static final class Mismatch extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -90,7 +90,7 @@ final class ModelWorker implements Runnable {
     }
   }
 
-  /** What this thread is, among all of a run. */
+  /** The identity of this thread among all threads of a run. */
   record Place(int client, int thread, int incarnation, int namenodes, boolean fills) {
     /** No other thread of a run has it, whatever was killed and started again. */
     int writer() {

@@ -19,7 +19,7 @@ import java.util.function.IntFunction;
 import java.util.regex.Matcher;
 import java.util.stream.Stream;
 
-/** Namenodes and datanodes, each a process of its own, on ports that happen to be free. */
+/** Namenodes and datanodes, each in a process of its own, on free ports. */
 final class ProcessCluster implements AutoCloseable {
   static final Duration PATIENCE =
       Duration.ofSeconds(Integer.getInteger("crail.test.patience", 90));
@@ -41,8 +41,8 @@ final class ProcessCluster implements AutoCloseable {
    * Where the processes of a cluster run.
    *
    * @param host the address of a namenode, by its index
-   * @param through the command that starts a process of a role there, and becomes it
-   * @param memory where datanodes have their memory; null for the usual place
+   * @param through the command that starts a process of a role there, and then is replaced by it
+   * @param memory the directory of the datanodes' memory; null for the usual one
    */
   record Places(
       IntFunction<String> host, BiFunction<Role, Integer, List<String>> through, Path memory) {

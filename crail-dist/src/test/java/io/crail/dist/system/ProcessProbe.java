@@ -18,7 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What a Java process holds: this one, or another of this host and user. */
+/** Shows the resources of a Java process: this one, or another one of this host and user. */
 final class ProcessProbe {
   static final String HEAP = "heap KiB";
   static final String DIRECT = "direct";

@@ -18,7 +18,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Clusters of processes on the second device of the test machine; clients are on the first. */
+/**
+ * Clusters of processes on the second device of the test machine. The clients use the first device.
+ */
 final class RdmaCluster {
   /** Set where this host's own device stands for both hosts: its name. */
   static final String OWN_DEVICE = "crail.test.rdma.device";

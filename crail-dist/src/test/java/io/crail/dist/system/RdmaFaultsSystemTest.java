@@ -41,9 +41,9 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * Processes that are killed and links that go down, with everything over RDMA: nothing hangs, what
- * fails says what it is, and a later operation works. So one cluster is enough for all of them,
- * where a process takes many seconds to start.
+ * Tests killed processes and broken links, with everything over RDMA. Nothing may hang, failures
+ * must be typed, and later operations must work. So one cluster is enough for all tests; on this
+ * machine a process takes many seconds to start.
  */
 @Tag("rdma")
 @EnabledIfSystemProperty(
@@ -402,7 +402,7 @@ class RdmaFaultsSystemTest {
     }
   }
 
-  /** An operation again and again, in a thread of its own. */
+  /** An operation that is repeated in a thread of its own. */
   private final class Load {
     private final String name;
     private final Action action;

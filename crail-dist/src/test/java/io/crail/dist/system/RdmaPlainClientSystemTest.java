@@ -15,9 +15,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A program of somebody else's, which has no more than the jars of clients, and is told of the
- * native library as Spark tells its driver and executors what {@code extraLibraryPath} names: in
- * {@code LD_LIBRARY_PATH}.
+ * Tests a foreign program that has only the client jars. It finds the native library through {@code
+ * LD_LIBRARY_PATH}, which is how Spark passes {@code extraLibraryPath} to its driver and executors.
  */
 @Tag("rdma")
 class RdmaPlainClientSystemTest {

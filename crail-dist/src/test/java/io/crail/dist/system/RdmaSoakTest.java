@@ -38,9 +38,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * A store over RDMA under mixed load, for {@code -Dcrail.test.soak} seconds: what it holds must not
- * grow, in the client's process, the servers' and the devices, and nothing may be left of it. The
- * load stands still while somebody counts, so the counts of things are exact.
+ * Tests a store over RDMA under mixed load for {@code -Dcrail.test.soak} seconds. The resources of
+ * the client's process, the servers and the devices must not grow, and all must be released at the
+ * end. The load pauses while resources are counted, so the counts are exact.
  */
 @Tag("rdma")
 @EnabledIfSystemProperty(
@@ -201,7 +201,7 @@ class RdmaSoakTest {
     return among.stream().mapToLong(sample -> sample.get(name)).min().orElseThrow();
   }
 
-  /** A thread's load: operations of all kinds, each of which leaves nothing behind. */
+  /** The load of a thread: operations of all kinds, none of which leaves anything behind. */
   private final class Worker {
     private static final int LONGEST = 1 << 20;
     private static final int SHORT = 64 << 10;

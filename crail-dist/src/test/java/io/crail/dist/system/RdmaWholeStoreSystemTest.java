@@ -27,8 +27,8 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * The whole store over RDMA: metadata of two namenodes by messages, data in a datanode that is read
- * and written without its processor, and in one of the TCP tier beside it.
+ * Tests the whole store over RDMA: the metadata of two namenodes with messages, and the data in an
+ * RDMA datanode, which is accessed without its processor, and in a TCP datanode.
  */
 @Tag("rdma")
 @EnabledIfSystemProperty(

@@ -12,7 +12,7 @@ import io.crail.conf.CrailConfiguration;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
 
-/** A client that needs no more than the jars of clients: {@code <configuration file>}. */
+/** A client that needs only the client jars: {@code <configuration file>}. */
 public final class ReadBackProgram {
   private static final int LENGTH = 100_000;
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The scripts of an assembled layout; {@code bin/test} says where it is. */
+/** Tests the scripts of an assembled layout. {@code bin/test} tells where the layout is. */
 @Tag("once")
 @EnabledIfSystemProperty(named = "crail.home", matches = ".+")
 class ScriptsSystemTest {

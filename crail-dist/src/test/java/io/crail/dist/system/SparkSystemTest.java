@@ -19,8 +19,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Spark as it comes, given the one jar as its users give it, on {@code crail://}. {@code ci/spark}
- * makes the directory that {@code -Dcrail.spark=} names.
+ * Tests an unmodified Spark on {@code crail://}, with the single jar, as users add it. {@code
+ * ci/spark} makes the directory that {@code -Dcrail.spark=} names.
  */
 @EnabledIfSystemProperty(
     named = "crail.spark",

@@ -21,11 +21,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client whose threads do nothing but write large pieces, so that it is stopped in the middle of
- * some: {@code <configuration file> <mapped> <directory> <threads> <bytes of a piece> <pieces of a
- * file> <number of this writer> <state file>}. Each thread creates, writes, closes and deletes
- * files of its own until something fails, and prints what. While it writes a piece, its byte of the
- * state file is 1.
+ * A client whose threads only write large pieces, so that a stop hits some in the middle: {@code
+ * <configuration file> <mapped> <directory> <threads> <bytes of a piece> <pieces of a file> <number
+ * of this writer> <state file>}. Each thread creates, writes, closes and deletes files of its own
+ * until an operation fails, and prints the failure. While it writes a piece, its byte of the state
+ * file is 1.
  */
 public final class StoppedWriterProgram {
   /** Files until the code that writes has been compiled. */

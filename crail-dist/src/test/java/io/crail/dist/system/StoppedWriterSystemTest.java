@@ -37,9 +37,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Writers that are stopped in the middle of large pieces and sleep through lease and margin, while
- * somebody else deletes their files and fills the store. When they go on, no byte of what was
- * acknowledged meanwhile may change. {@code -Dcrail.test.rounds=} says how often.
+ * Tests writers that are stopped in the middle of large pieces for longer than lease and margin,
+ * while another client deletes their files and fills the store. When they continue, no byte that
+ * was acknowledged in the meantime may change. {@code -Dcrail.test.rounds=} sets the number of
+ * rounds.
  */
 @Tag("once")
 class StoppedWriterSystemTest {

@@ -46,8 +46,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A store over two namenodes and two datanodes, each a process, mapped and through the network. A
- * subclass says over which network and tiers.
+ * Tests a store with two namenodes and two datanodes, each in its own process. Clients access the
+ * data both through mapped memory and over the network. A subclass chooses the network and the
+ * tiers.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class WholeStoreContract {

@@ -3,7 +3,7 @@ package io.crail.dist.system;
 
 import java.util.Map;
 
-/** The whole store over TCP. */
+/** Tests the whole store over TCP. */
 class WholeStoreSystemTest extends WholeStoreContract {
   @Override
   ProcessCluster newCluster() throws Exception {

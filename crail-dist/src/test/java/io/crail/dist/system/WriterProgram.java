@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
 
 /**
  * A client that writes and never closes: {@code <configuration file> <path> <bytes to commit>
- * <bytes to write>}. It prints what it has done, then goes on holding its lease until it is killed.
+ * <bytes to write>}. It prints what it has done, and then keeps its lease until it is killed.
  */
 public final class WriterProgram {
   private WriterProgram() {}

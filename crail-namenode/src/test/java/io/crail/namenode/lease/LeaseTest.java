@@ -27,7 +27,7 @@ import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Write leases, by a clock that the test moves: 10 s a lease. */
+/** Tests write leases of 10 s. The test moves the clock. */
 class LeaseTest {
   private TestStore store;
   private int datanode;

@@ -12,7 +12,10 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** All space that comes to a datanode, or comes back, can be had, the first regions' first. */
+/**
+ * Tests that all space of a datanode can be allocated, also after it was given back, and that the
+ * first regions come first.
+ */
 class DatanodeSpaceTest {
   private static final int BLOCKS = 4;
 

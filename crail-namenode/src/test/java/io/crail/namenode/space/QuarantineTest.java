@@ -14,7 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Extents that rest: each is free again when its own time has come, whatever the others wait for.
+ * Tests that each resting extent becomes free at its own time, no matter how long other extents
+ * wait.
  */
 class QuarantineTest {
   private static final int EXTENTS = 512;

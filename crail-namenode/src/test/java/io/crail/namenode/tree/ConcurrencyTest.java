@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Many threads on one namenode: what must hold at every moment, and at the end. */
+/** Tests many threads on one namenode: what must hold at every moment, and at the end. */
 @Tag("once")
 class ConcurrencyTest {
   /** How long each test lets its threads run, or longer until each has done this many rounds. */
@@ -47,7 +47,7 @@ class ConcurrencyTest {
   private TestStore store;
   private long seed;
 
-  /** What a thread does again and again, with a connection and random numbers of its own. */
+  /** The repeated work of a thread, with its own connection and random numbers. */
   private interface Worker {
     void round(Wire wire, Random random) throws CrailException;
   }
@@ -351,7 +351,7 @@ class ConcurrencyTest {
     assertEquals(files * 4096L, store.usage(0).freeBytes());
   }
 
-  /** Time that two threads look at in turns, as far as neither has to wait for the other's lock. */
+  /** A clock that two threads read in turns, unless one has to wait for the other's lock. */
   private static final class Lockstep extends ManualClock {
     /** How often the other's looks are asked for before anybody else gets the processor. */
     private static final int SPINS = 10_000;

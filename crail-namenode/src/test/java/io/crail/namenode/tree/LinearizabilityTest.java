@@ -29,12 +29,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
- * Runs random programs in several threads and searches for an order of their operations that
- * explains every answer: one that a single thread could have had, and in which no operation stands
- * before another that had ended when it began.
+ * Runs random programs in several threads, and searches for an order of their operations that
+ * explains every answer. A single thread must be able to get the same answers in that order, and an
+ * operation must come after all operations that had ended when it began.
  *
- * <p>Containers are made and removed but not renamed here: as in other file systems, a name that is
- * created while a container above it gets another name may appear under the new one.
+ * <p>Containers are made and removed here, but not renamed. As in other file systems, a node that
+ * is created while a container above it is renamed may appear under the new name.
  */
 class LinearizabilityTest {
   private static final int ROUNDS = 400;
@@ -58,7 +58,7 @@ class LinearizabilityTest {
     LOOKUP
   }
 
-  /** What a thread does, when, and what it was answered. */
+  /** An operation of a thread, with its begin, end and answer. */
   private static final class Step {
     private final Kind kind;
     private final String path;

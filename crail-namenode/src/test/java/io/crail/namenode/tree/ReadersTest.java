@@ -21,15 +21,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What readers are told when a node changes while they are answered: everything that can happen
- * takes place between any two of their looks at it.
+ * Tests the answers to readers when a node changes in the meantime. Every possible change happens
+ * between any two reads of the node.
  */
 class ReadersTest {
   private interface Change {
     void run() throws CrailException;
   }
 
-  /** A node at which something happens right before it is looked at for the nth time. */
+  /** A node that changes directly before it is read for the nth time. */
   private static final class Watched extends Node {
     private int looksLeft = -1;
     private Change change;
@@ -59,7 +59,7 @@ class ReadersTest {
     }
   }
 
-  /** What a reader is told. */
+  /** The answer to a reader. */
   private record Answer(long size, List<Extent> extents) {}
 
   private interface Reader {

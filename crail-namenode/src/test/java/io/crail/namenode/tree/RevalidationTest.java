@@ -21,8 +21,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What changes between finding a place and locking it: the test holds a container's lock until
- * another thread waits for it, changes the tree, and lets the other go on.
+ * Tests changes after a place was found and before it is locked. The test holds a container's lock
+ * until another thread waits for it, changes the tree, and lets the other thread continue.
  */
 class RevalidationTest {
   private static final long PATIENCE_NANOS = 60_000_000_000L;
@@ -277,7 +277,10 @@ class RevalidationTest {
     store.lookup("/p/d");
   }
 
-  /** Time at which a thread that moves a directory lets another one try as far as it gets. */
+  /**
+   * A clock at whose reading a thread that moves a directory lets another thread run as far as it
+   * can.
+   */
   private static final class Meeting extends ManualClock {
     private volatile Thread first;
     private volatile Thread second;

@@ -19,7 +19,7 @@ import io.crail.verbs.Verbs;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Values that make no sense are refused by name. */
+/** Tests that values without sense are refused, with the name of their key. */
 class DarpcSettingsTest {
   private static Device device(String name, int requests, int completions) {
     return new Device(

@@ -17,13 +17,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Both ends of connections, over a simulated device. */
+/** Tests both ends of connections over a simulated device. */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class MessengerTest {
   private static final int SEEDS = 300;
   private static final int FRAMES = 400;
 
-  /** Puts frames after each other and checks those that come. */
+  /** Sends frames one after the other, and checks the incoming ones. */
   private abstract static class Side extends Messenger {
     final SimulatedPort port;
     final SendChunk.Pool pool;

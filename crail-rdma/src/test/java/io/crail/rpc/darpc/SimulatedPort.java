@@ -10,8 +10,8 @@ import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 
 /**
- * A queue pair in memory, which is stricter than a device: a message without a receive request is
- * an error at once, and what is sent from memory is read as late as can be.
+ * A queue pair in memory that is stricter than a device. A message without a receive request is an
+ * error at once, and messages that are sent from memory are read as late as possible.
  */
 final class SimulatedPort implements MessagePort {
   /** A message, with its bytes when they were copied while posting; a probe has neither. */

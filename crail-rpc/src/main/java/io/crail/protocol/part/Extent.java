@@ -102,9 +102,9 @@ public record Extent(
   }
 
   /**
-   * The length of the shortest extent for so many bytes: a power of two, at most a block.
+   * The length of the shortest extent for this many bytes: a power of two, at most a block.
    *
-   * @param bytes from 1 to those of a block
+   * @param bytes from 1 to the length of a block
    */
   public static int lengthFor(int bytes, int blockSize) {
     int power = bytes <= MIN_LENGTH ? MIN_LENGTH : Integer.highestOneBit(bytes - 1) << 1;

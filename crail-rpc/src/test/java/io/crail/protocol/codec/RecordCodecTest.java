@@ -38,7 +38,7 @@ class RecordCodecTest {
     return bytes.slice(AT, length).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** A component of each form; the order of the layout is another one. */
+  /** A component of each form. The order of the layout is a different one. */
   record Fixed(long wide, boolean flag, int word, UUID id, int tiny, int half, boolean wideFlag) {
     static final Layout LAYOUT =
         Layout.of("Fixed")
@@ -69,7 +69,7 @@ class RecordCodecTest {
     assertKept(Fixed.CODEC, new Fixed(Long.MIN_VALUE, false, 0, id, 0, 0, true));
   }
 
-  /** An element of a length of its own. */
+  /** An element of variable length. */
   record Entry(int number, Utf8 name) {
     static final Layout LAYOUT =
         Layout.of("Entry")

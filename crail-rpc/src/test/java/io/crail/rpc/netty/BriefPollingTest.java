@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When a loop asks before it sleeps, and when it does not. */
+/** Tests when a loop polls before it sleeps, and when it does not. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class BriefPollingTest {
   private static final long MOMENT = 1_000;

@@ -48,7 +48,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the configuration does, and what other protocols get from the TCP transport. */
+/** Tests the effects of the configuration, and the TCP transport's services for other protocols. */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class NettyTransportTest {
   private static final InetSocketAddress ANY =

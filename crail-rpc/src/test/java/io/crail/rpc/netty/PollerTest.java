@@ -27,12 +27,12 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Another network beside that of a Netty loop. */
+/** Tests another network in addition to that of a Netty loop. */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class PollerTest {
   private static final long LONG = 60_000_000_000L;
 
-  /** Completes operations when a byte comes through a pipe, which it notices like a device. */
+  /** Completes operations when a byte comes through a pipe, which stands for a device. */
   private static final class PipePoller implements Poller {
     private final FileDescriptor[] pipe;
     private final long spinNanos;

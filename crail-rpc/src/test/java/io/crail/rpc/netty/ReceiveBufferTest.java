@@ -11,7 +11,9 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A receive buffer whose channel takes it some time before the bytes come, as io_uring does. */
+/**
+ * Tests a receive buffer whose channel gets it some time before the bytes come, as io_uring does.
+ */
 class ReceiveBufferTest {
   private static final int CAPACITY = 16;
 

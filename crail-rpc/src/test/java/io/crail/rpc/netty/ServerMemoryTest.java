@@ -41,7 +41,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a server holds for peers who do not read, do not end, go away, or ask for much. */
+/**
+ * Tests the memory that a server holds for peers that do not read, do not complete a request, go
+ * away, or ask for much.
+ */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 @Tag("once")
 class ServerMemoryTest {
@@ -103,7 +106,7 @@ class ServerMemoryTest {
     }
   }
 
-  /** Heeds what the transport tells, as the namenode does. */
+  /** Obeys the transport's limits, as the namenode does. */
   private static final class Inflating implements Service {
     private final AtomicInteger served = new AtomicInteger();
     private final AtomicInteger busy = new AtomicInteger();
@@ -146,7 +149,7 @@ class ServerMemoryTest {
     }
   }
 
-  /** On which each reading takes a while, so that all that is timed is done in small parts. */
+  /** A clock of which each reading takes a while, so that all timed work is done in small parts. */
   private static final class SlowClock implements Clock {
     static final int READINGS_OF_SLICE = 25;
 
