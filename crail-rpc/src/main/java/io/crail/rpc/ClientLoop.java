@@ -429,7 +429,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     ended = true;
     seat.end();
     round.rejectTasks();
-    // Only now: whoever waits finds his call ended.
+    // Only now, so that a waiting thread finds its call ended.
     seat.wakeAll();
   }
 

@@ -103,7 +103,7 @@ final class DriverSeat {
     driver = NOBODY;
   }
 
-  /** Wakes all who wait for the seat, after its end. */
+  /** Wakes all threads that wait for the seat, after its end. */
   void wakeAll() {
     for (Thread waiter : waiters) {
       LockSupport.unpark(waiter);

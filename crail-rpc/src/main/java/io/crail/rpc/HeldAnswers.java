@@ -124,7 +124,7 @@ public final class HeldAnswers {
         answer.holder().mayLeave(answer);
       }
     } finally {
-      // Also after a bug of one connection: the answers of the others leave.
+      // Also after a bug of one connection, so that the answers of the other connections leave.
       if (!released.isEmpty()) {
         queueTask();
       }

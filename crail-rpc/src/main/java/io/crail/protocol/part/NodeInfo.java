@@ -19,7 +19,8 @@ import java.nio.ByteBuffer;
  * @param type the type
  * @param flags {@link #ENUMERABLE}, {@link #STRICT}, {@link #BEING_PUT} and {@link #ABANDONED}
  * @param permissions twelve permission bits, as in POSIX
- * @param owner number of the owner's name at the namenode, which the operation {@code names} tells
+ * @param owner number of the owner's name at the namenode; the operation {@code names} returns the
+ *     name
  * @param group number of the group's name at the namenode
  */
 public record NodeInfo(

@@ -11,8 +11,8 @@ import io.crail.protocol.codec.Layout;
  * Immutable.
  *
  * @param granularity offset and length of each access to the tier are multiples of this many bytes:
- *     1 for memory, a sector for a block device; a power of two up to {@link Extent#MIN_LENGTH}. The
- *     tier's own endpoint ensures this; users read and write any bytes
+ *     1 for memory, a sector for a block device; a power of two up to {@link Extent#MIN_LENGTH}.
+ *     The tier's own endpoint ensures this; users read and write any bytes
  * @param fence what keeps earlier holders of space from accessing it
  * @param takesAnyMemory true if the first use of a client's memory costs no more than later ones;
  *     false where memory has to be registered with a device
