@@ -94,8 +94,8 @@ public final class CoreStore extends CrailStore {
   }
 
   /**
-   * Creates a store on a transport and a clock of the caller, who closes the transport. It has no
-   * thread of its own: leases are renewed while the transport's loops are driven.
+   * Creates a store on a transport and a clock of the caller, who closes the transport. The store
+   * has no thread of its own: leases are renewed while the transport's loops are driven.
    */
   public static CoreStore open(Configuration configuration, Transport transport, Clock clock) {
     return open(configuration, transport, clock, StorageTier::find);
@@ -123,8 +123,8 @@ public final class CoreStore extends CrailStore {
 
   /**
    * As {@link #open(Configuration, Transport, Clock, Function)}, with ids and leases from a source
-   * of the caller, which every thread that uses the store draws from: for runs that can be
-   * repeated.
+   * of the caller, so that runs can be repeated. Every thread that uses the store draws from that
+   * source.
    */
   public static CoreStore open(
       Configuration configuration,
@@ -274,9 +274,9 @@ public final class CoreStore extends CrailStore {
   }
 
   /**
-   * What a key-value is expected to need of space; 0 for a small one. Also for one that needs more
-   * than the smallest extent: that is given back if nobody writes to it, and another would stay
-   * with a value that turns out to be shorter.
+   * The space that a key-value is expected to need; 0 for a small one. Also 0 for a value that
+   * needs more than the smallest extent. A smallest extent that stays unused is given back. A
+   * larger extent would stay with a value that turns out to be shorter.
    */
   private long wantedBytes(LoopContext context, Utf8 path) {
     int namenode = NodePath.namenodeOf(path, context.namenodes().count());
@@ -392,7 +392,8 @@ public final class CoreStore extends CrailStore {
   @Override
   public void close() throws Exception {
     if (store.loops().isDriver()) {
-      // It holds a loop, which cannot end then; the store stays open for another close.
+      // The callback holds a loop, which cannot end now. The store stays open and can be closed
+      // later.
       throw new IllegalStateException("a callback must not close its store");
     }
     if (!store.loops().end()) {
@@ -406,7 +407,8 @@ public final class CoreStore extends CrailStore {
   }
 
   /**
-   * Gives all leases back, also those of open streams, as long as a metadata operation may take.
+   * Gives all leases back, those of open streams too. Waits as long as a metadata operation may
+   * take.
    */
   private void giveLeasesBack() throws InterruptedException {
     List<DirectOutput> open = new ArrayList<>(store.streams().outputs());

@@ -10,7 +10,7 @@ import io.crail.protocol.node.Create;
 import io.crail.storage.DatanodeDescription;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The hosts that location classes mean: this one, and those of the datanodes known here. */
+/** The hosts that location classes mean: this host, and the hosts of the datanodes known here. */
 final class LocationHosts {
   private final CrailLocationClass own;
   private final Loops loops;

@@ -205,17 +205,17 @@ final class StoreParts implements AutoCloseable {
     return count[0];
   }
 
-  /** What handles and calls use. */
+  /** What handles and calls share. */
   StoreContext context() {
     return context;
   }
 
-  /** This host, as datanodes of it are known. */
+  /** The name under which datanodes of this host are known. */
   String host() {
     return identity.host();
   }
 
-  /** When a metadata operation ends that begins now. */
+  /** The deadline of a metadata operation that begins now. */
   long rpcDeadlineNanos() {
     return source.clock().nanoTime() + rpcTimeoutNanos;
   }

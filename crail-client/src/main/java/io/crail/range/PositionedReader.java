@@ -13,9 +13,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
 /**
- * Reads a file at any position. Opening one asks nobody for anything, so a file may have one for
- * each thread that reads positions. The end is the length of the file as its handle knows it. Used
- * by one thread at a time.
+ * Reads a file at any position. Opening a reader sends no request, so a file may have one reader
+ * for each thread. The end is the length of the file as its handle knows it. Used by one thread at
+ * a time.
  */
 public final class PositionedReader implements AutoCloseable {
   private final CrailFile file;
@@ -26,13 +26,13 @@ public final class PositionedReader implements AutoCloseable {
   /** Reads straight into the caller's direct memory; null until it is needed. */
   private CrailInputStream straight;
 
-  /** Opens a reader; it takes memory, and asks the cluster, when it is used first. */
+  /** Opens a reader. Its first use takes memory and sends requests. */
   public PositionedReader(CrailFile file) {
     this.file = file;
   }
 
   /**
-   * Reads as much as there is room or the file has left, and waits for it.
+   * Reads until the target is full or the file ends, and waits for the bytes.
    *
    * @return bytes read; -1 at or after the end
    * @throws Exception an {@code OutOfRangeException} for a negative position, else the error of the
@@ -64,8 +64,8 @@ public final class PositionedReader implements AutoCloseable {
    *     end
    */
   public Future<CrailResult> issue(long position, ByteBuffer target) throws Exception {
-    // A duplicate is still the whole memory, which a tier may have to register, and has a position
-    // of its own.
+    // A duplicate has a position of its own. It still spans the whole memory, which a tier may have
+    // to register.
     return issue(position, OffHeapBuffer.wrap(target.duplicate()));
   }
 
@@ -79,8 +79,8 @@ public final class PositionedReader implements AutoCloseable {
   }
 
   /**
-   * Waits for a read into the caller's memory. An interrupt does not end that, for the bytes would
-   * still arrive; it stays set. The read has a deadline.
+   * Waits for a read into the caller's memory. An interrupt does not end the wait, since the bytes
+   * would still arrive; it stays set. The read has a deadline.
    */
   static int await(Future<CrailResult> read) throws Exception {
     boolean interrupted = false;
@@ -105,7 +105,7 @@ public final class PositionedReader implements AutoCloseable {
     return file.getPath();
   }
 
-  /** Waits for what is under way, and gives everything back. */
+  /** Waits for the reads in flight, and gives all memory back. */
   @Override
   public void close() throws Exception {
     try {

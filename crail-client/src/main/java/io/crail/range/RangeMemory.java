@@ -12,8 +12,8 @@ import java.util.concurrent.Future;
 
 /**
  * Memory of the store through which short ranges reach the heap, so that they can be in flight at
- * the same time. It is cut from a few buffers in turn. Used by one thread, which gives it back in
- * the end.
+ * the same time. Ranges get pieces of a few buffers, one buffer after the other. Used by one
+ * thread, which gives the memory back at the end.
  */
 final class RangeMemory {
   /** Longest range; a longer one is read by itself. */
@@ -25,10 +25,10 @@ final class RangeMemory {
   private final CrailBufferCache cache;
   private final List<CrailBuffer> lent = new ArrayList<>();
 
-  /** Reads that have not ended in time, and may still fill what they were given. */
+  /** Reads that have not ended in time, and may still write to their memory. */
   private final List<Upcoming<?>> late = new ArrayList<>();
 
-  /** Index of the buffer that is being cut; below it all are cut up. */
+  /** Index of the buffer that is being cut. All buffers before it are used up. */
   private int current;
 
   RangeMemory(CrailBufferCache cache) {
@@ -57,7 +57,7 @@ final class RangeMemory {
     try {
       lent.add(cache.allocateBuffer());
     } catch (LimitExceededException e) {
-      // Fewer do as well, or none: a range is read by itself then.
+      // Fewer buffers, or none, are enough: a range without memory is read by itself.
       return null;
     }
     CrailBuffer buffer = lent.get(current);
@@ -78,7 +78,10 @@ final class RangeMemory {
     late.add((Upcoming<?>) read);
   }
 
-  /** Begins anew, for all reads have ended; while one is late, there is nothing to begin with. */
+  /**
+   * Makes all memory free again, since all reads have ended. While a read is late, no memory is
+   * free.
+   */
   void reuse() {
     if (endedAll()) {
       lent.forEach(CrailBuffer::clear);
@@ -86,7 +89,7 @@ final class RangeMemory {
     }
   }
 
-  /** Gives all back; when reads are late, at the end of the last of them, by whoever ends it. */
+  /** Gives all memory back. When reads are late, the thread that ends the last of them does it. */
   void giveBack() throws Exception {
     if (endedAll()) {
       free();

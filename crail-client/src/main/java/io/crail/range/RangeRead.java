@@ -34,13 +34,13 @@ public final class RangeRead {
   }
 
   /**
-   * Waits for the bytes, at the most until the deadline of the read; an interrupt does not end the
-   * wait and stays set. May be called again.
+   * Waits for the bytes, at most until the deadline of the read. An interrupt does not end the wait
+   * and stays set. May be called again.
    *
    * @return the target, with the bytes of the range between its position and limit
    * @throws Exception an {@code OutOfRangeException} for a range that begins after the end of the
-   *     file, an {@link EOFException} for one that the end cuts, else the error of the read; of
-   *     ranges that were read as one each gets it
+   *     file, an {@link EOFException} for one that the end cuts, else the error of the read; when
+   *     ranges were read as one, each gets the error
    */
   public ByteBuffer get() throws Exception {
     reader.end(this);
@@ -79,7 +79,8 @@ public final class RangeRead {
    *
    * @param from where the bytes are to be copied from; null when they are in the target
    * @param offset of the range in {@code from}
-   * @param count bytes that arrived from the range's first one on; may be more, or negative
+   * @param count bytes that arrived, counted from the range's first byte; may be more than the
+   *     range has, or negative
    */
   void arrived(ByteBuffer from, int offset, int count) {
     if (count < length()) {

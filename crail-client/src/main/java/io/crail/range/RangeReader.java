@@ -33,25 +33,27 @@ public final class RangeReader implements AutoCloseable {
   private final CrailBufferCache cache;
   private final int maxGapBytes;
 
-  /** In flight, in the order in which they were issued. */
+  /** Transfers in flight, in the order in which they were issued. */
   private final Deque<RangeTransfer> issued = new ArrayDeque<>();
 
   /**
-   * Not issued, since no memory was there for them: each is read by itself, without other reads.
+   * Transfers that had no memory and were not issued: each is read by itself, without other reads.
    */
   private final Deque<RangeTransfer> apart = new ArrayDeque<>();
 
   private RangeMemory memory;
 
-  /** Of the heap, and not issued before it is known which ranges are near; null for none. */
+  /**
+   * A transfer to the heap that later near ranges may still join, so it is not issued yet; or null.
+   */
   private RangeTransfer joining;
 
   /**
-   * Makes ready to read, and takes no memory yet.
+   * Creates a reader, which takes no memory yet.
    *
-   * @param cache lends memory for ranges on the heap; the store of the files
-   * @param maxGapBytes most bytes between two ranges of a file that are read along with them rather
-   *     than left out; 0 joins only ranges that touch
+   * @param cache the store of the files, which lends memory for ranges on the heap
+   * @param maxGapBytes most bytes between two ranges of a file that are read along with them to
+   *     join the two; 0 joins only ranges that touch
    */
   public RangeReader(CrailBufferCache cache, int maxGapBytes) {
     this.cache = cache;
@@ -60,10 +62,10 @@ public final class RangeReader implements AutoCloseable {
   }
 
   /**
-   * Begins to read a range. Its errors are told by {@link RangeRead#get}.
+   * Begins to read a range. {@link RangeRead#get} tells its errors.
    *
-   * @param file of the thread that reads; is open until the range has ended
-   * @param position of the first byte in the file
+   * @param file a reader of the calling thread; stays open until the range has ended
+   * @param position the position of the first byte in the file
    * @param target takes as many bytes as it has between position and limit, both of which stay; it
    *     belongs to the read until that ends
    * @throws IllegalArgumentException for a target that is read-only
@@ -89,7 +91,7 @@ public final class RangeReader implements AutoCloseable {
     transfer.issue();
   }
 
-  /** Issues what was joined, if there is memory for it. */
+  /** Issues the joined ranges, if there is memory for them. */
   private void issueJoined() {
     RangeTransfer transfer = joining;
     joining = null;
@@ -112,7 +114,7 @@ public final class RangeReader implements AutoCloseable {
     return transfer.place(memory);
   }
 
-  /** Ends a range, and with it what was begun before and what was joined with it. */
+  /** Ends a range, the transfers begun before, and the ranges joined with it. */
   void end(RangeRead range) throws Exception {
     if (range.hasEnded()) {
       return;
@@ -135,7 +137,7 @@ public final class RangeReader implements AutoCloseable {
     }
   }
 
-  /** So that what is read by itself finds the buffers of the store free. */
+  /** Gives the memory back, so that a range read by itself finds free buffers in the store. */
   private void giveBack() throws Exception {
     endIssued();
     memory.giveBack();
@@ -144,10 +146,10 @@ public final class RangeReader implements AutoCloseable {
 
   /**
    * Ends all ranges that were begun and gives the memory back. Memory into which a read may still
-   * put bytes after its deadline goes back when that read has ended.
+   * write after its deadline goes back when that read has ended.
    *
-   * @throws Exception when the store does not take its memory back; errors of ranges are told by
-   *     {@link RangeRead#get} only
+   * @throws Exception when the store does not take its memory back; only {@link RangeRead#get}
+   *     tells errors of ranges
    */
   @Override
   public void close() throws Exception {

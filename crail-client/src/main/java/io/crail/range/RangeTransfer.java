@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.concurrent.Future;
 
 /**
- * What is read as one: a range into direct memory, or near ranges of one file for the heap. Into
- * direct memory it is in flight from {@link #issue} on, and for the heap when it has a {@linkplain
- * #place place} of direct memory to go through; else all of it happens in {@link #end}. Used by one
- * thread.
+ * Bytes that are read as one: one range into direct memory, or near ranges of one file for the
+ * heap. A read into direct memory is in flight from {@link #issue} on. A read for the heap is too,
+ * if it has a {@linkplain #place place} of direct memory to go through. Otherwise {@link #end} does
+ * all of it. Used by one thread.
  */
 final class RangeTransfer {
   private final PositionedReader file;
@@ -22,10 +22,10 @@ final class RangeTransfer {
   /** Where the last of the ranges ends. */
   private long end;
 
-  /** Through what ranges of the heap go; null for others. */
+  /** The direct memory that ranges of the heap go through; else null. */
   private CrailBuffer place;
 
-  /** The read into direct memory; null for others, and when it could not be issued. */
+  /** The read into direct memory; null when there is none, or it could not be issued. */
   private Future<CrailResult> issued;
 
   private Exception failure;
@@ -42,7 +42,7 @@ final class RangeTransfer {
     end = range.end();
   }
 
-  /** Takes a range that follows those that are here, if it is near; false when it is not. */
+  /** Adds a range that follows the present ones, if it is near; false when it is not. */
   boolean join(RangeRead range, int maxGapBytes) {
     boolean near =
         range.file() == file
@@ -70,7 +70,7 @@ final class RangeTransfer {
     return place != null || failure != null;
   }
 
-  /** Issues the read. What fails here is told in {@link #end}. */
+  /** Issues the read. {@link #end} tells a failure of this. */
   void issue() {
     if (failure != null) {
       return;

@@ -31,7 +31,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** How many ranges are in flight, what is read as one, and what memory that takes. */
+/**
+ * Tests how many ranges are in flight, which ranges are read as one, and how much memory that
+ * takes.
+ */
 class RangeReaderTest {
   private static final int BUFFER = 1 << 20;
 
@@ -71,7 +74,7 @@ class RangeReaderTest {
                 }));
   }
 
-  /** A read that moves its bytes when it is waited for, and no sooner. */
+  /** A read that moves its bytes only when a caller waits for it. */
   private final class LateRead extends CompletableFuture<CrailResult>
       implements Upcoming<CrailResult> {
     private final long position;
@@ -155,7 +158,7 @@ class RangeReaderTest {
     }
   }
 
-  /** Reads positions by way of a buffer, as a store does. */
+  /** Reads positions through a buffer, as a store does. */
   private final class CopyingStream extends CrailBufferedInputStream {
     @Override
     protected ByteBuffer nextSlice(boolean wait) {

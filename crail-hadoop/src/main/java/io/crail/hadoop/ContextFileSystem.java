@@ -12,15 +12,16 @@ import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.util.Progressable;
 
 /**
- * The file system behind a {@code FileContext}: on the store of another one, which closes what is
- * left open here. A {@code FileContext} applies its own mask and counts by itself. Thread-safe.
+ * The file system of a {@code FileContext}. It uses the store of another file system, which closes
+ * the streams left open here. A {@code FileContext} applies its own mask and has its own counters.
+ * Thread-safe.
  */
 final class ContextFileSystem extends CrailFileSystem {
   ContextFileSystem(CrailFileSystem owner) {
     super(owner);
   }
 
-  /** Counts what is read and written in the place of the {@code FileContext}. */
+  /** Counts reads and writes in the counters of the {@code FileContext}. */
   void countIn(Statistics counters) {
     statistics = counters;
   }

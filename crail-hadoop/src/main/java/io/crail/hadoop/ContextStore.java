@@ -11,19 +11,25 @@ import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The store of all {@code FileContext}s of a URI and a user that find the same namenodes. It is an
- * entry of its own in Hadoop's cache of file systems, under a scheme that no program uses: so there
- * is one, and Hadoop closes it with the process at the latest, but no program that closes its own
- * {@link FileSystem} does.
+ * The store of all {@code FileContext}s of a URI and a user that find the same namenodes. It has an
+ * entry of its own in Hadoop's cache of file systems, under a scheme that no program uses. So there
+ * is only one, and Hadoop closes it with the process at the latest. A program that closes its own
+ * {@link FileSystem} does not close it.
  */
 final class ContextStore extends FilterFileSystem {
-  /** Hadoop's cache knows no class loaders, and of each this class is another one. */
+  /**
+   * The scheme differs for each class loader, since Hadoop's cache does not distinguish them, and
+   * each loads another copy of this class.
+   */
   private static final String SCHEME =
       HadoopConfiguration.SCHEME
           + "-context-"
           + Integer.toHexString(System.identityHashCode(ContextStore.class));
 
-  /** Tells {@link #initialize} the URI, which Hadoop's cache knows by its namenodes. */
+  /**
+   * The key that tells {@link #initialize} the URI. Hadoop's cache knows the store by its
+   * namenodes.
+   */
   private static final String CLUSTER_KEY = "fs." + SCHEME + ".uri";
 
   /** Called by Hadoop, before {@link #initialize}. */
@@ -47,13 +53,16 @@ final class ContextStore extends FilterFileSystem {
     if (cached instanceof ContextStore) {
       return new ContextFileSystem((CrailFileSystem) ((ContextStore) cached).fs);
     }
-    // Somebody has put another class there.
+    // A configuration has put another class there.
     CrailFileSystem unshared = new CrailFileSystem();
     unshared.initialize(cluster, configuration);
     return new ContextFileSystem(unshared);
   }
 
-  /** A URI without namenodes means those of the default file system, as for Hadoop's others. */
+  /**
+   * A URI without namenodes means the namenodes of the default file system, as in Hadoop's other
+   * file systems.
+   */
   private static URI cluster(URI uri, Configuration configuration) {
     URI preset = FileSystem.getDefaultUri(configuration);
     return uri.getRawAuthority() == null && HadoopConfiguration.SCHEME.equals(preset.getScheme())
@@ -61,7 +70,7 @@ final class ContextStore extends FilterFileSystem {
         : uri;
   }
 
-  /** Without statistics: those of the {@code FileContext}s count. */
+  /** Without statistics: the {@code FileContext}s have their own. */
   @Override
   public void initialize(URI name, Configuration configuration) throws IOException {
     fs.initialize(URI.create(configuration.get(CLUSTER_KEY)), configuration);

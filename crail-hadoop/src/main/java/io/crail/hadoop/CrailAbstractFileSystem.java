@@ -15,8 +15,8 @@ import org.apache.hadoop.fs.RemoteIterator;
 
 /**
  * {@link CrailFileSystem} for programs that use Hadoop's {@code FileContext}, which has no close.
- * All of a URI and a user use one store, which Hadoop closes with its cache; no {@link FileSystem}
- * of the program shares it. Thread-safe.
+ * All instances of a URI and a user share one store, which Hadoop closes with its cache. No {@link
+ * FileSystem} of the program shares that store. Thread-safe.
  */
 public class CrailAbstractFileSystem extends DelegateToFileSystem {
   /** Called by Hadoop. */
@@ -28,12 +28,12 @@ public class CrailAbstractFileSystem extends DelegateToFileSystem {
         configuration,
         HadoopConfiguration.SCHEME,
         false);
-    // By all namenodes: the base class was told of none when there are several.
+    // Under the URI with all namenodes: the base class was told of none when there are several.
     statistics = getStatistics(fsImpl.getUri());
     ((ContextFileSystem) fsImpl).countIn(statistics);
   }
 
-  /** What the base class can read: it takes several namenodes for a broken IPv6 address. */
+  /** A URI that the base class can read. It takes several namenodes for a broken IPv6 address. */
   private static URI understood(URI uri) {
     return uri.getHost() == null ? URI.create(HadoopConfiguration.SCHEME + ":///") : uri;
   }
@@ -53,7 +53,7 @@ public class CrailAbstractFileSystem extends DelegateToFileSystem {
     fsImpl.msync();
   }
 
-  /** By all namenodes, of which the base class reads none when there are several. */
+  /** Compares all namenodes. The base class reads none when there are several. */
   @Override
   public void checkPath(Path path) {
     URI asked = path.toUri();
@@ -69,7 +69,7 @@ public class CrailAbstractFileSystem extends DelegateToFileSystem {
     return uri.getRawAuthority() == null ? "" : uri.getRawAuthority();
   }
 
-  /** One step, where Hadoop's own way would be two. */
+  /** Renames in one step. Hadoop's own code would take two. */
   @Override
   public void renameInternal(Path source, Path target, boolean overwrite) throws IOException {
     ((CrailFileSystem) fsImpl)

@@ -41,18 +41,20 @@ import org.apache.hadoop.util.functional.RemoteIterators;
 
 /**
  * Crail as Hadoop's file system {@code crail://host:port[,host:port]/path}, with the semantics of
- * HDFS. Directories, multi-files and tables are directories, what has bytes is a file. The
- * authority names the namenodes; without one the configuration does. Each file system has a store
- * of its own, which is closed with it. Thread-safe.
+ * HDFS. Directories, multi-files and tables are directories; a node with bytes is a file. The
+ * authority names the namenodes; without an authority the configuration does. Each file system has
+ * a store of its own, which is closed with it. Thread-safe.
  */
 public class CrailFileSystem extends FileSystem {
-  /** Bytes of the blocks by which schedulers split a file. */
+  /** The key for the length of the blocks by which schedulers split a file, in bytes. */
   public static final String BLOCK_SIZE_KEY = "fs.crail.block.size";
 
-  /** The site file of Crail, where it is not the environment's; empty for none. */
+  /**
+   * The key for the site file of Crail, if it is not the one of the environment; empty for none.
+   */
   public static final String SITE_FILE_KEY = "fs.crail.site.file";
 
-  /** The file system whose store this one uses; null when it has one of its own. */
+  /** The file system whose store this one uses; null when this one has its own store. */
   private final CrailFileSystem owner;
 
   /** The streams that are closed with the store. */
@@ -63,7 +65,7 @@ public class CrailFileSystem extends FileSystem {
   private NodeStatus statuses;
   private String user;
 
-  /** Null with one namenode, where Hadoop's default will do. */
+  /** Null with one namenode, when Hadoop's default is enough. */
   private TopLevelTrash trash;
 
   private Path workingDirectory;
@@ -74,7 +76,7 @@ public class CrailFileSystem extends FileSystem {
     this.openOutputs = new OpenOutputs();
   }
 
-  /** Creates a file system on the store of another one, which closes what is left open here. */
+  /** Creates a file system on the store of another one, which closes the streams left open here. */
   CrailFileSystem(CrailFileSystem owner) {
     this.owner = owner;
     this.openOutputs = owner.openOutputs;
@@ -98,7 +100,7 @@ public class CrailFileSystem extends FileSystem {
     workingDirectory = getHomeDirectory();
   }
 
-  /** Without a path, as Hadoop's others: programs put one after it. */
+  /** The URI without a path, as in Hadoop's other file systems: programs append a path. */
   static URI root(URI name) {
     String authority = name.getRawAuthority();
     return URI.create(HadoopConfiguration.SCHEME + "://" + (authority == null ? "/" : authority));
@@ -119,7 +121,7 @@ public class CrailFileSystem extends FileSystem {
     return uri;
   }
 
-  /** None: nobody asks for tokens here, and several namenodes are no service address. */
+  /** None: there are no tokens here, and several namenodes are not a service address. */
   @Override
   public String getCanonicalServiceName() {
     return null;
@@ -140,7 +142,7 @@ public class CrailFileSystem extends FileSystem {
     workingDirectory = fixRelativePart(directory);
   }
 
-  /** What Hadoop asks for every path, and tells as the server's default. */
+  /** Hadoop calls this for every path, and shows it as the server's default. */
   @Override
   @SuppressWarnings("deprecation")
   public long getDefaultBlockSize() {
@@ -187,7 +189,7 @@ public class CrailFileSystem extends FileSystem {
     return create(path, masked(permission, false), overwrite, false);
   }
 
-  /** What a new node gets: the bits that are asked for without those of the configured mask. */
+  /** The permission of a new node: the wanted bits without those of the configured mask. */
   private FsPermission masked(FsPermission permission, boolean directory) {
     FsPermission wanted =
         permission != null
@@ -208,7 +210,7 @@ public class CrailFileSystem extends FileSystem {
     return output(absolute, store.createFile(absolute, permission, overwrite, above));
   }
 
-  /** A stream that begins at the end of a file. */
+  /** Opens a stream that begins at the end of a file. */
   private FSDataOutputStream output(Path path, CrailFile file) throws IOException {
     CrailBufferedOutputStream out =
         HadoopErrors.translate(path, () -> file.getBufferedOutputStream(0));
@@ -223,15 +225,15 @@ public class CrailFileSystem extends FileSystem {
     Path absolute = absolute(path);
     CrailNode node = store.require(absolute);
     if (node.getType().isContainer()) {
-      // As HDFS; a read of a directory finds no file instead.
+      // As HDFS does. A read of a directory fails with a file that is not found instead.
       throw new FileAlreadyExistsException(absolute + " is a directory");
     }
     return output(absolute, PathStore.asFile(absolute, node));
   }
 
   /**
-   * As HDFS: into a directory that is there, never onto something that is there, and false for what
-   * cannot be.
+   * As HDFS: moves into an existing directory, never replaces an existing node, and returns false
+   * when the rename is impossible.
    */
   @Override
   public boolean rename(Path source, Path target) throws IOException {
@@ -248,7 +250,7 @@ public class CrailFileSystem extends FileSystem {
     return from.equals(place) || store.renames(from, place);
   }
 
-  /** As HDFS: exactly there; with an overwrite in the place of a file or an empty directory. */
+  /** As HDFS: renames to exactly this path. An overwrite replaces a file or an empty directory. */
   @Override
   @SuppressWarnings("deprecation")
   protected void rename(Path source, Path target, Options.Rename... options) throws IOException {
@@ -264,7 +266,7 @@ public class CrailFileSystem extends FileSystem {
     return absolute.isRoot() ? deleteRoot(absolute, recursive) : store.remove(absolute, recursive);
   }
 
-  /** The root stays; what is below it goes only when it is asked for with it. */
+  /** The root stays. The nodes below it are deleted only by a recursive delete. */
   private boolean deleteRoot(Path root, boolean recursive) throws IOException {
     if (!recursive && listStatusIterator(root).hasNext()) {
       throw new PathIsNotEmptyDirectoryException(root.toString());
@@ -278,7 +280,7 @@ public class CrailFileSystem extends FileSystem {
     return true;
   }
 
-  /** Makes a directory, with exactly these bits, and those that are missing above it. */
+  /** Makes a directory, with exactly these bits, and the missing directories above it. */
   final void makeDirectories(Path path, FsPermission permission) throws IOException {
     statistics.incrementWriteOps(1);
     store.makeDirectories(absolute(path), permission);
@@ -302,9 +304,9 @@ public class CrailFileSystem extends FileSystem {
   }
 
   /**
-   * Asks for page after page while they are consumed. The root lies on all namenodes: where one is
-   * down, the children that the others have come first, then an exception, for a program must not
-   * take what is out of reach for deleted.
+   * Asks for page after page while they are consumed. The root lies on all namenodes. When one of
+   * them is down, the children at the other namenodes come first, then an exception: a program must
+   * not take files that cannot be reached for deleted.
    */
   @Override
   public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
@@ -312,7 +314,7 @@ public class CrailFileSystem extends FileSystem {
         list(absolute(path)), node -> statuses.of(pathOf(node), node));
   }
 
-  /** Without the files that are removed before it is asked where they lie. */
+  /** Leaves out files that are removed before their locations are asked for. */
   @Override
   protected RemoteIterator<LocatedFileStatus> listLocatedStatus(Path path, PathFilter filter)
       throws IOException {
@@ -340,7 +342,7 @@ public class CrailFileSystem extends FileSystem {
     return file == null ? null : getFileBlockLocations(file.getPath(), start, length);
   }
 
-  /** The blocks that have bytes of the range, each as a whole. */
+  /** The blocks that have bytes of the range, each as a whole block. */
   @Override
   public BlockLocation[] getFileBlockLocations(Path path, long start, long length)
       throws IOException {
@@ -378,7 +380,7 @@ public class CrailFileSystem extends FileSystem {
     change(path, CrailAttributeChanges.ofOwner(newOwner, group));
   }
 
-  /** -1 is a time that stays. */
+  /** A time of -1 stays as it is. */
   @Override
   public void setTimes(Path path, long modified, long accessed) throws IOException {
     change(
@@ -388,7 +390,8 @@ public class CrailFileSystem extends FileSystem {
   }
 
   /**
-   * As HDFS: false for what is no file. Bytes are kept once, so no other number is ever reached.
+   * As HDFS: false when the path is no file. Bytes are kept once, so no other replication is ever
+   * reached.
    */
   @Override
   public boolean setReplication(Path path, short replication) throws IOException {
@@ -397,7 +400,7 @@ public class CrailFileSystem extends FileSystem {
     return node != null && !node.getType().isContainer() && replication == 1;
   }
 
-  /** Nothing to do: each call is answered by the one namenode that knows. */
+  /** Nothing to do: the one namenode that knows answers each call. */
   @Override
   public void msync() {}
 
@@ -417,8 +420,8 @@ public class CrailFileSystem extends FileSystem {
   }
 
   /**
-   * The space of all storage classes; what rests until leases have ended counts as used. Fails
-   * where a namenode is down: this answer could not say that a part is missing.
+   * The space of all storage classes. Freed space that waits for leases to end counts as used.
+   * Fails when a namenode is down, since the result could not show that a part is missing.
    */
   @Override
   public FsStatus getStatus(Path path) throws IOException {
@@ -428,7 +431,7 @@ public class CrailFileSystem extends FileSystem {
         space.capacityBytes(), space.usedBytes() + space.waitingBytes(), space.freeBytes());
   }
 
-  /** Completes the files that are being written, then ends the store. */
+  /** Completes the files that are being written, then closes the store. */
   @Override
   public void close() throws IOException {
     if (owner != null || store == null) {

@@ -36,11 +36,11 @@ import org.apache.hadoop.fs.statistics.StreamStatisticNames;
 import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
 
 /**
- * Reads a file. Sequential reads go through a stream that reads ahead; reads of a position into
- * direct memory go from the datanode into the caller's buffer, and the ranges of a vectored read
- * are in flight at the same time. The end is the length that the file had when it was opened.
+ * Reads a file. Sequential reads go through a stream that reads ahead. Positioned reads into direct
+ * memory go from the datanode into the caller's buffer. The ranges of a vectored read are in flight
+ * at the same time. The file ends at the length that it had when it was opened.
  *
- * <p>Thread-safe. Sequential reads take turns; reads of a position wait for nobody.
+ * <p>Thread-safe. Sequential reads take turns; positioned reads do not wait for other reads.
  */
 final class CrailHadoopInputStream extends FSInputStream
     implements ByteBufferReadable,
@@ -48,7 +48,7 @@ final class CrailHadoopInputStream extends FSInputStream
         CanUnbuffer,
         StreamCapabilities,
         IOStatisticsSource {
-  /** Most readers of positions that are kept while nobody uses them. */
+  /** Most idle readers of positions that are kept. */
   private static final int MAX_IDLE = 8;
 
   private final Path path;
@@ -67,13 +67,13 @@ final class CrailHadoopInputStream extends FSInputStream
               StreamStatisticNames.STREAM_READ_VECTORED_OPERATIONS)
           .build();
 
-  // Found once, for they count each read.
+  // Looked up once, since each read counts in them.
   private final AtomicLong operations =
       counters.getCounterReference(StreamStatisticNames.STREAM_READ_OPERATIONS);
   private final AtomicLong bytesRead =
       counters.getCounterReference(StreamStatisticNames.STREAM_READ_BYTES);
 
-  /** Readers of positions that nobody uses; its monitor is held for no longer than a push. */
+  /** Idle readers of positions. The monitor of this is held no longer than for a push. */
   private final Deque<PositionedReader> idle = new ArrayDeque<>();
 
   /** Where the next sequential read begins. */
@@ -110,7 +110,7 @@ final class CrailHadoopInputStream extends FSInputStream
     return position;
   }
 
-  /** As HDFS: a seek to the end at most, and -1 for a negative count. */
+  /** As HDFS: a seek that goes at most to the end, and -1 for a negative count. */
   @Override
   public synchronized long skip(long count) throws IOException {
     if (count <= 0) {
@@ -211,7 +211,7 @@ final class CrailHadoopInputStream extends FSInputStream
     }
   }
 
-  /** A read of a position. */
+  /** A positioned read. */
   @FunctionalInterface
   private interface PositionedRead {
     int by(PositionedReader reader) throws Exception;
@@ -311,7 +311,7 @@ final class CrailHadoopInputStream extends FSInputStream
     try {
       release();
     } catch (IOException e) {
-      // What failed was read ahead, and nobody has asked for it.
+      // A read ahead has failed, whose bytes the program has not asked for.
       counters.incrementCounter(StreamStatisticNames.STREAM_READ_EXCEPTIONS);
     }
   }
@@ -324,7 +324,7 @@ final class CrailHadoopInputStream extends FSInputStream
     }
   }
 
-  /** Gives back what nobody uses at the moment. */
+  /** Gives back the memory and the readers that are not in use. */
   private void release() throws IOException {
     List<PositionedReader> unused;
     synchronized (idle) {

@@ -18,10 +18,10 @@ import org.apache.hadoop.fs.statistics.StreamStatisticNames;
 import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
 
 /**
- * Appends to a file. What was written is visible to others, and counts in the length that they see,
- * after {@code hflush}, {@code hsync} or {@code close}; the first two are the same, for a datanode
+ * Appends to a file. After {@code hflush}, {@code hsync} or {@code close} other clients see the
+ * written bytes and the new length. {@code hflush} and {@code hsync} are the same, since a datanode
  * has nothing safer than its memory. Hadoop's stream around this one counts the bytes of the file
- * system. Thread-safe, for a file system that ends closes its streams.
+ * system. Thread-safe, since a file system closes its streams when it ends.
  */
 final class CrailHadoopOutputStream extends OutputStream
     implements Syncable, StreamCapabilities, IOStatisticsSource {
@@ -34,7 +34,7 @@ final class CrailHadoopOutputStream extends OutputStream
               StreamStatisticNames.STREAM_WRITE_BYTES, StreamStatisticNames.STREAM_WRITE_EXCEPTIONS)
           .build();
 
-  // Found once, for it counts each write.
+  // Looked up once, since each write counts in it.
   private final AtomicLong bytesWritten =
       counters.getCounterReference(StreamStatisticNames.STREAM_WRITE_BYTES);
 
@@ -43,7 +43,8 @@ final class CrailHadoopOutputStream extends OutputStream
   /**
    * Creates a stream.
    *
-   * @param open the streams that the file system has to close; this is in it while it is open
+   * @param open the streams that the file system has to close; contains this stream while it is
+   *     open
    */
   CrailHadoopOutputStream(Path path, CrailBufferedOutputStream out, OpenOutputs open) {
     this.path = path;

@@ -11,9 +11,10 @@ import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * Makes the configuration of a store. From weak to strong: {@code crail-site.conf}, where {@link
- * CrailFileSystem#SITE_FILE_KEY}, CRAIL_CONF_DIR or CRAIL_HOME says that there is one; the keys of
- * Hadoop's configuration that begin with {@code crail.}; the namenodes that the URI names.
+ * Makes the configuration of a store. A later source overrides an earlier one: {@code
+ * crail-site.conf}, if {@link CrailFileSystem#SITE_FILE_KEY}, CRAIL_CONF_DIR or CRAIL_HOME names
+ * one; the keys of Hadoop's configuration that begin with {@code crail.}; the namenodes that the
+ * URI names.
  */
 final class HadoopConfiguration {
   /** The scheme of the file system. */
@@ -30,8 +31,8 @@ final class HadoopConfiguration {
    * The configuration for a file system; its values are checked when a store is created.
    *
    * @param uri {@code crail://host:port,host:port}; without an authority the configured namenodes
-   * @param user Hadoop's user, whom new nodes belong to unless Hadoop's configuration says
-   *     otherwise; the site file has no say in that
+   * @param user Hadoop's user, who owns new nodes unless Hadoop's configuration names another user;
+   *     the site file does not count for that
    * @param environment gives a variable's value, or null
    * @throws io.crail.common.config.ConfigException for a site file that cannot be used
    */
@@ -43,7 +44,8 @@ final class HadoopConfiguration {
         file.isEmpty()
             ? CrailConfiguration.createEmptyConfiguration()
             : CrailConfiguration.createConfigurationFromFile(file);
-    // In the site file it is also whom the root belongs to, and the same for every user of Hadoop.
+    // In the site file this key also names the owner of the root, and is the same for all users of
+    // Hadoop.
     crail.set(USER, "");
     hadoop
         .getPropsWithPrefix(PREFIX)
@@ -58,7 +60,7 @@ final class HadoopConfiguration {
   }
 
   /**
-   * The namenodes that a file system of a URI will ask; empty for those of Crail's default.
+   * The namenodes that a file system of a URI will ask; empty for Crail's default.
    *
    * @throws io.crail.common.config.ConfigException for a site file that cannot be used
    */

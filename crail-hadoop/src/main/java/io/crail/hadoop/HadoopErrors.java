@@ -19,22 +19,22 @@ import org.apache.hadoop.fs.PathIOException;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 
 /**
- * Turns the errors of the store into those that programs for Hadoop expect, each with the path that
- * it is about. The error code decides, never a text; the error of the store stays as the cause.
+ * Turns the errors of the store into the errors that programs for Hadoop expect, each with its
+ * path. The error code decides, never a text. The error of the store stays as the cause.
  */
 final class HadoopErrors {
   private HadoopErrors() {}
 
-  /** Something that uses the store. */
+  /** A step that uses the store. */
   @FunctionalInterface
   interface Step<T> {
     T run() throws Exception;
   }
 
   /**
-   * Runs a step. What is a bug stays what it is.
+   * Runs a step. An exception that is a bug is not translated.
    *
-   * @param path what its errors are about
+   * @param path the path that its errors name
    */
   static <T> T translate(Path path, Step<T> step) throws IOException {
     try {
@@ -48,7 +48,7 @@ final class HadoopErrors {
     }
   }
 
-  /** As Hadoop names it. */
+  /** The same error as Hadoop's type. */
   static IOException translated(Path path, Throwable error) {
     if (error instanceof CrailException) {
       return ofCode(path, (CrailException) error);
@@ -90,16 +90,16 @@ final class HadoopErrors {
       case UNAVAILABLE:
         return because(new ConnectException(text), error);
       case CLOSED:
-        // The words of HDFS, by which programs know it.
+        // The words of HDFS, by which programs recognize this error.
         return because(new PathIOException(path.toString(), "Filesystem closed"), error);
       default:
-        // What has timed out too: Hadoop's shell takes a SocketTimeoutException, as each
-        // InterruptedIOException, for an interrupt by its user, and keeps back what it says.
+        // Timeouts too. Hadoop's shell takes a SocketTimeoutException, like each
+        // InterruptedIOException, for an interrupt by its user, and does not show the message.
         return new PathIOException(path.toString(), error);
     }
   }
 
-  /** A stream that was closed before. */
+  /** The error of a stream that was closed before. */
   static IOException streamClosed(Path path) {
     return new PathIOException(path.toString(), FSExceptionMessages.STREAM_IS_CLOSED);
   }

@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * What Hadoop is told of nodes: their status, and the blocks by which schedulers split them.
+ * Describes nodes to Hadoop: their status, and the blocks by which schedulers split them.
  * Immutable.
  */
 final class NodeStatus {
@@ -26,7 +26,7 @@ final class NodeStatus {
     this.blockSize = blockSize;
   }
 
-  /** As configured by {@link CrailFileSystem#BLOCK_SIZE_KEY}. */
+  /** Creates it with the block size of {@link CrailFileSystem#BLOCK_SIZE_KEY}. */
   static NodeStatus of(Configuration configuration) throws IOException {
     String key = CrailFileSystem.BLOCK_SIZE_KEY;
     long size = configuration.getLongBytes(key, DEFAULT_BLOCK_SIZE);
@@ -69,7 +69,7 @@ final class NodeStatus {
     }
   }
 
-  /** The blocks that have bytes of the range, each as a whole. */
+  /** The blocks that have bytes of the range, each as a whole block. */
   BlockLocation[] locations(Path path, CrailNode node, long start, long length) throws IOException {
     long end = start + Math.min(length, Math.max(0, node.getCapacity() - start));
     if (end == start) {

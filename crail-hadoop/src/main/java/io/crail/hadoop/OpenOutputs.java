@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The streams that write to the files of a store. They are closed before the store, as HDFS does
- * it. Thread-safe.
+ * The streams that write to the files of a store. They are closed before the store, as in HDFS.
+ * Thread-safe.
  */
 final class OpenOutputs {
   private static final Logger LOG = LoggerFactory.getLogger(OpenOutputs.class);
@@ -29,10 +29,10 @@ final class OpenOutputs {
   }
 
   /**
-   * Completes the files that are being written, and then does what is to come after that; all of
-   * it, also after a failure.
+   * Completes the files that are being written, and then closes {@code later}. Does all of it, even
+   * after a failure.
    *
-   * @throws IOException the first failure, with the others in it
+   * @throws IOException the first failure, with the later ones suppressed in it
    */
   void closeBefore(List<Closeable> later) throws IOException {
     List<Closeable> ends = new ArrayList<>();
@@ -41,7 +41,7 @@ final class OpenOutputs {
     closeAll(ends);
   }
 
-  /** A file that is gone has nothing to complete, and keeps nothing open. */
+  /** Closes a stream. A file that is gone has nothing to complete, so its error does not count. */
   private static void complete(CrailHadoopOutputStream output) throws IOException {
     try {
       output.close();

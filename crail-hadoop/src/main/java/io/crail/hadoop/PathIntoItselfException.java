@@ -3,7 +3,7 @@ package io.crail.hadoop;
 
 import org.apache.hadoop.fs.PathIOException;
 
-/** A directory was to be moved to a place below itself. */
+/** A rename would move a directory to a place below itself. */
 final class PathIntoItselfException extends PathIOException {
   private static final long serialVersionUID = 1L;
 

@@ -28,19 +28,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The store by absolute paths of Hadoop, with Hadoop's errors, and with the directories that a new
- * node needs. What HDFS makes of it for a program is not known here. Thread-safe.
+ * The store, used with absolute paths of Hadoop and with Hadoop's errors. It makes the directories
+ * that a new node needs. It does not know the semantics of HDFS. Thread-safe.
  */
 final class PathStore implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(PathStore.class);
 
-  /** All bits that a node has; others of {@code FsPermission} tell of ACLs and encryption. */
+  /** All bits that a node has. The other bits of {@code FsPermission} mark ACLs and encryption. */
   private static final int PERMISSIONS = 07777;
 
   /** Write and search for the owner of a directory. */
   private static final int OWNER_MAY_USE = 0300;
 
-  /** How often a create tries again when others change the same paths meanwhile. */
+  /** How often a create tries again when other clients change the same paths at the same time. */
   private static final int ATTEMPTS = 8;
 
   private final Path root;
@@ -54,7 +54,7 @@ final class PathStore implements Closeable {
   /**
    * Opens a store.
    *
-   * @param root what errors that belong to no other path are about
+   * @param root the path of errors that belong to no other path
    */
   static PathStore open(Path root, CrailConfiguration configuration) throws IOException {
     return new PathStore(
@@ -76,7 +76,7 @@ final class PathStore implements Closeable {
     return HadoopErrors.translate(path, () -> store.lookup(name(path)).get());
   }
 
-  /** The node of a path, which must be there. */
+  /** The node of a path, which must exist. */
   CrailNode require(Path path) throws IOException {
     CrailNode node = lookup(path);
     if (node == null) {
@@ -85,7 +85,7 @@ final class PathStore implements Closeable {
     return node;
   }
 
-  /** A node as what has bytes; a directory is not found. */
+  /** A node as a file. A directory counts as not found. */
   static CrailFile asFile(Path path, CrailNode node) throws IOException {
     switch (node.getType()) {
       case DATAFILE:
@@ -97,7 +97,7 @@ final class PathStore implements Closeable {
     }
   }
 
-  /** The children of a directory, page after page; of a file itself. */
+  /** The children of a directory, page after page; for a file, the file itself. */
   RemoteIterator<CrailNode> list(Path path) throws IOException {
     CrailNode node = require(path);
     if (!node.getType().isContainer()) {
@@ -121,9 +121,9 @@ final class PathStore implements Closeable {
   /**
    * Makes a file.
    *
-   * @param overwrite whether it may take the place of another one
-   * @param above gives the permissions of directories that are missing above it; null when none may
-   *     be
+   * @param overwrite whether it may replace another file
+   * @param above gives the permissions of missing directories above it; null when none may be
+   *     missing
    */
   CrailFile createFile(
       Path path, FsPermission permission, boolean overwrite, Supplier<FsPermission> above)
@@ -140,12 +140,13 @@ final class PathStore implements Closeable {
     }
   }
 
-  /** Makes a directory, and those above it that are missing, which their owner may always use. */
+  /** Makes a directory, and the missing directories above it, which their owner may always use. */
   void makeDirectories(Path path, FsPermission permission) throws IOException {
     FsPermission above = new FsPermission((short) (permission.toShort() | OWNER_MAY_USE));
     Deque<Path> missing = new ArrayDeque<>();
     missing.push(path);
-    // Each level may be missing once; more often only where others remove what is made here.
+    // Each level may be missing once; more often only when other clients remove directories made
+    // here.
     int attempts = path.depth() + ATTEMPTS;
     while (!missing.isEmpty()) {
       try {
@@ -160,7 +161,7 @@ final class PathStore implements Closeable {
     }
   }
 
-  /** Makes a directory, or finds that it is there. */
+  /** Makes a directory, or finds that it exists. */
   private void makeDirectory(Path path, FsPermission permission) throws IOException {
     if (path.isRoot()) {
       return;
@@ -192,12 +193,14 @@ final class PathStore implements Closeable {
                 .get());
   }
 
-  /** Gives a node exactly this path, with {@code replace} in the place of what is there. */
+  /**
+   * Gives a node exactly this path. With {@code replace}, it replaces the node that has the path.
+   */
   void rename(Path from, Path to, boolean replace) throws IOException {
     HadoopErrors.translate(from, () -> store.rename(name(from), name(to), replace).get());
   }
 
-  /** Gives a node exactly this path; false when the tree is not so that it can have it. */
+  /** Gives a node exactly this path; false when the tree does not allow that. */
   boolean renames(Path from, Path to) throws IOException {
     try {
       rename(from, to, false);
@@ -225,7 +228,7 @@ final class PathStore implements Closeable {
     HadoopErrors.translate(path, () -> store.setAttributes(name(path), changes).get());
   }
 
-  /** The space of all storage classes; fails where the part of a namenode is missing. */
+  /** The space of all storage classes; fails when the part of a namenode is missing. */
   CrailSpace space() throws IOException {
     CrailSpace space = HadoopErrors.translate(root, store::getSpace);
     if (!space.missing().isEmpty()) {

@@ -10,12 +10,12 @@ import java.util.Map;
 import org.apache.hadoop.fs.BlockLocation;
 
 /**
- * The blocks of a file as schedulers see them: of the size by which they split, each with the
- * datanodes that hold most of it. The store's own blocks are a hundred times smaller, and a program
- * that lists large files would drown in them. Used by one thread.
+ * The blocks of a file as schedulers see them. They have the size by which schedulers split, and
+ * each names the datanodes that hold most of it. The store's own blocks are a hundred times
+ * smaller: a program that lists large files would get far too many. Used by one thread.
  */
 final class SchedulerBlocks {
-  /** Most datanodes of a block; schedulers look at few. */
+  /** Most datanodes of a block; schedulers use few. */
   private static final int MAX_HOLDERS = 3;
 
   private final long blockSize;
@@ -24,7 +24,7 @@ final class SchedulerBlocks {
   /** The datanodes of the present block, by their names. */
   private final Map<String, Holder> holders = new LinkedHashMap<>();
 
-  /** The present block; empty when there is none. */
+  /** Where the present block begins; the block is empty when there is none. */
   private long begin;
 
   private long end;
@@ -41,9 +41,9 @@ final class SchedulerBlocks {
   }
 
   /**
-   * Puts runs of bytes together.
+   * Joins runs of bytes into blocks.
    *
-   * @param runs one after the other without gaps, from a multiple of the block size on
+   * @param runs consecutive runs without gaps; the first begins at a multiple of the block size
    */
   static BlockLocation[] of(CrailBlockLocation[] runs, long blockSize) {
     SchedulerBlocks all = new SchedulerBlocks(blockSize);

@@ -13,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The trash with several namenodes. What is thrown away is renamed, and a rename stays below one
- * top-level directory, so each of those has a trash: {@code /top/.Trash/user}. Thread-safe.
+ * The trash with several namenodes. A file goes to the trash by a rename, and a rename stays below
+ * one top-level directory. So each top-level directory has a trash: {@code /top/.Trash/user}.
+ * Thread-safe.
  */
 final class TopLevelTrash {
   private static final Logger LOG = LoggerFactory.getLogger(TopLevelTrash.class);
@@ -26,7 +27,8 @@ final class TopLevelTrash {
   }
 
   /**
-   * A user's trash for what is at a qualified path. A top-level directory would contain its own.
+   * A user's trash for the node at a qualified path. A top-level directory would contain its own
+   * trash.
    */
   Path rootOf(Path path, String user) {
     Path top = path;
@@ -36,7 +38,10 @@ final class TopLevelTrash {
     return new Path(new Path(top, FileSystem.TRASH_PREFIX), user);
   }
 
-  /** The trash that there is of a user; of everybody for null. None where it cannot be listed. */
+  /**
+   * The existing trash directories of a user, or of all users for null. None when they cannot be
+   * listed.
+   */
   List<FileStatus> roots(String user) {
     try {
       return list(user);
@@ -57,7 +62,7 @@ final class TopLevelTrash {
     return found;
   }
 
-  /** A directory, or those below it; none where nothing is. */
+  /** A directory, or the directories below it; none when the path does not exist. */
   private List<FileStatus> directories(Path path, boolean below) throws IOException {
     try {
       FileStatus[] present =

@@ -15,7 +15,10 @@ import java.util.function.IntFunction;
 import org.apache.hadoop.fs.FileRange;
 import org.apache.hadoop.fs.Path;
 
-/** A vectored read, as Hadoop wants its ranges, buffers and errors. Used by one thread, once. */
+/**
+ * A vectored read, with ranges, buffers and errors as Hadoop requires them. Used by one thread,
+ * once.
+ */
 final class VectoredRead {
   private final Path path;
   private final PositionedReader file;
@@ -26,9 +29,9 @@ final class VectoredRead {
   /**
    * Describes a read.
    *
-   * @param reader is closed at the end
+   * @param reader closed at the end
    * @param release takes the buffer of a range that could not be read
-   * @param ended is told the bytes of each range, -1 for a failure
+   * @param ended gets the bytes of each range, -1 for a failure
    */
   VectoredRead(
       Path path,
@@ -47,7 +50,7 @@ final class VectoredRead {
    * Reads, and completes the future of each range.
    *
    * @throws IllegalArgumentException for a buffer without room for its range; the ranges before it
-   *     were read, those from it on have no future
+   *     were read, and the ranges from it on have no future
    */
   void read(List<? extends FileRange> ranges, IntFunction<ByteBuffer> allocate) throws IOException {
     List<RangeRead> begun = new ArrayList<>();
@@ -62,7 +65,7 @@ final class VectoredRead {
         range.setData(new CompletableFuture<>());
       }
     } finally {
-      // Also when there was no memory for all of them: what has begun comes to an end.
+      // Also when there was no memory for all ranges: the ranges that have begun are ended.
       for (int i = 0; i < begun.size(); i++) {
         end(begun.get(i), ranges.get(i).getData());
       }
@@ -84,7 +87,7 @@ final class VectoredRead {
     ended.accept(count);
   }
 
-  /** Other ranges are still to be ended, whatever the caller's way of releasing does. */
+  /** The remaining ranges must be ended, whatever the caller's release does. */
   private void release(ByteBuffer buffer, Exception cause) {
     try {
       release.accept(buffer);

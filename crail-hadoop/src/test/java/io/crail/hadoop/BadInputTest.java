@@ -41,7 +41,10 @@ import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goes wrong ends in time, with a type that Hadoop's users know and a text that names it. */
+/**
+ * Operations with bad input end in time, with an exception type that Hadoop's users know and a text
+ * that names the problem.
+ */
 class BadInputTest {
   /** Far above every deadline that is set here, far below what a hanging call would take. */
   private static final long PATIENCE_SECONDS = 40;

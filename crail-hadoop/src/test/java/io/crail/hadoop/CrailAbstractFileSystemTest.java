@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What Hadoop's suites do not ask of a {@code FileContext}. */
+/** Tests behaviour of a {@code FileContext} that Hadoop's suites do not cover. */
 class CrailAbstractFileSystemTest {
   private static HadoopCluster cluster;
 
@@ -97,7 +97,7 @@ class CrailAbstractFileSystemTest {
     }
   }
 
-  /** Has classes of this package of its own. */
+  /** A class loader that loads its own copies of the classes of this package. */
   private static final class OwnClasses extends ClassLoader {
     OwnClasses() {
       super(CrailAbstractFileSystem.class.getClassLoader());

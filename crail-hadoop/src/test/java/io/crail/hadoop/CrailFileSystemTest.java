@@ -53,7 +53,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
-/** What Hadoop's contract does not ask for. */
+/** Tests behaviour that Hadoop's contract does not cover. */
 class CrailFileSystemTest {
   private static HadoopCluster cluster;
 

@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * Two namenodes and two datanodes for all suites of this JVM, which ends them: processes of the
- * layout that {@code -Dcrail.home=} names, over TCP; without it, in this JVM.
+ * Two namenodes and two datanodes over TCP for all suites of this JVM, which ends them. With {@code
+ * -Dcrail.home=} they are processes of that layout; without it they run in this JVM.
  */
 public final class SharedCluster {
   private static final long PATIENCE_SECONDS = Integer.getInteger("crail.test.patience", 90);
@@ -37,7 +37,7 @@ public final class SharedCluster {
   private EmbeddedCrail embedded;
   private String authority;
 
-  /** Started by the first who asks. */
+  /** Started by the first suite that needs it. */
   private static final class Holder {
     static final SharedCluster CLUSTER = new SharedCluster();
   }

@@ -26,7 +26,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathIOException;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of Hadoop's ranges and buffers when a vectored read fails. */
+/** Tests what happens to Hadoop's ranges and buffers when a vectored read fails. */
 class VectoredReadTest {
   private static final byte FILLED = 7;
 
@@ -44,7 +44,7 @@ class VectoredReadTest {
                 return proxy(CrailInputStream.class, this::stream);
               }));
 
-  /** What a fake does when it is called. */
+  /** The behaviour of a fake when it is called. */
   private interface Fake {
     Object call(String method, Object[] arguments);
   }

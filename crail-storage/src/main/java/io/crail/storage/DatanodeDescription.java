@@ -10,9 +10,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * A datanode as it tells of itself, and as a client knows it.
+ * A datanode, as it describes itself and as a client knows it.
  *
- * @param uuid identity of the datanode process; a restarted one has another
+ * @param uuid identity of the datanode process; a restarted process has another
  * @param tier name of its tier
  * @param address where clients reach its tier, unresolved
  * @param storageClass the class that it serves

@@ -6,55 +6,59 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** What ends the access of those who may have no more of it, before others get what they had. */
+/**
+ * Ends the access of clients that may no longer have it, before other clients get the same space.
+ */
 @FunctionalInterface
 public interface Fencer {
   /**
-   * So many regions are about to be fenced, one after the other: shuts everybody out of all of them
-   * at once, where a tier has to end connections for that, so that clients of other regions lose
-   * theirs once.
+   * Announces that these regions are about to be fenced, one after the other. A tier that has to
+   * end connections for a fence shuts all clients out of all these regions now, so that clients of
+   * other regions lose their connections only once.
    *
-   * @throws IOException when they can be lent no more
+   * @throws IOException when the regions cannot be lent any more
    */
   default void beforeFences(List<Integer> regions) throws IOException {}
 
   /**
-   * Ends all access to a region of those who know it until now: it is about to be lent to a
-   * namenode that does not know who they are. A tier that checks generations refuses the earlier
-   * ones, another one gives the region a new key.
+   * Ends the access of all clients that know a region so far. The region is about to be lent to a
+   * namenode that does not know these clients. A tier that checks generations refuses the earlier
+   * generations; another tier gives the region a new key.
    *
-   * @throws IOException when the region can be lent no more
+   * @throws IOException when the region cannot be lent any more
    */
   Fence fence(int region) throws IOException;
 
   /**
-   * Ends all that some clients have begun, in whatever thread: when the answer is true, nothing of
-   * it changes a byte any more, though its client were stopped in the middle of it and went on
-   * later. What they begin from now on is allowed. Waits for no client, and may be asked for again.
+   * Ends all operations that some clients have begun, in all their threads. After the answer is
+   * true, none of these operations changes a byte, even when its client was stopped in the middle
+   * and continues later. Operations that the clients begin after this call are allowed. Waits for
+   * no client, and may be called again.
    *
-   * <p>Asked of a datanode whose kind of fence is {@code CUT_OFF}, and of no other.
+   * <p>Called only for a datanode whose kind of fence is {@code CUT_OFF}.
    *
-   * @param clients the ids by which they are known to namenodes
-   * @return says whether that is so; asked, by the thread that called this, until it is
+   * @param clients the ids by which namenodes know the clients
+   * @return tells whether the operations have ended; the thread that called this asks until the
+   *     answer is true
    */
   default BooleanSupplier cutOff(List<Long> clients) {
     return () -> true;
   }
 
   /**
-   * False while somebody who had a region before its fence may be in the middle of a write to it
-   * that the fence does not end: by mapped memory, where nobody else looks for that. It is not lent
-   * until then.
+   * False while a client that had a region before its fence may be in the middle of a write through
+   * mapped memory, which the fence does not end. The region is not lent before this is true. A tier
+   * overrides this when nothing else checks for such writes.
    */
   default boolean isQuiet(int region) {
     return true;
   }
 
   /**
-   * What is behind a fence.
+   * The state of a region after a fence.
    *
-   * @param generation above which new generations begin, at least 1
-   * @param region the region as it has to be told from now on
+   * @param generation new generations begin above this, at least 1
+   * @param region the region as it has to be described from now on
    */
   record Fence(long generation, Region region) {}
 }

@@ -10,9 +10,9 @@ import java.net.UnknownHostException;
 import java.util.Collections;
 import java.util.List;
 
-/** What this host is called, and which of its addresses others reach it by. Stateless. */
+/** The name of this host, and the address at which other hosts reach it. Stateless. */
 public final class LocalHost {
-  /** Value of an interface key that leaves the choice to {@link #address}. */
+  /** Value of an interface key for which {@link #address} chooses. */
   public static final String AUTO = "auto";
 
   private LocalHost() {}
@@ -22,7 +22,7 @@ public final class LocalHost {
     try {
       return InetAddress.getLocalHost().getHostName();
     } catch (UnknownHostException e) {
-      // A host that cannot resolve its own name; the message of the exception begins with it.
+      // The host cannot resolve its own name. The message of the exception begins with that name.
       String fromEnvironment = System.getenv("HOSTNAME");
       return fromEnvironment == null || fromEnvironment.isEmpty() ? "localhost" : fromEnvironment;
     }

@@ -8,12 +8,12 @@ import io.crail.rpc.Transport;
 /** The client part of a tier, for one loop. */
 public interface StorageClient extends AutoCloseable {
   /**
-   * What a tier's client part lives in.
+   * The surroundings of a tier's client part.
    *
    * @param configuration the store's configuration
    * @param transport the store's transport
    * @param loop the loop that its connections belong to
-   * @param clientId who the store is, also to namenodes
+   * @param clientId the identity of the store, the same as to namenodes
    */
   record Context(
       Configuration configuration, Transport transport, ClientLoop loop, long clientId) {}
@@ -21,7 +21,7 @@ public interface StorageClient extends AutoCloseable {
   /** Creates the endpoint of a datanode, without waiting for a connection. */
   StorageEndpoint connect(DatanodeDescription datanode);
 
-  /** Releases what is shared by the endpoints; they are closed before. */
+  /** Releases what the endpoints share. The endpoints are closed before. */
   @Override
   void close();
 }

@@ -10,15 +10,15 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * The server part of a tier: the regions that a datanode lends, and whatever serves them. Started
- * and closed by the datanode's daemon, in one thread.
+ * The server part of a tier: the regions that a datanode lends, and the threads that serve them.
+ * Started and closed by the datanode's daemon, in one thread.
  */
 public interface StorageServer extends Fencer, AutoCloseable {
   /**
    * Allocates the regions and starts to serve.
    *
    * @param uuid identity of this datanode process
-   * @throws IOException that names address or directory, and what is missing
+   * @throws IOException that names the address or directory, and what is missing
    */
   void start(UUID uuid) throws IOException;
 
@@ -28,10 +28,13 @@ public interface StorageServer extends Fencer, AutoCloseable {
   /** The regions, by ascending index from 0, each a multiple of the block size of the cluster. */
   List<Region> regions();
 
-  /** What this tier can do, from the start on. */
+  /** The traits of this tier, once the server is started. */
   TierTraits traits();
 
-  /** Why it serves no more, though nobody has closed it; empty while it serves. In any thread. */
+  /**
+   * Why the server no longer serves, though it was not closed; empty while it serves. By any
+   * thread.
+   */
   default Optional<String> failure() {
     return Optional.empty();
   }

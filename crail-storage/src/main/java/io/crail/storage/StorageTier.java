@@ -9,7 +9,7 @@ import java.util.ServiceLoader;
 import java.util.TreeSet;
 
 /**
- * A kind of storage: what carries the bytes and where they lie. Found through {@link ServiceLoader}
+ * A kind of storage: how bytes are carried and where they lie. Found through {@link ServiceLoader}
  * by its short name. Implementations are stateless.
  */
 public interface StorageTier {
@@ -30,7 +30,7 @@ public interface StorageTier {
   /**
    * The tier of a name.
    *
-   * @throws ConfigException that names the tiers there are
+   * @throws ConfigException that names the existing tiers
    */
   static StorageTier find(String name) {
     TreeSet<String> known = new TreeSet<>();

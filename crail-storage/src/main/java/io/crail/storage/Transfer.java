@@ -7,8 +7,8 @@ import io.crail.rpc.Completion;
 import java.nio.ByteBuffer;
 
 /**
- * One piece of a read or write: bytes of the user's memory and where they go in one extent. May be
- * used again after it has ended, by whoever owns it.
+ * One piece of a read or write: bytes of the user's memory and their place in one extent. Its owner
+ * may use it again after it has ended.
  */
 public class Transfer extends Completion {
   private ByteBuffer buffer;
@@ -28,8 +28,8 @@ public class Transfer extends Completion {
   /**
    * Sets the next use.
    *
-   * @param newBuffer direct memory, or that of the heap, which over a network costs a copy;
-   *     position and limit are neither used nor changed
+   * @param newBuffer direct memory, or heap memory, which costs a copy over a network; position and
+   *     limit are neither used nor changed
    * @param newBufferOffset first byte in the buffer
    * @param newLength bytes, at least 1
    * @param newExtent the extent
@@ -75,18 +75,18 @@ public class Transfer extends Completion {
   }
 
   /**
-   * Tells what the user's memory was cut from. Behind {@link #prepare}.
+   * Tells what the user's memory was cut from. Called after {@link #prepare}.
    *
-   * @param newRoot memory that outlives this transfer, the same object for whatever is cut from it
+   * @param newRoot memory that outlives this transfer, the same object for all buffers cut from it
    */
   public final void cutFrom(ByteBuffer newRoot) {
     this.root = newRoot;
   }
 
   /**
-   * For endpoints: what the user's memory was cut from, as far as that is known, else {@link
-   * #buffer}. Its identity tells memory that was used before; position and limit may change at any
-   * time.
+   * For endpoints: the memory that the user's memory was cut from, if that is known, else {@link
+   * #buffer}. An endpoint recognizes memory that was used before by this object's identity.
+   * Position and limit may change at any time.
    */
   public final ByteBuffer root() {
     return root;
@@ -126,8 +126,9 @@ public class Transfer extends Completion {
   }
 
   /**
-   * For endpoints: the user's memory through a view of its own, whose position and limit are theirs
-   * to change. It is made anew only for another buffer than that of the use before.
+   * For endpoints: the user's memory through a view of its own, whose position and limit the
+   * endpoint may change. A new view is made only when the buffer differs from that of the previous
+   * use.
    */
   public final ByteBuffer view() {
     if (viewed != buffer) {
@@ -138,13 +139,16 @@ public class Transfer extends Completion {
   }
 
   /**
-   * For endpoints: what was attached last, also in an earlier use of this transfer; null at first.
+   * For endpoints: the object attached last, also by an earlier use of this transfer; null at
+   * first.
    */
   public final Object attachment() {
     return attachment;
   }
 
-  /** For endpoints: keeps state with this transfer, so that its next use need not make it anew. */
+  /**
+   * For endpoints: keeps state with this transfer, so that its next use need not create it again.
+   */
   public final void attach(Object newAttachment) {
     this.attachment = newAttachment;
   }

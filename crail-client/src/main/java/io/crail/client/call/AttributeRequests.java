@@ -16,7 +16,7 @@ public final class AttributeRequests {
   /**
    * The request that changes attributes.
    *
-   * @throws CrailException with INVALID_ARGUMENT for what no node can have
+   * @throws CrailException with INVALID_ARGUMENT for attributes that no node can have
    */
   public static SetAttributes.Request of(Utf8 path, CrailAttributeChanges changes)
       throws CrailException {
@@ -39,7 +39,7 @@ public final class AttributeRequests {
   /**
    * Permission bits.
    *
-   * @throws CrailException with INVALID_ARGUMENT when there are others among them
+   * @throws CrailException with INVALID_ARGUMENT when other bits are among them
    */
   public static int permissions(int permissions) throws CrailException {
     if ((permissions & ~NodeInfo.PERMISSIONS) != 0) {

@@ -22,15 +22,16 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A delete, with the end of the output streams that this store has open on what is gone. Paths tell
- * nothing about that, for nodes are renamed under open streams, and the namenode may refuse: so the
- * streams are ended when it has answered, that of the removed node by its id. For those that may
- * have lain below a container, the namenode is asked whether their nodes are still there.
+ * A delete, which also ends the output streams that this store has open on removed nodes. Paths
+ * cannot tell which streams these are, since nodes are renamed under open streams. The namenode may
+ * also refuse the delete. So the streams are ended after its answer. The stream of the removed node
+ * is found by the node's id. When a container was removed, the namenode is asked for each other
+ * stream whether its node is still there.
  *
- * <p>Writes that are under way meanwhile go to space that the namenode keeps from others as long as
- * their lease may last, which is not renewed from here on; or until they have ended, which it is
- * told. The delete ends after that, so that the space is free then; but for a put whose bytes are
- * under way beside its create: of that no stream is open yet, and its space is free after its end.
+ * <p>Writes may be in flight during the delete. The namenode gives their space to nobody until it
+ * is told that they have ended, or until their lease runs out; the lease is no longer renewed. The
+ * delete ends after these writes, so the space is free then. One case differs: a put whose bytes
+ * leave beside its create has no open stream yet. Its space becomes free when that put ends.
  */
 public final class DeleteCall extends Completion implements Awaitable<CrailNode> {
   private static final int CHECKS_AT_ONCE = 16;
@@ -41,7 +42,7 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
   private final OperationCall<Remove.Request, Remove.Response> remove;
   private volatile CrailNode node;
 
-  /** Steps that have not ended; the namenode's answer is one. */
+  /** Steps that have not ended. The namenode's answer is one of them. */
   private final AtomicInteger left = new AtomicInteger(1);
 
   /** Streams to ask about. Guarded by "this". */
@@ -147,7 +148,7 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
         }
         checkNext();
       } else {
-        // The namenode does not answer: the streams that are left find out by themselves.
+        // The namenode does not answer. The remaining streams find out by themselves.
         partEnded();
       }
     }

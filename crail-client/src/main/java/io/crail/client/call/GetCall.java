@@ -22,17 +22,17 @@ import io.crail.rpc.Completion;
 import java.nio.ByteBuffer;
 
 /**
- * Gets a whole value, as it is when it is looked up. A small one comes with the lookup, straight
- * into the caller's memory; the bytes of another one are read from where the lookup has told that
- * they lie. Nobody asks whether the value is still there after that: the get began before it was
- * replaced. Only when its bytes can be had no more, or the namenode has to be asked where the rest
- * of them lies, is the new one looked up. Where the value is being put it is waited for: no get
- * sees the state between the old value and the new one.
+ * Gets a whole value, as it is when it is looked up. A small value comes with the lookup, straight
+ * into the caller's memory. The bytes of a larger value are read from the location that the lookup
+ * returned. After that, nobody checks whether the value was replaced: the get began before the
+ * replacement. The get looks up the new value only when the bytes of the old one are gone, or when
+ * the namenode has to be asked where the rest of them lies. While the value is being put, the get
+ * waits: no get sees a state between the old value and the new one.
  */
 public final class GetCall extends Completion implements Awaitable<CrailResult>, CrailResult {
   /**
-   * How often a value may be replaced while it is being read. Who puts on the datanode's host may
-   * be much faster than who gets from elsewhere; the deadline ends it as well.
+   * How often a value may be replaced while it is being read. A client that puts on the datanode's
+   * host may be much faster than one that gets from elsewhere. The deadline ends the get as well.
    */
   private static final int MAX_LOOKUPS = 1000;
 
@@ -48,7 +48,7 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
   private final int room;
   private final long deadlineNanos;
 
-  /** Null until bytes could not be had; in the loop. */
+  /** Null until bytes could not be read; in the loop. */
   private Loss lost;
 
   private long length;
@@ -86,19 +86,19 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
     new Find().submit();
   }
 
-  /** Why the bytes of a node could not be had, and how often that has been so. */
+  /** Why the bytes of a node could not be read, and how often that has happened. */
   private record Loss(long id, CrailException cause, int times) {}
 
   private final class Find extends LeanLookup {
     private final long sentNanos = context.nanoTime();
     private Lookup.Response response;
 
-    /** Why a value that was found is not for the caller. */
+    /** Why the value that was found cannot be given to the caller. */
     private CrailException refusal;
 
     Find() {
       int namenode = NodePath.namenodeOf(path, context.namenodes().count());
-      // The caller has the memory back at the end of the get, whatever is under way.
+      // The caller gets the memory back at the end of the get, whatever is in flight.
       long mostNanos = Math.min(context.rpcTimeoutNanos(), deadlineNanos - sentNanos);
       prepare(context.namenodes().peer(namenode), path, sentNanos + mostNanos);
     }
@@ -126,7 +126,7 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
       if (cause != null) {
         GetCall.this.fail(cause);
       } else if (lost != null && response != null && response.node().id() == lost.id) {
-        // It is still there, so it was not because another has come.
+        // The node is still there, so its bytes were not lost by a replacement.
         GetCall.this.fail(lost.cause);
       } else if (response != null && response.node().isBeingPut()) {
         lookAgain();
@@ -139,7 +139,7 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
       }
     }
 
-    /** Ends the get of a value of which there is nothing more to read. */
+    /** Ends the get of a value that has nothing more to read. */
     private void requireKeyValue() {
       if (response != null && response.node().type() != NodeType.KEYVALUE) {
         GetCall.this.fail(wrongType(response.node().type()));
@@ -149,7 +149,10 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
     }
   }
 
-  /** There is no value yet, and will be soon, or nobody puts it any more. In the loop. */
+  /**
+   * Looks the value up again: it is not there yet, but will be soon, unless its writer is gone. In
+   * the loop.
+   */
   private void lookAgain() {
     looksAtPut++;
     if (context.nanoTime() - deadlineNanos >= 0) {
@@ -161,7 +164,7 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
     }
   }
 
-  /** Leaves the namenode alone for a while. */
+  /** Waits a while before the namenode is asked again. */
   private final class Pause implements ClientLoop.Sweepable {
     void begin() {
       context.loop().operationBegun();
@@ -195,7 +198,7 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
     return ErrorCode.WRONG_TYPE.exception(path + " is a " + type + ", not a key-value");
   }
 
-  /** Reads the bytes from where they lie. In the loop. */
+  /** Reads the bytes from their location. In the loop. */
   private void read(Lookup.Response found, long sentNanos) {
     long size = found.node().size();
     if (found.node().type() != NodeType.KEYVALUE || size > room) {
@@ -252,10 +255,10 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
     }
   }
 
-  /** Whether that is what becomes of the bytes of a value in whose place another has come. */
+  /** Whether a read can fail with this code because the value was replaced. */
   private static boolean mayBeReplaced(ErrorCode code) {
     return code == ErrorCode.STALE_NODE
-        // Or its datanode has nothing else, and has left.
+        // The datanode may also have left, once it held nothing else.
         || code == ErrorCode.UNAVAILABLE
         || code == ErrorCode.UNKNOWN_DATANODE
         || code == ErrorCode.DATA_LOST;

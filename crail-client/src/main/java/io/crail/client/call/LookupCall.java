@@ -15,13 +15,13 @@ import io.crail.rpc.RpcPeer;
 import java.nio.ByteBuffer;
 
 /**
- * A lookup: request, call and future in one object, for this is the operation of which a client
- * issues millions a second.
+ * A lookup: request, call and future in one object, since a client issues millions of lookups a
+ * second.
  */
 public final class LookupCall extends LeanLookup implements Awaitable<CrailNode> {
   /**
-   * How old a small value may be that the first read of its handle takes without asking: the
-   * program looks it up and reads it, and does no more in between.
+   * How old a small value may be that the first read of its handle takes without asking the
+   * namenode. This is meant for a program that looks a value up and reads it at once.
    */
   private static final long VALUE_AGE_NANOS = 1_000_000_000L;
 
@@ -67,7 +67,7 @@ public final class LookupCall extends LeanLookup implements Awaitable<CrailNode>
     long leaseNanos = context.leaseNanos(response.node().id());
     long validNanos =
         response.value().length() == 0 ? leaseNanos : Math.min(leaseNanos, VALUE_AGE_NANOS);
-    // Here, so that the answer itself is gone before anybody could hold on to it.
+    // Here, so that nobody can keep a reference to the answer itself.
     node =
         CoreNode.of(
             store,

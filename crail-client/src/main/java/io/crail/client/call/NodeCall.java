@@ -30,7 +30,7 @@ public final class NodeCall<Q, R> extends OperationCall<Q, R> implements Awaitab
   /**
    * Creates a call, ready to be submitted.
    *
-   * @param path that of the node afterwards
+   * @param path the path of the node afterwards
    * @param what the operation is done to, for messages
    */
   public NodeCall(

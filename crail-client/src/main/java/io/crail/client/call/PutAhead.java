@@ -17,8 +17,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The part that space ahead has in a put: what an earlier put of the same kind has brought, and the
- * write to it; and what is asked for the next. One stage of the put at a time uses this.
+ * The use of space ahead by one put. It has the space that an earlier put of the same kind has
+ * brought, and the write to that space. It also asks for the space of the next put. One stage of
+ * the put at a time uses this.
  */
 final class PutAhead {
   private final StoreContext store;
@@ -34,22 +35,22 @@ final class PutAhead {
   /** The space that the create names; null if it names none. */
   private SpaceAhead.Grant named;
 
-  /** The write to that beside the create; null if there is none. */
+  /** The write to that space, sent beside the create; null if there is none. */
   private ExtentWrite beside;
 
-  /** Its issue, and the answer to the create; null without such a write. */
+  /** Counts the issue of that write and the answer to the create; null without such a write. */
   private AtomicInteger awaited;
 
   /** Why that write could not be issued, which is a bug; else null. */
   private Throwable bug;
 
-  /** Whether that write has gone, or goes, to what has become the node's space. */
+  /** Whether that write goes, or went, to what has become the node's space. */
   private boolean written;
 
-  /** Why that space is of no use, so that the node needs other space in its place; else null. */
+  /** Why that space is of no use, so that the node needs other space instead; else null. */
   private CrailException outOfReach;
 
-  /** A write of which nothing comes, but that may still read the memory; else null. */
+  /** An abandoned write that may still read the memory; else null. */
   private ExtentWrite straggler;
 
   private PutAhead(
@@ -75,7 +76,7 @@ final class PutAhead {
                 store.leases().inUse().incarnation(kind.namenode()));
   }
 
-  /** That of a put; null where space ahead is of no use. */
+  /** The space ahead of a put; null where it is of no use. */
   static PutAhead of(
       StoreContext store,
       LoopContext context,
@@ -98,7 +99,10 @@ final class PutAhead {
     return new PutAhead(store, context, path, root, request, kind);
   }
 
-  /** Before the create: copies the bytes to the space, or finds out that they can go beside it. */
+  /**
+   * Before the create: copies the bytes to the space, or finds out that they can go beside the
+   * create.
+   */
   void prepare() {
     SpaceAhead.Grant grant = plan.grant();
     try {
@@ -134,7 +138,7 @@ final class PutAhead {
       count(write);
       route = PutRoute.COPIED_AHEAD;
     } else {
-      // It could not be mapped after all.
+      // The memory could not be mapped after all.
       abandon(write, grant);
     }
   }
@@ -159,14 +163,14 @@ final class PutAhead {
     write.countIn(store.streams().statistics());
   }
 
-  /** Goes on without a write; but not to the end, as long as it reads the memory. */
+  /** Continues without a write. The put does not end before that write stops reading the memory. */
   private void abandon(ExtentWrite write, SpaceAhead.Grant grant) {
     straggler = write;
     write.whenComplete(() -> count(write));
     store.spaceAhead().unused(grant);
   }
 
-  /** What the create says of space ahead. */
+  /** What the create says about space ahead. */
   Put.Ahead asked() {
     int next = plan.asks() ? request.length() : 0;
     return named == null
@@ -192,7 +196,7 @@ final class PutAhead {
         create.incarnation());
   }
 
-  /** Whoever puts the next value has its space, or knows that none has come. */
+  /** Gives the next put its space, or tells it that none has come. */
   private void tell(SpaceAhead.Grant given) {
     if (plan.asks()) {
       store.spaceAhead().answered(kind, given);
@@ -214,7 +218,7 @@ final class PutAhead {
     try {
       issue(beside);
     } catch (RuntimeException | Error e) {
-      // The create is under way: whoever has called learns of it at the end.
+      // The create was sent already: the caller learns of the bug at the end of the put.
       bug = e;
       store.spaceAhead().unused(named);
     }
@@ -230,23 +234,25 @@ final class PutAhead {
     return beside;
   }
 
-  /** Nothing comes of the write beside the create. */
+  /** Abandons the write beside the create. */
   void abandonBeside() {
     abandon(beside, named);
   }
 
   /**
-   * Compares the space of the node with that which is written to beside the create.
+   * Compares the space of the node with the space that is written beside the create.
    *
-   * @param extents the first of the node; without any it has gone already, and its space with it
-   * @return false when that write is to be abandoned, for it is of another node or of none
+   * @param extents the first extents of the node; empty when the node is gone already, with its
+   *     space
+   * @return false when that write has to be abandoned, since its space belongs to another node or
+   *     to none
    */
   boolean meets(List<Extent> extents) {
     written = isNamed(extents);
     return extents.isEmpty() || extents.get(0).beginsAt(named.extent());
   }
 
-  /** Looks whether the node has the space still, which it has lost with its lease if it has not. */
+  /** Checks whether the node still has the space: it loses the space when it loses its lease. */
   void meetsAgain(List<Extent> extents) {
     if (written && !isNamed(extents)) {
       notWritten();
@@ -295,14 +301,16 @@ final class PutAhead {
     }
   }
 
-  /** Before the stream of the node writes: has other space in the place of what is of no use. */
+  /**
+   * Before the stream of the node writes: asks for other space in place of space that is of no use.
+   */
   void replaceIn(DirectOutput output) {
     if (outOfReach != null) {
       output.giveUp(named.extent(), outOfReach);
     }
   }
 
-  /** Calls somebody as soon as no write reads the memory of which nothing comes. */
+  /** Runs a callback as soon as no abandoned write reads the memory. */
   void whenQuiet(Runnable then) {
     if (straggler == null) {
       then.run();

@@ -30,24 +30,24 @@ import java.util.List;
 
 /**
  * Puts a whole value: create, write, close. The methods stand in the order of time; each stage
- * begins in the thread that learns of the end of the one before, and nobody waits in between.
+ * begins in the thread that learns of the end of the stage before, and no thread waits in between.
  *
  * <ol>
- *   <li><em>Create.</em> It says all there is to say: it asks for the node, for a write lease and
- *       for the space of all bytes. So the order of puts is that of their creates, whatever becomes
- *       of the bytes. The {@link PutRoute} says what it does for the bytes already.
- *   <li><em>Write.</em> What the create has not done is done now. Where a route turns out to be
- *       closed, the bytes are written after the create.
- *   <li><em>Close.</em> The lease goes back, with the length. Where the create has left no byte to
- *       write there is no lease, and nothing to close.
+ *   <li><em>Create.</em> One request asks for the node, for a write lease and for the space of all
+ *       bytes. So puts take effect in the order of their creates, whatever happens to the bytes.
+ *       The {@link PutRoute} says what the create does for the bytes already.
+ *   <li><em>Write.</em> The bytes that are not yet in place are written now. When a route fails,
+ *       the bytes are written after the create.
+ *   <li><em>Close.</em> The lease goes back, with the length. When the create left no byte to
+ *       write, there is no lease, and nothing to close.
  * </ol>
  *
- * <p>Of values that are put one after the other each asks for the space of the next. While bytes
- * are on their way to what may be the node's space, nothing says that the writer has ended: the
- * namenode would give that space to somebody else.
+ * <p>Of values that are put one after the other, each asks for the space of the next. While bytes
+ * may be in flight to the node's space, the put does not tell the namenode that the writer has
+ * ended: the namenode would then give that space to another node.
  */
 public final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
-  /** Create, perhaps the lease once more, space after the first extent, and the end. */
+  /** Create, perhaps the lease again, space after the first extent, and the close. */
   private static final int MOST_REQUESTS = 4;
 
   private final StoreContext store;
@@ -66,7 +66,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
   /**
    * Creates a call; {@link #begin} starts it.
    *
-   * @param namenode the index of that of the path
+   * @param namenode the index of the path's namenode
    * @param path as the handle tells it
    * @param root what the memory of the value was cut from
    * @param request without a token for a value of no bytes
@@ -96,7 +96,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
             : PutAhead.of(store, context, namenode, path, root, request);
   }
 
-  /** Sends the create, and what can leave before it or beside it. */
+  /** Sends the create, and the bytes that can leave before it or beside it. */
   public void begin() {
     if (ahead != null) {
       ahead.prepare();
@@ -190,7 +190,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
 
     @Override
     public void rejected() {
-      // The loop has ended, and so does whatever is begun.
+      // The loop has ended, so everything that begins fails at once.
       createEnded();
     }
   }
@@ -210,7 +210,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     }
   }
 
-  /** Nobody knows whether bytes are on their way. */
+  /** The write beside the create failed with a bug: bytes may be in flight. */
   private void brokenBeside() {
     if (!create.isFailed()) {
       expire(create.node().id());
@@ -226,7 +226,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     if (beside != null) {
       ahead.abandonBeside();
       if (isDoubtful) {
-        // After it, for what gives the lease back says that nothing is on its way.
+        // After the write, since giving the lease back says that nothing is in flight.
         beside.whenComplete(() -> doubt(beside.mayArrive()));
       }
     } else if (isDoubtful) {
@@ -236,21 +236,21 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
   }
 
   /**
-   * The lease may be there, and the space.
+   * Notes that the node may have a lease and space.
    *
    * @param unfinished whether bytes may still arrive there
    */
   private void doubt(boolean unfinished) {
     CreatorLeases unused = store.leases().unused();
     if (!unfinished) {
-      // Whoever of this store meets the node before it is looked for gives them back.
+      // If this store meets the node before the doubtful create is looked up, it gives them back.
       unused.created(new HandleLease(unused, path, create, request.token()));
     }
     int close = unfinished ? SetSize.EXPIRE : SetSize.END;
     store.leases().doubtful().add(context, path, 0, request.token(), close);
   }
 
-  /** All bytes are where they belong, and the node is closed from the beginning. */
+  /** All bytes are in place, and the node was closed from the beginning. */
   private void kept(NodeInfo node) {
     value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
     if (route() == PutRoute.COPIED_AHEAD) {
@@ -259,7 +259,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     ended(null);
   }
 
-  /** Waits for the write beside the create, if that goes to the space of the node. */
+  /** Waits for the write beside the create, if it goes to the space of the node. */
   private void meetBeside() {
     if (ahead.meets(create.extents())) {
       if (ahead.isWritten() && !ahead.beside().isComplete()) {
@@ -272,7 +272,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     }
   }
 
-  /** Lets the write beside the create go on as long as the lease of the node can be renewed. */
+  /** Lets the write beside the create continue as long as the lease of the node can be renewed. */
   private void holdLease(long id) {
     long leaseNanos = context.leaseNanos(id);
     if (context.nanoTime() - create.sentNanos() >= leaseNanos) {
@@ -297,14 +297,16 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     }
   }
 
-  /** Lets the lease of a node run out: bytes may still arrive, and its space is to rest as long. */
+  /**
+   * Lets the lease of a node run out: bytes may still arrive, so its space must rest until then.
+   */
   private void expire(long id) {
     store.leases().doubtful().expire(context, path, id, request.token());
   }
 
   /** Takes the lease that the create has brought. */
   private void open() {
-    // Known to nobody, so the lease is not given back for being idle.
+    // Nobody else knows this handle, so its lease is not given back as unused.
     CoreKeyValue made = new CoreKeyValue(store, path, create, request.token());
     made.lease().useAtOnce();
     DirectOutput output;
@@ -321,14 +323,14 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     }
   }
 
-  /** Takes the lease again, for half of it was over when the answer came. */
+  /** Acquires the lease again, since half of its time was over when the answer came. */
   private void acquire(CoreKeyValue made) {
     long sentNanos = context.nanoTime();
     AcquireCall call = new AcquireCall(context, made.id(), request.token());
     call.whenComplete(
         () -> {
           if (ahead != null && !call.isFailed()) {
-            // The lease may have run out meanwhile, and the space with it.
+            // The lease may have run out in between, and the space is lost with it.
             ahead.meetsAgain(call.response().extents());
           }
           try {
@@ -350,7 +352,8 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
         return;
       }
       if (deadlineNanos - context.nanoTime() < store.streams().timeoutNanos(length)) {
-        // Whoever waits may give up before all is written, and the memory is the caller's then.
+        // The caller may stop waiting before all is written, and then the memory is the caller's
+        // again.
         throw ErrorCode.TIMED_OUT.exception(toString());
       }
       if (ahead != null) {

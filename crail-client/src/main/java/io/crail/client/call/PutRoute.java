@@ -3,15 +3,18 @@ package io.crail.client.call;
 
 /** What the create of a put does for its bytes. */
 enum PutRoute {
-  /** It brings them, and the namenode keeps them if it has memory. */
+  /** The create carries the bytes, and the namenode keeps them if it has memory. */
   CARRIED,
 
-  /** It says that they lie in space that was given ahead, on this host. */
+  /** The create says that the bytes lie in space that was given ahead, on this host. */
   COPIED_AHEAD,
 
-  /** It names space that was given ahead elsewhere; they leave right after it, to that space. */
+  /**
+   * The create names space that was given ahead on another host. The bytes leave right after it, to
+   * that space.
+   */
   BESIDE_CREATE,
 
-  /** It tells where they are to go. */
+  /** The answer to the create tells where the bytes go. */
   AFTER_CREATE
 }

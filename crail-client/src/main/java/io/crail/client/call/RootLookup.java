@@ -12,8 +12,8 @@ import io.crail.rpc.Completion;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A lookup of the root, which every namenode has. Whichever answers first will do, so that it is
- * found as long as one of them is up.
+ * A lookup of the root, which every namenode has. The first answer is taken, so the root is found
+ * as long as one namenode is up.
  */
 public final class RootLookup extends Completion implements Awaitable<CrailNode> {
   private final LoopContext context;
@@ -46,7 +46,7 @@ public final class RootLookup extends Completion implements Awaitable<CrailNode>
       node = call.result();
       succeed();
     } else if (last) {
-      // Which is too late where another one has answered.
+      // Without effect when another namenode has answered before.
       fail(call.failure());
     }
   }

@@ -33,15 +33,15 @@ import java.util.function.Function;
 /**
  * The datanodes as one loop reaches them. An endpoint is made when a location first names its
  * datanode: the namenode describes it, and memory of this host is mapped rather than reached over
- * the network. Known ones are found by any thread; new ones are made in the loop. One that has lost
- * its datanode is forgotten, so that the memory of a datanode that has ended goes back to the host,
- * and one that comes back is described anew.
+ * the network. Any thread finds known endpoints; new ones are made in the loop. An endpoint that
+ * has lost its datanode is forgotten. So the memory of a datanode that has ended goes back to the
+ * host, and a datanode that comes back is described anew.
  */
 public final class Endpoints implements ClientLoop.Sweepable {
   private static final int MAX_ENDPOINTS = 16_384;
   private static final long LOOK_INTERVAL_NANOS = 500_000_000;
 
-  /** Somebody who needs an endpoint. Called in the loop. */
+  /** An operation that needs an endpoint. Called in the loop. */
   public interface Waiter {
     /** The endpoint is known now. */
     void endpointReady();
@@ -57,7 +57,7 @@ public final class Endpoints implements ClientLoop.Sweepable {
 
         @Override
         public void endpointFailed(CrailException cause) {
-          // Whoever needs it is told.
+          // The operations that need the endpoint are told.
         }
       };
 
@@ -148,7 +148,7 @@ public final class Endpoints implements ClientLoop.Sweepable {
     }
   }
 
-  /** Makes an endpoint that nobody waits for: whoever comes next finds it. By any thread. */
+  /** Makes an endpoint that nobody waits for yet. The next caller finds it. By any thread. */
   public void prepare(int datanode) {
     loop.submit((ClientLoop.Task) () -> resolve(datanode, NOBODY));
   }
@@ -175,7 +175,7 @@ public final class Endpoints implements ClientLoop.Sweepable {
   /**
    * A datanode and the way to it.
    *
-   * @param heardNanos when it has answered last
+   * @param heardNanos when it answered last
    */
   public record Known(
       DatanodeDescription description, StorageEndpoint endpoint, AtomicLong heardNanos) {}
@@ -230,7 +230,7 @@ public final class Endpoints implements ClientLoop.Sweepable {
       } catch (ConfigException e) {
         return ErrorCode.UNSUPPORTED.exception(e.getMessage());
       } catch (RuntimeException e) {
-        // Whoever waits must learn of a tier's bug at once.
+        // The waiting operations must learn of a tier's bug at once.
         CrailException cause = ErrorCode.INTERNAL.exception("endpoint of datanode " + datanode);
         cause.initCause(e);
         return cause;
@@ -289,7 +289,7 @@ public final class Endpoints implements ClientLoop.Sweepable {
     return connectOverNetwork(description);
   }
 
-  /** The way to a datanode whose memory can not be mapped after all. By any thread. */
+  /** The endpoint of a datanode whose memory cannot be mapped after all. By any thread. */
   private StorageEndpoint aroundMapping(DatanodeDescription description, String reason) {
     warnings.notMapped(description, reason);
     return new LazyEndpoint(loop, () -> connectOverNetwork(description));

@@ -9,8 +9,9 @@ import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
 
 /**
- * An endpoint that is made in the loop when its first transfer comes, for those who find out in
- * another thread that they need one. Thread-safe; once it was made it costs one look.
+ * An endpoint that is made in the loop when its first transfer comes. It serves threads other than
+ * the loop that find out that they need one. Thread-safe. Once the endpoint is made, using it costs
+ * one extra read.
  */
 final class LazyEndpoint implements StorageEndpoint {
   /** Makes the endpoint. */

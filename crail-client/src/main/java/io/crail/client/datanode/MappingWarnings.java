@@ -9,11 +9,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 
 /**
- * Tells, once for each datanode, that its memory is on this host and can not be mapped, which costs
- * speed and nothing else. One for all loops of a store. Thread-safe.
+ * Warns, once for each datanode, that its memory is on this host and cannot be mapped. That costs
+ * speed and nothing else. One instance serves all loops of a store. Thread-safe.
  */
 public final class MappingWarnings {
-  /** So many datanodes are told of; who has not looked by then will not. */
+  /** Most datanodes to warn of. */
   static final int MAX_TOLD = 1024;
 
   private final Logger log;

@@ -6,7 +6,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.node.AcquireLease;
 
-/** Asks for a write lease, and keeps in mind who has granted it. */
+/** Asks for a write lease, and remembers which start of the namenode granted it. */
 public final class AcquireCall extends OperationCall<AcquireLease.Request, AcquireLease.Response> {
   private final LoopContext context;
   private final long id;

@@ -12,8 +12,8 @@ import io.crail.rpc.RpcPeer;
 import java.util.List;
 
 /**
- * A create or a put; its handle may exist from the beginning and waits for the answer where it
- * needs it.
+ * A create or a put. Its handle may exist before the answer, and waits for the answer when it needs
+ * it.
  */
 public abstract class CreateCall extends RpcCall {
   private final LoopContext context;
@@ -29,13 +29,14 @@ public abstract class CreateCall extends RpcCall {
    */
   public CreateCall(LoopContext context, RpcPeer peer, long token) {
     this.context = context;
-    // Never later than it is: the lease is taken to end too early rather than too late.
+    // Never later than the true time: the lease must be taken to end too early rather than too
+    // late.
     this.sentNanos = context.roughNanos();
     this.token = token;
     prepare(peer, sentNanos + context.rpcTimeoutNanos());
   }
 
-  /** Whose connections it uses. */
+  /** The context whose connections it uses. */
   public final LoopContext context() {
     return context;
   }
@@ -73,7 +74,7 @@ public abstract class CreateCall extends RpcCall {
   /** The node that was made, once this has succeeded. */
   public abstract NodeInfo node();
 
-  /** Its first extent, if there is one, once this has succeeded. */
+  /** The first extent of the node, if there is one, once this has succeeded. */
   public abstract List<Extent> extents();
 
   /** Notes which start of the namenode has answered; {@link #node} is known. */

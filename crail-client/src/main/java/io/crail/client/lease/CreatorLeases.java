@@ -9,23 +9,26 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The write leases of a store that no stream uses: those that came with created nodes, and those on
- * their way back to the namenode. A program that creates many files and writes none of them would
- * pile leases up at the namenode; so a store keeps the last few, gives older ones back, and stops
- * asking for them until a handle is written again. {@link HandleLease} says what becomes of each.
- * Thread-safe.
+ * The write leases of a store that no stream uses: the leases that came with created nodes, and the
+ * leases on their way back to the namenode. A program that creates many files and writes none of
+ * them would pile up leases at the namenode. So a store keeps the last few and gives older ones
+ * back. It also stops asking for leases until a program writes to a created handle again. {@link
+ * HandleLease} describes the life of one lease. Thread-safe.
  */
 public final class CreatorLeases {
   private static final int MAX_IDLE = 256;
 
-  /** Above it the namenode ends what does not come back, when this client falls silent. */
+  /**
+   * Most leases that are tried again. Above that, the namenode ends the leases that do not come
+   * back when this client falls silent.
+   */
   private static final int MAX_LEAVING = 1 << 16;
 
   private final HandleLease[] idle = new HandleLease[MAX_IDLE];
   private int next;
   private boolean asks = true;
 
-  /** Those that are being given back. */
+  /** Leases that are being given back. */
   private final Set<HandleLease> leaving = ConcurrentHashMap.newKeySet();
 
   private final AtomicLong returned = new AtomicLong();
@@ -41,7 +44,7 @@ public final class CreatorLeases {
     synchronized (this) {
       old = idle[next];
       if (old != null) {
-        // So that it is found all the time.
+        // Noted before it is removed from the others, so that it is found all the time.
         leaving(old);
       }
       idle[next] = lease;
@@ -88,7 +91,7 @@ public final class CreatorLeases {
    * @return the try; null when this store has no such lease
    */
   public LeaseReturn.Try release(long id, String path) {
-    // In this order, for handles go from the first to the second.
+    // In this order, since leases move from the first collection to the second.
     for (HandleLease lease : snapshot()) {
       LeaseReturn.Try back = lease == null ? null : lease.giveBackFor(id, path);
       if (back != null) {
@@ -104,7 +107,10 @@ public final class CreatorLeases {
     return null;
   }
 
-  /** Gives back what was created before a time, and again what has not come back. */
+  /**
+   * Gives back the leases of nodes created before a time, and tries again those that have not come
+   * back.
+   */
   void releaseOlderThan(long nanos) {
     for (HandleLease lease : snapshot()) {
       if (lease != null && lease.createdBefore(nanos)) {

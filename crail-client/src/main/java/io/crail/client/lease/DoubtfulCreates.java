@@ -12,19 +12,23 @@ import io.crail.protocol.node.SetSize;
 import java.util.ArrayDeque;
 
 /**
- * Creates that have failed so that they may have taken place, and those of which a lease could not
- * be given back. If one has, its node has a write lease, and that of a put space for all bytes;
- * nobody uses them, and all that this client gets and renews prolongs them. So a while later, when
- * the request can hardly be under way any more, its path is looked up, and the lease given back
- * that the create has asked for; if bytes may still be on their way to its space, by letting it run
- * out. A node that is somebody else's refuses that. Who is not found under its path any more keeps
- * its lease until this client falls silent. Thread-safe.
+ * Failed creates that may have taken place, and creates whose lease could not be given back. If
+ * such a create took place, its node has a write lease, and the node of a put has space for all
+ * bytes. Nobody uses them, but every lease that this client gets or renews prolongs them. So the
+ * path is looked up some time later, when the request can hardly be in flight any more, and the
+ * lease that the create asked for is given back. If bytes may still be in flight to its space, the
+ * lease is left to run out instead. If the path names a node that another client made, the namenode
+ * refuses the token. A node that is no longer found under its path keeps its lease until this
+ * client falls silent. Thread-safe.
  */
 public final class DoubtfulCreates {
-  /** Above it the namenode ends what it has granted when this client falls silent. */
+  /**
+   * Most creates that are remembered. Above that, the namenode ends what it has granted when this
+   * client falls silent.
+   */
   private static final int MAX_WAITING = 1 << 16;
 
-  /** So many are looked up at a time. */
+  /** Most lookups at a time. */
   private static final int MAX_ASKED = 64;
 
   private record Doubt(
@@ -54,14 +58,14 @@ public final class DoubtfulCreates {
     }
   }
 
-  /** Lets the lease of a node run out now, since bytes may still be on their way to its space. */
+  /** Lets the lease of a node run out now, since bytes may still be in flight to its space. */
   public void expire(LoopContext context, String path, long id, long token) {
     Doubt doubt = new Doubt(context, path, id, token, SetSize.EXPIRE, 0);
     LeaseReturn.Try back = tried(doubt, id);
     back.whenComplete(() -> addAgain(doubt, back.failure()));
   }
 
-  /** Looks into those whose time has come; called now and then. */
+  /** Looks up the creates that are due; called now and then. */
   void tick(long nowNanos) {
     if (!any) {
       return;

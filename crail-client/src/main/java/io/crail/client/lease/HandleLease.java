@@ -14,20 +14,20 @@ import io.crail.rpc.RpcCall;
  * <ul>
  *   <li><em>None.</em> A stream that is opened acquires a lease under a new token.
  *   <li><em>Kept.</em> A create asked for the lease; its answer may be outstanding. A stream uses
- *       this lease. When none comes for long, when newer ones push it out of {@link CreatorLeases},
- *       or when another handle of the store wants to write the node, it is given back. While the
- *       create is unanswered nobody knows the node's id, so giving back begins with the answer. A
- *       create that failed so that it may have taken place keeps its token: whoever meets the node
- *       under its path gives the lease back under the id that he knows; so do {@link
+ *       this lease. The lease is given back when no stream is opened for long, when newer leases
+ *       push it out of {@link CreatorLeases}, or when another handle of the store wants to write
+ *       the node. While the create is unanswered nobody knows the node's id, so giving back begins
+ *       with the answer. A failed create that may have taken place keeps its token: a handle that
+ *       meets the node under its path gives the lease back under the node's id, and so do {@link
  *       DoubtfulCreates} after a while.
- *   <li><em>Giving back.</em> From the decision on, until the namenode has answered. The token is
- *       not used again, for the request may reach the namenode twice. A stream that is opened waits
- *       for the answer first, or it would be refused for the sake of the lease on its way back.
- *       Without an answer the lease may still be there: it is tried again when a stream is opened
- *       and when leases are renewed, since the renewals would keep it alive.
+ *   <li><em>Giving back.</em> From the decision until the namenode has answered. The token is not
+ *       used again, since the request may reach the namenode twice. A stream that is opened waits
+ *       for the answer first; otherwise the namenode would refuse it because of the lease on its
+ *       way back. Without an answer the lease may still be there, and renewals would keep it alive.
+ *       So giving back is tried again when a stream is opened and when leases are renewed.
  *   <li><em>Used</em> by one stream, from the beginning of its opening to its end; nobody else
- *       gives the lease back then. The stream ends in giving back, and so does an opening of which
- *       nobody knows whether it has brought the lease.
+ *       gives the lease back then. When the stream ends, the lease is given back. The same happens
+ *       when the opening of a stream fails and may have brought the lease.
  * </ul>
  */
 public final class HandleLease {
@@ -41,7 +41,7 @@ public final class HandleLease {
   // Guarded by "this".
   private boolean used;
 
-  /** The lease before, until it is known to be gone. */
+  /** The previous lease, until it is known to be gone. */
   private LeaseReturn back;
 
   /**
@@ -57,15 +57,15 @@ public final class HandleLease {
     this.token = token;
   }
 
-  /** By the path, so that whoever repeats a run meets leases in the same order. */
+  /** By the path, so that a repeated run meets leases in the same order. */
   @Override
   public int hashCode() {
     return path.hashCode();
   }
 
   /**
-   * The node; 0 as long as its create has no answer, and when that has failed, or when there is no
-   * create and nothing is given back.
+   * The node's id. It is 0 while the create has no answer, after the create has failed, and when
+   * there is no create and nothing is given back.
    */
   private synchronized long knownId() {
     if (create == null) {
@@ -95,9 +95,9 @@ public final class HandleLease {
   }
 
   /**
-   * Begins to open a stream; waits for an earlier lease to be gone.
+   * Begins to open a stream; waits until an earlier lease is gone.
    *
-   * @throws CrailException with WRITE_LEASE_HELD when there is a stream; the error of giving the
+   * @throws CrailException with WRITE_LEASE_HELD when a stream is open, or the error of giving the
    *     earlier lease back
    */
   public void beginUse() throws CrailException, InterruptedException {
@@ -120,7 +120,9 @@ public final class HandleLease {
     }
   }
 
-  /** A stream is opened as soon as the node is created; for a handle that nobody has met. */
+  /**
+   * A stream is opened as soon as the node is created. Only for a handle that nobody else knows.
+   */
   public synchronized void useAtOnce() {
     used = true;
   }
@@ -165,7 +167,7 @@ public final class HandleLease {
       }
     }
     if (farewell.isGone()) {
-      // Perhaps before it was noted.
+      // The lease may have come back before this noted it.
       returned(farewell);
     }
   }
@@ -188,7 +190,7 @@ public final class HandleLease {
   }
 
   /**
-   * Gives back what no stream uses, or tries again.
+   * Gives back a lease that no stream uses, or tries again.
    *
    * @return the try; null when there is nothing to give back
    */

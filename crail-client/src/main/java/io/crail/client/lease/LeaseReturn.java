@@ -13,10 +13,10 @@ import io.crail.rpc.RpcCall;
 import java.util.function.Consumer;
 
 /**
- * A write lease on its way back to the namenode. A try whose answer got lost leaves in doubt
- * whether the lease is gone, and the renewals of this client might keep it alive for good; so there
- * may be another try after it, until one has been answered. A namenode that has no memory for the
- * value that comes with a lease keeps the lease: the next try goes without the value. Thread-safe.
+ * A write lease on its way back to the namenode. When the answer to a try is lost, the lease may
+ * still be there, and the renewals of this client might keep it alive for ever. So there may be
+ * more tries, until one is answered. A value may come with a lease. A namenode that has no memory
+ * for the value does not end the lease: the next try goes without the value. Thread-safe.
  */
 public final class LeaseReturn {
   private final LoopContext context;
@@ -82,7 +82,7 @@ public final class LeaseReturn {
         || code == ErrorCode.LIMIT_EXCEEDED;
   }
 
-  /** The try under way or the one that was answered; a new one when there is none such. */
+  /** The try that is under way or was answered; a new try when there is none. */
   public Try tried() {
     Try made;
     synchronized (this) {
@@ -104,12 +104,15 @@ public final class LeaseReturn {
     }
   }
 
-  /** Why the namenode did not take the value; null when it did, or may. */
+  /** Why the namenode did not take the value; null when it took the value, or may yet take it. */
   public synchronized CrailException refusal() {
     return refusal == null && latest != null && latest.isRefused() ? latest.failure() : refusal;
   }
 
-  /** Gives the lease back without the value if that is refused: nobody writes it anywhere else. */
+  /**
+   * Gives the lease back without the value if the namenode refuses the value: nobody writes the
+   * value elsewhere.
+   */
   public void giveUpValue() {
     boolean again;
     synchronized (this) {
@@ -124,7 +127,7 @@ public final class LeaseReturn {
   /**
    * As {@link #giveUpValue()}, with a try if there was none.
    *
-   * @param then runs when nothing of it is under way any more
+   * @param then runs when no try is under way any more
    */
   public void giveUpValue(Runnable then) {
     Try first = tried();
@@ -145,7 +148,7 @@ public final class LeaseReturn {
     return latest != null && latest.isComplete() && !latest.isDoubtful();
   }
 
-  /** One try to give the lease back; fails as the namenode has answered, or not. */
+  /** One try to give the lease back. It fails with the error of the namenode, or of the call. */
   public final class Try extends OperationCall<SetSize.Request, SetSize.Response> {
     private final SmallValue carried;
     private final long waitUntilNanos;
@@ -170,7 +173,7 @@ public final class LeaseReturn {
       long node = id;
       if (source != null && source.isFailed()) {
         if (node == 0 || !LeaseReturn.isDoubtful(source.failure())) {
-          // It has brought no lease, or nobody can say of which node.
+          // The create has brought no lease, or nobody knows the node of that lease.
           succeed();
           return;
         }

@@ -5,8 +5,8 @@ import io.crail.common.Clock;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The thread that makes a store renew its write leases, and give back what it has and does not use.
- * It sleeps while there is nothing of that, and begins with the first.
+ * The thread that makes a store renew its write leases, and give back leases and space that it does
+ * not use. It starts with the first of these, and sleeps while there are none.
  */
 final class LeaseTimer implements AutoCloseable {
   private static final long MOST_SLEEP_NANOS = 1_000_000_000L;

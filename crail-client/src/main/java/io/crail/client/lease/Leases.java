@@ -7,7 +7,7 @@ import io.crail.common.Clock;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
-/** The write leases of a store, by what is known of them. Thread-safe. */
+/** The write leases of a store, in three groups. Thread-safe. */
 public final class Leases implements AutoCloseable {
   private final CreatorLeases unused = new CreatorLeases();
   private final DoubtfulCreates doubtful = new DoubtfulCreates();
@@ -20,8 +20,8 @@ public final class Leases implements AutoCloseable {
    *
    * @param context whose loop renews them
    * @param clientId identity of the store, as told to namenodes
-   * @param spaceAhead what is given back together with them
-   * @param timerClock that of the timer that sees to them; null when the loop alone does
+   * @param spaceAhead the space that is given back together with them
+   * @param timerClock the clock of the timer that renews them; null when only the loop renews them
    * @param tokens where new tokens come from
    */
   public Leases(
@@ -35,17 +35,17 @@ public final class Leases implements AutoCloseable {
     this.tokens = tokens;
   }
 
-  /** Those of open streams, which are renewed. */
+  /** The leases of open streams, which are renewed. */
   public WriteLeases inUse() {
     return inUse;
   }
 
-  /** Those that came with created nodes and are not used. */
+  /** The leases that came with created nodes and are not used. */
   public CreatorLeases unused() {
     return unused;
   }
 
-  /** Those of creates of which nobody knows whether they have taken place. */
+  /** The leases of creates that may or may not have taken place. */
   public DoubtfulCreates doubtful() {
     return doubtful;
   }
@@ -59,7 +59,7 @@ public final class Leases implements AutoCloseable {
     return token;
   }
 
-  /** There is a lease that may have to be renewed, or space that may have to be given back. */
+  /** Wakes the timer: a lease may have to be renewed, or space may have to be given back. */
   public void wake() {
     if (timer != null) {
       timer.wake();

@@ -18,23 +18,22 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Keeps the write leases of a store alive while it has output streams open, one renewal per
- * namenode for many of them. {@link #tick} decides; a timer of the store and the sweeps of a loop
+ * Keeps the write leases of a store alive while it has output streams open. One renewal per
+ * namenode covers many leases. {@link #tick} decides; a timer of the store and the sweeps of a loop
  * call it. Thread-safe.
  *
- * <p>A lease lasts from when the request was sent that acquired or renewed it, by the clock of the
- * client, so that it ends here before it ends at the namenode. A renewal prolongs the leases that
- * it has named and that still last when its answer comes; one that has run out before is lost for
- * good, for meanwhile somebody else may have had it.
+ * <p>The client counts the time of a lease from when it sent the request that acquired or renewed
+ * the lease, by its own clock. So the lease ends here before it ends at the namenode. A renewal
+ * prolongs the leases that it named and that still last when its answer comes. A lease that ran out
+ * before is lost for good, since another client may have had the lease in between.
  *
- * <p>Others delete and replace files that are being written. The answer says which of the leases
- * that were named are gone: those are renewed by no answer any more, whatever comes in which order,
- * and their terms end before the namenode gives the space to somebody else. Nothing has to be kept
- * in mind for that on either side, so nothing is lost with an answer.
+ * <p>Other clients delete and replace files that are being written. The answer to a renewal says
+ * which of the named leases are gone. No later answer renews these, in whatever order answers come,
+ * and their terms end before the namenode gives the space to another node. Neither side has to
+ * remember anything for that, so nothing is lost when an answer is lost.
  *
- * <p>A namenode that was restarted knows no lease from before, and says so by another incarnation
- * in its handshake: whatever lease another incarnation has granted is lost, and no renewal is taken
- * for it.
+ * <p>A restarted namenode knows no lease from before, and its handshake tells another incarnation.
+ * So a lease that another incarnation granted is lost, and no renewal counts for it.
  */
 public final class WriteLeases implements ClientLoop.Sweepable {
   /**
@@ -64,7 +63,9 @@ public final class WriteLeases implements ClientLoop.Sweepable {
 
     volatile long leaseNanos;
 
-    /** Of the last handshake, on whichever loop; leases of another one are lost. */
+    /**
+     * The incarnation of the last handshake, on any loop. Leases of another incarnation are lost.
+     */
     volatile long incarnation;
 
     long pauseNanos() {
@@ -89,7 +90,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
     }
   }
 
-  /** True while an output stream is open, or space is there for a value that is not put yet. */
+  /** True while an output stream is open, or there is space for a value that is not put yet. */
   boolean areHeld() {
     return open.get() > 0 || spaceAhead.hasSome();
   }
@@ -99,7 +100,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
     long shortest = Long.MAX_VALUE;
     for (AtNamenode namenode : namenodes) {
       if (namenode.open.get() > 0) {
-        // Another stream may make it due earlier meanwhile.
+        // Another stream may make the renewal due earlier.
         long most = namenode.pauseNanos() / 2;
         long left = namenode.dueNanos.get() - nowNanos;
         shortest = Math.min(shortest, left > 0 && left < most ? left : most);
@@ -122,7 +123,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
     Held lease =
         new Held(
             namenode, new RenewLeases.Lease(id, token), incarnation, acquiredNanos + leaseNanos);
-    // First of all: a renewal that does not name it is sent before the next one is made due.
+    // First: a renewal that does not name this lease was then sent before the next one is made due.
     namenode.held.add(lease);
     long dueNanos = acquiredNanos + namenode.pauseNanos();
     if (namenode.open.getAndIncrement() == 0) {
@@ -132,7 +133,8 @@ public final class WriteLeases implements ClientLoop.Sweepable {
       namenode.dueNanos.accumulateAndGet(dueNanos, (a, b) -> a - b < 0 ? a : b);
     }
     open.incrementAndGet();
-    // Behind the adding: a handshake finds the lease, or the lease the handshake.
+    // After the lease was added: either the handshake finds the lease, or the lease finds the
+    // handshake.
     lease.knownBy(namenode.incarnation, acquiredNanos);
     return lease;
   }
@@ -149,7 +151,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
     }
   }
 
-  /** Which start of a namenode this store has heard of last, over any loop. */
+  /** The latest start (incarnation) of a namenode that this store has heard of, on any loop. */
   public long incarnation(int index) {
     return namenodes[index].incarnation;
   }
@@ -187,7 +189,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
       this.validUntilNanos = validUntilNanos;
     }
 
-    /** By the token, so that whoever repeats a run meets the leases in the same order. */
+    /** By the token, so that a repeated run meets the leases in the same order. */
     @Override
     public int hashCode() {
       return Long.hashCode(lease.token());
@@ -205,7 +207,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
     }
 
     /**
-     * The error of whoever needs the lease.
+     * The error of an operation that needs the lease.
      *
      * @param path the file that is written
      */
@@ -214,7 +216,9 @@ public final class WriteLeases implements ClientLoop.Sweepable {
       return known.code.exception(path + known.how);
     }
 
-    /** Until when what has begun under the lease may go on, if it is not renewed again. */
+    /**
+     * Until when operations begun under the lease may continue, if the lease is not renewed again.
+     */
     public long validUntilNanos() {
       return validUntilNanos;
     }
@@ -226,7 +230,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
       return loss != null;
     }
 
-    /** An incarnation of the namenode was heard of: it knows its own leases only. */
+    /** Notes an incarnation of the namenode, which knows only its own leases. */
     private synchronized void knownBy(long other, long lostNanos) {
       if (other != incarnation && loss == null) {
         loss = Loss.RESTART;
@@ -246,8 +250,8 @@ public final class WriteLeases implements ClientLoop.Sweepable {
     }
 
     /**
-     * The namenode has said that the lease is no longer there. The space rests as long as this was
-     * good for before, so what has begun may end.
+     * The namenode has said that the lease is gone. It keeps the space free until the time that
+     * this lease was good for, so writes in flight may end.
      */
     private synchronized void refused(ErrorCode why, long nowNanos) {
       if (!closed && !expires(nowNanos)) {
@@ -255,7 +259,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
       }
     }
 
-    /** The lease is renewed no more; the stream is closed, or its node removed. */
+    /** Ends the renewals: the stream is closed, or its node removed. */
     @Override
     public void close() {
       synchronized (this) {
@@ -275,7 +279,10 @@ public final class WriteLeases implements ClientLoop.Sweepable {
     tick(nowNanos);
   }
 
-  /** Sends the renewals that are due, and sees to leases that this store may have unknowingly. */
+  /**
+   * Sends the renewals that are due, and gives back leases that this store may have without knowing
+   * it.
+   */
   void tick(long nowNanos) {
     doubtfulCreates.tick(nowNanos);
     spaceAhead.tick(context, nowNanos);
@@ -294,7 +301,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
 
   private void renew(int index, AtNamenode namenode, long nowNanos) {
     namenode.dueNanos.set(nowNanos + namenode.pauseNanos());
-    // A renewal is for all leases of this client; those that nobody uses are not to live by it.
+    // A renewal must not keep alive leases that nobody uses.
     creatorLeases.releaseOlderThan(nowNanos - namenode.leaseNanos / 2);
     List<Held> all = namenode.held.stream().filter(held -> held.loss == null).toList();
     for (int from = 0; from < all.size(); from += RenewLeases.MAX_LEASES) {
@@ -307,7 +314,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
 
   private void partEnded(AtNamenode namenode) {
     if (namenode.asking.decrementAndGet() == 0) {
-      // The next one is due already when this one was lost.
+      // When this renewal was lost, the next one is due already.
       tick(context.nanoTime());
     }
   }
@@ -350,12 +357,12 @@ public final class WriteLeases implements ClientLoop.Sweepable {
       }
       for (RenewLeases.Lost each : lost) {
         if (each.index() >= named.size()) {
-          // Makes no sense, so it says nothing of any lease.
+          // The answer makes no sense, so it says nothing about any lease.
           return;
         }
         named.get(each.index()).refused(ErrorCode.of(each.error()), now);
       }
-      // Behind the others: who has lost its lease is not renewed.
+      // After the lost ones: a lease that is lost is not renewed.
       for (Held held : named) {
         held.renewed(sentNanos, namenode.leaseNanos, now);
       }

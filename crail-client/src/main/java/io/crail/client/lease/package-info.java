@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The write leases of a store, from the request that brings one to the answer that ends it: those
- * in use and their renewal, those that nobody uses, and those that may be there unknown to this
- * store.
+ * The write leases of a store, from the request that brings one to the answer that ends it: leases
+ * in use and their renewal, leases that nobody uses, and leases that this store may have without
+ * knowing it.
  */
 package io.crail.client.lease;

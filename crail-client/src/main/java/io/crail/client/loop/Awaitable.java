@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A {@link Completion} as its user sees it: one object is the call and the future. Whoever waits
+ * A {@link Completion} as its user sees it: one object is the call and the future. A waiting thread
  * drives the loop.
  *
  * @param <T> the result
@@ -22,11 +22,11 @@ import java.util.concurrent.TimeoutException;
 public interface Awaitable<T> extends Upcoming<T> {
   /**
    * How long a waiter waits past the deadline. The sweep of the loop ends the operation at the
-   * deadline; this is for a loop that was closed meanwhile.
+   * deadline; this grace period is for a loop that was closed in between.
    */
   long GRACE_NANOS = 1_000_000_000L;
 
-  /** This, as what ends it sees it. */
+  /** This as a completion, for the code that ends it. */
   default Completion completion() {
     return (Completion) this;
   }
@@ -34,18 +34,18 @@ public interface Awaitable<T> extends Upcoming<T> {
   /** The loop that completes this. */
   ClientLoop loop();
 
-  /** When this ends at the latest, by the clock of the loop. */
+  /** The time at which this ends at the latest, by the clock of the loop. */
   long deadlineNanos();
 
-  /** What came out, once this has succeeded. */
+  /** The result, once this has succeeded. */
   T result();
 
-  /** Whether a failure says that there is nothing, so that null came out. */
+  /** Whether a failure means that there is no such thing, so that the result is null. */
   default boolean isAbsence(CrailException failure) {
     return false;
   }
 
-  /** What came out, of a success where {@code failure} is null. */
+  /** The result; a null {@code failure} means success. */
   private T outcome(CrailException failure) throws CrailException {
     if (failure == null) {
       return result();
@@ -77,8 +77,8 @@ public interface Awaitable<T> extends Upcoming<T> {
   }
 
   /**
-   * Waits for the end also when the thread is interrupted, which it is told of afterwards: until
-   * then the memory is in use, and its owner takes it back with the return.
+   * Waits for the end even when the thread is interrupted, and sets the interrupt again afterwards.
+   * The memory is in use until the end, and its owner uses it again after the return.
    */
   default void awaitEnd() throws CrailException {
     boolean interrupted = false;

@@ -9,7 +9,7 @@ import java.io.InterruptedIOException;
 public final class IoWait {
   private IoWait() {}
 
-  /** Something that may be interrupted. */
+  /** A step that may be interrupted. */
   public interface Step<T> {
     T run() throws CrailException, InterruptedException;
   }

@@ -20,10 +20,10 @@ public final class LoopContext {
   private static final int USUAL_BLOCK_BYTES = 1 << 20;
   private static final long THROTTLE_PAUSE_NANOS = 20_000;
 
-  /** A datanode that takes a megabyte a second is not silent. */
+  /** A datanode that takes a megabyte a second does not count as silent. */
   private static final long SLOWEST_NANOS_PER_BYTE = 1000;
 
-  /** How long a namenode that has no memory for small values is not asked for any. */
+  /** How long a store sends no small values to a namenode that has no memory for them. */
   private static final long FULL_NANOS = 1_000_000_000L;
 
   private final ClientLoop loop;
@@ -33,15 +33,18 @@ public final class LoopContext {
   private final long rpcTimeoutNanos;
   private final long silenceNanos;
 
-  /** By namenode, until when it is taken to have no memory for small values; 0 if it has some. */
+  /**
+   * For each namenode, until when it is assumed to have no memory for small values; 0 if it has
+   * some.
+   */
   private final AtomicLongArray fullUntilNanos;
 
   /**
    * Creates it, without connections.
    *
-   * @param maxOutstanding most operations under way
+   * @param maxOutstanding most operations outstanding
    * @param rpcTimeoutNanos how long a metadata operation may take
-   * @param silenceNanos how long a datanode may answer nothing to a short write
+   * @param silenceNanos how long a datanode may leave a short write unanswered
    */
   public LoopContext(
       ClientLoop loop,
@@ -69,7 +72,7 @@ public final class LoopContext {
     return namenodes;
   }
 
-  /** Makes a call ready to be submitted, to whom its request is for, with the usual deadline. */
+  /** Makes a call ready to be submitted to the namenode of its request, with the usual deadline. */
   public <Q, R> void prepare(OperationCall<Q, R> call, Q request) {
     call.prepare(namenodes.route(call.operation(), request), request, namenodes.newDeadlineNanos());
   }
@@ -84,7 +87,7 @@ public final class LoopContext {
     return loop.clock().nanoTime();
   }
 
-  /** The time as the loop has seen it last, never later than it is. */
+  /** The time that the loop read last; never later than the true time. */
   public long roughNanos() {
     return loop.roughNanos();
   }
@@ -94,24 +97,25 @@ public final class LoopContext {
     return rpcTimeoutNanos;
   }
 
-  /** How long a datanode may answer nothing before its share of a write goes elsewhere. */
+  /** How long a datanode may leave a write unanswered before its part goes elsewhere. */
   public long silenceNanos(int length) {
     return silenceNanos + length * SLOWEST_NANOS_PER_BYTE;
   }
 
   /**
-   * How long a location or write lease is good for that the owner of a node gave.
+   * How long a location or a write lease is good for that the namenode of a node gave.
    *
    * @param id a node of a namenode that has answered on this loop
    */
   public long leaseNanos(long id) {
-    // None yet on this loop: the answer came over another one. Ask again rather than guess.
+    // This loop has no handshake yet, since the answer came over another loop. Ask again rather
+    // than guess.
     return leaseNanosAt(owner(id));
   }
 
   /**
-   * Which start of its namenode an answer came from: that of the present connection, for the thread
-   * of the loop that brings the answer.
+   * The start (incarnation) of the namenode that an answer came from: that of the present
+   * connection. Only for the thread of the loop that brings the answer.
    *
    * @param id a node of a namenode that has answered on this loop
    */
@@ -132,7 +136,7 @@ public final class LoopContext {
   }
 
   private int owner(long id) {
-    // Nearly always one, and a division for each lookup is dear.
+    // Nearly always one namenode, and a division for each lookup is expensive.
     int count = namenodes.count();
     return count == 1 ? 0 : (int) Long.remainderUnsigned(id, count);
   }
@@ -144,8 +148,8 @@ public final class LoopContext {
   }
 
   /**
-   * Most bytes of a value that the namenode of a node holds itself; 0 when it is not known, or has
-   * no memory.
+   * Most bytes of a value that the namenode of a node holds itself; 0 when the limit is not known,
+   * or the namenode has no memory.
    */
   public int smallValue(long id) {
     return smallValueAt((int) Long.remainderUnsigned(id, namenodes.count()));
@@ -159,8 +163,8 @@ public final class LoopContext {
   }
 
   /**
-   * Most bytes of a value that go with its create. Before the namenode has said what it holds, all
-   * that may be: it tells with the answer whether it has kept them.
+   * Most bytes of a value that go with its create. Before the namenode has told its limit, this is
+   * the largest possible limit: the answer tells whether the namenode has kept the bytes.
    */
   public int mostWithCreateAt(int namenode) {
     Hello.Response hello = namenodes.hello(namenode);
@@ -174,7 +178,8 @@ public final class LoopContext {
   }
 
   /**
-   * Waits while too many operations are outstanding. In a callback, which must not wait, it passes.
+   * Waits while too many operations are outstanding. In a callback, which must not wait, it returns
+   * at once.
    *
    * @throws CrailException with LIMIT_EXCEEDED when none ends for longer than the deadline of a
    *     metadata operation

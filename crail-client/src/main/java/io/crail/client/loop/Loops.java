@@ -8,9 +8,9 @@ import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
 /**
- * The loops of a store. A thread uses the one that its id selects, with connections of its own, so
- * threads on different loops share nothing on the way of an operation. A loop is made when it is
- * first used. Thread-safe.
+ * The loops of a store. A thread uses the loop that its id selects. Each loop has connections of
+ * its own, so threads on different loops share nothing on the path of an operation. A loop is made
+ * when it is first used. Thread-safe.
  */
 public final class Loops implements AutoCloseable {
   private final AtomicReferenceArray<LoopContext> contexts;
@@ -18,9 +18,9 @@ public final class Loops implements AutoCloseable {
   private volatile boolean ended;
 
   /**
-   * Creates the first loop, and room for the others.
+   * Creates the first loop, and room for more.
    *
-   * @param maker makes a loop of an index
+   * @param maker makes the loop of an index
    */
   public Loops(int count, IntFunction<LoopContext> maker) {
     this.contexts = new AtomicReferenceArray<>(count);
@@ -28,13 +28,13 @@ public final class Loops implements AutoCloseable {
     contexts.set(0, maker.apply(0));
   }
 
-  /** The first loop, which is always there. */
+  /** The first loop, which always exists. */
   public LoopContext first() {
     return contexts.get(0);
   }
 
   /**
-   * The connections that the calling thread uses.
+   * The loop and the connections that the calling thread uses.
    *
    * @throws CrailException with CLOSED when they would have to be made after the end of the store
    */
@@ -57,7 +57,7 @@ public final class Loops implements AutoCloseable {
     }
   }
 
-  /** Calls somebody with each loop that has been made. */
+  /** Calls {@code visitor} with each loop that has been made. */
   public void forEach(Consumer<LoopContext> visitor) {
     for (int i = 0; i < contexts.length(); i++) {
       LoopContext context = contexts.get(i);
@@ -89,7 +89,7 @@ public final class Loops implements AutoCloseable {
     }
   }
 
-  /** The store is open no more; false when it had ended before. {@link #close} follows. */
+  /** Marks the store as closed; false when it was closed before. {@link #close} follows. */
   public synchronized boolean end() {
     boolean isFirst = !ended;
     ended = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The loops of a store, and how a caller waits for what they bring: connections, limits, and
- * futures whose waiting thread drives its loop. No operation is known here.
+ * The loops of a store, and how a caller waits for them: connections, limits, and futures whose
+ * waiting thread drives its loop. This package knows no operation.
  */
 package io.crail.client.loop;

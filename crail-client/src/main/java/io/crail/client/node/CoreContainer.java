@@ -111,7 +111,7 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
     return this;
   }
 
-  /** What the namenode knows now; for the root, all namenodes together. */
+  /** What the namenode knows about this container now; for the root, the sum of all namenodes. */
   private NodeInfo present() throws CrailException, InterruptedException {
     if (isRoot()) {
       return presentRoot();
@@ -164,12 +164,12 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
   }
 
   /**
-   * As {@link #list}, with paths that lead to the children.
+   * As {@link #list}, but checks that the paths lead to the children.
    *
    * @throws CrailException with STALE_NODE when the container has another path by now
    */
   private Listing listHere(boolean randomize) throws CrailException, InterruptedException {
-    // The first page is on its way meanwhile.
+    // The request for the first page is in flight during the check.
     Listing nodes = list(randomize);
     if (!isRoot()) {
       present();

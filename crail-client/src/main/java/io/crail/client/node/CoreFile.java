@@ -50,7 +50,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
   private final List<Extent> firstExtents;
   private final long extentsValidUntilNanos;
 
-  /** Bytes that this handle knows of; -1 until the namenode has told. */
+  /** Size in bytes as this handle knows it; -1 until the namenode has told it. */
   private volatile long size;
 
   /** Made with the handle of a create, else with the first stream. */
@@ -59,7 +59,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
   /** The open output stream of this handle, if there is one. */
   private volatile DirectOutput writer;
 
-  /** A handle of a node that is there. */
+  /** A handle of a node that exists. */
   CoreFile(
       StoreContext store,
       String path,
@@ -150,7 +150,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
             .call(NameNodeOperations.FIND_EXTENTS, new FindExtents.Request(known.id(), 0, 0))
             .join();
     synchronized (this) {
-      // What this handle is writing is known here before it is known there.
+      // This handle knows what it has written before the namenode knows.
       if (lease().isUsed()) {
         grownTo(response.size());
       } else {
@@ -172,8 +172,9 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
   }
 
   /**
-   * Opens a stream for who has just looked this up: it reads what was there then, also when the
-   * node is gone by now. That shows as STALE_NODE only when its bytes have to be asked for again.
+   * Opens a stream for a caller that has just looked this up. It reads the bytes of that time, even
+   * when the node is gone by now. A read fails with STALE_NODE only when their location has to be
+   * asked for again.
    *
    * @param context whose connections are used
    */
@@ -216,8 +217,8 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
   }
 
   /**
-   * Opens a stream to write all bytes of a node whose create has just brought the lease, which is
-   * in use since. Waits for nothing.
+   * Opens a stream to write all bytes of a node whose create has just brought the lease. The lease
+   * has been in use since. Waits for nothing.
    *
    * @return null when the answer came so late that the lease has to be acquired again
    */
@@ -239,7 +240,8 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
    *
    * @param acquired the request under the same token, which has ended
    * @param sentNanos when it was sent, at the latest
-   * @throws CrailException its error; WRITE_LEASE_LOST when somebody has written meanwhile
+   * @throws CrailException the error of the request; WRITE_LEASE_LOST when another client has
+   *     written in between
    */
   public final DirectOutput openAcquired(
       LoopContext context, AcquireCall acquired, long sentNanos, long writeHint)
@@ -262,7 +264,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
     }
   }
 
-  /** Notes a stream that holds no bytes back. */
+  /** Notes the stream, and makes it hold no bytes back. */
   private DirectOutput begun(DirectOutput output) {
     output.holdNothing();
     return opened(output);
@@ -275,7 +277,10 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
     return output;
   }
 
-  /** The creator has the lease, and saves a request while it has surely not run out; else null. */
+  /**
+   * Opens a stream with the creator's lease, without a request, while the lease has surely not run
+   * out; else null.
+   */
   private DirectOutput openWithLeaseOfCreate(LoopContext context, NodeInfo known, long writeHint) {
     CreateCall create = create();
     long held = lease.token();
@@ -348,7 +353,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
     try {
       return tryAcquire(context, id, wanted);
     } catch (WriteLeaseHeldException e) {
-      // The holder may be a handle of this store that was created and never written.
+      // The holder may be another handle of this store that was created and never written.
       LeaseReturn.Try back = leases.release(id, getPath());
       if (back != null) {
         back.awaitGone();
@@ -414,7 +419,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
     return null;
   }
 
-  /** True while what came with the lookup is good. */
+  /** True while the extents that came with the lookup may be used. */
   final boolean areFirstExtentsValid(long nowNanos) {
     return extentsValidUntilNanos - nowNanos > 0;
   }

@@ -26,10 +26,10 @@ public final class CoreKeyValue extends CoreFile implements CrailKeyValue {
     }
   }
 
-  /** The bytes that came with the lookup, until somebody has read them; else null. */
+  /** The bytes that came with the lookup, until they are read; else null. */
   private volatile byte[] lookedUp;
 
-  /** A handle of a value that is there. */
+  /** A handle of a value that exists. */
   public CoreKeyValue(
       StoreContext store,
       String path,
@@ -61,7 +61,8 @@ public final class CoreKeyValue extends CoreFile implements CrailKeyValue {
     if (lookedUp == null) {
       return null;
     }
-    // The first read is part of the lookup; whoever comes later asks whether it is still true.
+    // The first read counts as part of the lookup. A later read asks whether the value is still the
+    // same.
     byte[] value = (byte[]) LOOKED_UP.getAndSet(this, null);
     return areFirstExtentsValid(nowNanos) ? value : null;
   }

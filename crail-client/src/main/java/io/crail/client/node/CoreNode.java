@@ -47,7 +47,7 @@ public abstract class CoreNode implements CrailNode {
    * Creates a handle.
    *
    * @param create the call that creates the node, if the handle exists before its answer
-   * @param info what is known; null before the answer
+   * @param info what is known about the node; null before the answer
    */
   CoreNode(StoreContext store, String path, CrailNodeType type, CreateCall create, NodeInfo info) {
     this.store = store;
@@ -115,7 +115,7 @@ public abstract class CoreNode implements CrailNode {
   }
 
   /**
-   * What the namenode said last; waits for the answer of a create.
+   * What the namenode has told last; waits for the answer to a create.
    *
    * @throws CrailException the error of the create
    */
@@ -144,12 +144,12 @@ public abstract class CoreNode implements CrailNode {
     }
   }
 
-  /** Replaces what is known. */
+  /** Replaces what is known about the node. */
   public final void info(NodeInfo newInfo) {
     this.info = newInfo;
   }
 
-  /** True for the answers that say: there is no node of this path. */
+  /** True for the errors that mean: no node has this path. */
   public static boolean isAbsence(ErrorCode code) {
     return code == ErrorCode.NODE_NOT_FOUND
         || code == ErrorCode.PARENT_NOT_FOUND

@@ -25,9 +25,9 @@ import java.util.NoSuchElementException;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The enumerable children of a container, page by page; the next page is on its way while one is
- * consumed. The root is listed at every namenode; those that are down keep back nothing of what the
- * others have. Used by one thread at a time.
+ * The enumerable children of a container, page by page; the request for the next page is in flight
+ * while one page is consumed. The root is listed at every namenode. When a namenode is down, the
+ * children at the other namenodes are still listed. Used by one thread at a time.
  */
 final class Listing implements Iterator<CrailNode> {
   private final StoreContext store;
@@ -35,7 +35,7 @@ final class Listing implements Iterator<CrailNode> {
   private final String path;
   private final boolean isSpread;
   private final boolean randomize;
-  // Where a part of it lies that is still to be listed: the root has one at each namenode.
+  // The parts that are still to be listed: the root has one at each namenode.
   private final Deque<NodeInfo> parts = new ArrayDeque<>();
   private final List<MissingNamenode> missing = new ArrayList<>();
   private long containerId;
@@ -92,7 +92,10 @@ final class Listing implements Iterator<CrailNode> {
     }
   }
 
-  /** As {@link #hasNext}, with typed errors; what is missing is told after what there is. */
+  /**
+   * As {@link #hasNext}, with typed errors. The error of a missing part comes after all children of
+   * the other parts.
+   */
   boolean fetch() throws CrailException, InterruptedException {
     while (index == page.size()) {
       if (following == null && !parts.isEmpty()) {

@@ -13,21 +13,20 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The names of owners and groups by the numbers that each namenode has given them. A namenode
- * forgets none, so each is asked for once, as long as the namenode does not start anew.
- * Thread-safe.
+ * The names of owners and groups, by the numbers that each namenode has given them. A namenode
+ * forgets no name before it restarts, so each name is asked for once per start. Thread-safe.
  */
 public final class OwnerNames {
-  /** What a namenode has told since one of its starts. */
+  /** The names that a namenode has told since one of its starts. */
   private record Known(long incarnation, List<String> names) {}
 
   private final Loops loops;
   private final AtomicReferenceArray<Known> known;
 
   /**
-   * Knows no name yet.
+   * Creates an empty table.
    *
-   * @param namenodes how many there are
+   * @param namenodes the number of namenodes
    */
   public OwnerNames(Loops loops, int namenodes) {
     this.loops = loops;
@@ -35,11 +34,11 @@ public final class OwnerNames {
   }
 
   /**
-   * The name of a number; waits for the namenode if it is a new one.
+   * The name of a number; waits for the namenode if the number is new.
    *
    * @param id the node whose owner or group it is
-   * @throws CrailException with {@link ErrorCode#STALE_NODE} when the namenode has started anew
-   *     since it told the number, which is another name's then
+   * @throws CrailException with {@link ErrorCode#STALE_NODE} when the namenode has restarted since
+   *     it told the number, which may now belong to another name
    */
   String name(long id, int number) throws CrailException, InterruptedException {
     NameNodeClient namenodes = loops.context().namenodes();
@@ -53,7 +52,8 @@ public final class OwnerNames {
     }
     List<String> names = new ArrayList<>(current ? present.names : List.of());
     do {
-      // This asks a namenode that this loop does not know yet, or no longer knows, who it is.
+      // This request also brings the incarnation of a namenode that this loop does not know yet, or
+      // no longer knows.
       List<Names.Name> more =
           namenodes
               .callAt(namenode, NameNodeOperations.NAMES, new Names.Request(names.size()))
@@ -66,7 +66,7 @@ public final class OwnerNames {
         throw ErrorCode.STALE_NODE.exception("node " + id + " is of an earlier namenode");
       }
       if (anew) {
-        // Nobody knows which of both has answered.
+        // Either of the two starts may have answered.
         names.clear();
         continue;
       }

@@ -15,10 +15,10 @@ import io.crail.common.error.CrailException;
  *
  * @param facade the store as its user sees it
  * @param spaceAhead space for values that are not put yet
- * @param names those of owners and groups
+ * @param names the names of owners and groups
  * @param locations where bytes lie, for schedulers
- * @param randomizesListings whether many readers of a container are to meet its children in
- *     different order
+ * @param randomizesListings whether several readers of a container get its children in different
+ *     orders
  */
 public record StoreContext(
     CrailStore facade,

@@ -25,9 +25,9 @@ public final class BlockLocations {
   private final int replicas;
 
   /**
-   * Tells locations.
+   * Creates it.
    *
-   * @param replicas hosts to report for each
+   * @param replicas hosts to report for each location
    */
   public BlockLocations(LocationMap names, int replicas) {
     this.names = names;
@@ -41,7 +41,7 @@ public final class BlockLocations {
     }
   }
 
-  /** Bytes that lie at one datanode, one after the other. */
+  /** Consecutive bytes that lie at one datanode. */
   private record Run(long offset, long length, int datanode) {}
 
   /** The locations of a range, in ascending order. */
@@ -86,8 +86,8 @@ public final class BlockLocations {
   }
 
   /**
-   * Adds the part of an extent that lies in the range; small extents at one datanode become one run
-   * of at most a block. Gives where the part ends.
+   * Adds the part of an extent that lies in the range. Small extents at one datanode become one run
+   * of at most a block. Returns the end of the part.
    */
   private static long addRun(List<Run> runs, Extent extent, long start, long end, long blockBytes) {
     long from = Math.max(start, extent.fileOffset());
@@ -107,7 +107,7 @@ public final class BlockLocations {
     return to;
   }
 
-  /** The namenode of a node, which holds its bytes when they are few. */
+  /** The namenode of a node, which holds the bytes of a small value. */
   private Holder namenode(LoopContext context, NodeInfo info) {
     NameNodeClient namenodes = context.namenodes();
     int index = (int) Long.remainderUnsigned(info.id(), namenodes.count());

@@ -8,15 +8,15 @@ import io.crail.protocol.part.Extent;
 import io.crail.storage.StorageEndpoint;
 
 /**
- * An extent, until when its location may be used, and the way to it. For a writer also what has
- * become of it: bytes in it are acknowledged, or it is given up before any is, and other space
- * takes its place. Once one of these holds, it holds for ever.
+ * An extent, the time until which its location may be used, and the way to it. For a writer it also
+ * has a final state: either bytes in it are acknowledged, or it is given up before that, and other
+ * space takes its place. Neither state changes again.
  */
 public final class LocatedExtent {
   private final Extent extent;
   private final long validUntilNanos;
 
-  /** Found once and kept; two threads that race find the same. */
+  /** Found once and kept; two threads that race find the same value. */
   private volatile Endpoints.Known datanode;
 
   /** A location that may be used until a time. */
@@ -27,12 +27,12 @@ public final class LocatedExtent {
 
   private volatile boolean acknowledged;
 
-  /** Why it is given up; else null. */
+  /** Why the extent is given up; else null. */
   private volatile CrailException givenUp;
 
   private volatile long writesEndNanos = Long.MAX_VALUE;
 
-  /** Notes that bytes in it are acknowledged; false when it was given up before. */
+  /** Notes that bytes in the extent are acknowledged; false when it was given up before. */
   public boolean acknowledge() {
     return acknowledged || !isGivenUp() && tryAcknowledge();
   }
@@ -43,10 +43,10 @@ public final class LocatedExtent {
   }
 
   /**
-   * Gives it up, unless that has been done.
+   * Gives the extent up, unless that has been done.
    *
-   * @param cause what a write to it has failed with
-   * @param nanos when the last write to it has to be over, as the namenode expects
+   * @param cause the error of a write to it
+   * @param nanos when the last write to it must have ended, as the namenode expects
    * @return false when bytes in it are acknowledged, so that nothing can take its place
    */
   public synchronized boolean giveUp(CrailException cause, long nanos) {
@@ -58,9 +58,10 @@ public final class LocatedExtent {
   }
 
   /**
-   * Whether a write has failed with what says that its datanode, or its space, is of no use.
+   * Whether the error of a write means that its datanode, or its space, is of no use.
    *
-   * @param hadTime whether it had time left, so that a datanode that gave no answer is silent
+   * @param hadTime whether the write had time left, so that a datanode without an answer counts as
+   *     silent
    */
   public static boolean isOutOfReach(CrailException cause, boolean hadTime) {
     switch (cause.code()) {
@@ -81,23 +82,23 @@ public final class LocatedExtent {
     return givenUp != null;
   }
 
-  /** What a write to it has failed with, so that it was given up; else null. */
+  /** The error of the write because of which the extent was given up; else null. */
   CrailException whyGivenUp() {
     return givenUp;
   }
 
-  /** When a write to it has to be over, if that is before a deadline. */
+  /** When a write to the extent must have ended, if that is before a deadline. */
   public long writesEndNanos(long deadlineNanos) {
     return isGivenUp() && writesEndNanos - deadlineNanos < 0 ? writesEndNanos : deadlineNanos;
   }
 
   /**
-   * When a write to it has to be over. As long as there can be other space in its place, its
+   * When a write to the extent must have ended. As long as other space can take its place, the
    * datanode must not be silent for long.
    *
-   * @param deadlineNanos when it has to be over in any case
-   * @param begunNanos when it was begun
-   * @param silenceNanos how long its datanode may answer nothing, from then on
+   * @param deadlineNanos when the write must have ended in any case
+   * @param begunNanos when the write began
+   * @param silenceNanos how long the datanode may stay silent after that
    */
   public long writesEndNanos(long deadlineNanos, long begunNanos, long silenceNanos) {
     if (acknowledged) {
@@ -141,16 +142,16 @@ public final class LocatedExtent {
   }
 
   /**
-   * Whether the datanode, whose endpoint has been found, refuses to read what has become another
-   * node's. Else what was read is good only while this is valid.
+   * Whether the datanode, whose endpoint has been found, refuses to read space that has become
+   * another node's. If not, bytes read are good only while this location is valid.
    */
   public boolean isChecked() {
     return datanode.description().traits().checksGeneration();
   }
 
   /**
-   * Whether memory that was never used with the datanode, whose endpoint has been found, costs no
-   * more than other memory.
+   * Whether memory that is new to the datanode, whose endpoint has been found, costs no more than
+   * other memory.
    */
   public boolean takesAnyMemory() {
     return datanode.endpoint().isLocal() || datanode.description().traits().takesAnyMemory();

@@ -3,7 +3,10 @@ package io.crail.client.space;
 
 import io.crail.common.error.CrailException;
 
-/** An operation that goes on once it is known where its bytes lie. All of it in the loop. */
+/**
+ * An operation that continues once the location of its bytes is known. All methods are called in
+ * the loop.
+ */
 public interface LocationWaiter {
   /** The position of the first byte that has not been issued. */
   long next();
@@ -11,14 +14,14 @@ public interface LocationWaiter {
   /** The position after the last byte. */
   long end();
 
-  /** True when this needs no location any more, as when its deadline has passed. */
+  /** True when this needs no more locations, for example after its deadline. */
   boolean isIssuingEnded();
 
   /** There is an answer: issues all pieces whose location is known. */
   void advance();
 
   /**
-   * Takes what is left to be read from the bytes of a small value; in the place of issuing it.
+   * Takes the rest of the bytes to read from a small value instead of issuing reads.
    *
    * @param value all bytes of the file
    */
@@ -27,6 +30,9 @@ public interface LocationWaiter {
   /** Gives up issuing. */
   void locationFailed(CrailException cause);
 
-  /** There is no other space for what is left, and it may still arrive where it was given up. */
+  /**
+   * There is no other space for the remaining bytes, and they may still arrive in the extent that
+   * was given up.
+   */
   void notReplaced(CrailException cause);
 }

@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * Where the bytes of one stream lie: the locations known so far, and the requests for more. Any
- * thread looks a position up; locations are added in the loop only.
+ * thread may look up a position; locations are added in the loop only.
  */
 public abstract class Locator {
   /** Most locations kept. */
@@ -28,7 +28,7 @@ public abstract class Locator {
     return located;
   }
 
-  /** The location of a position, or null when it is not known or not good any more. */
+  /** The location of a position, or null when it is not known or no longer good. */
   public final LocatedExtent find(long position, long nowNanos) {
     LocatedExtent[] all = known;
     int low = 0;
@@ -49,7 +49,7 @@ public abstract class Locator {
   }
 
   /**
-   * Adds locations in place of those that they overlap. In the loop.
+   * Adds locations, which replace those that they overlap. In the loop.
    *
    * @param extents ascending, without overlaps among them
    */
@@ -64,7 +64,8 @@ public abstract class Locator {
     }
     LocatedExtent[] old = known;
     int oldCount = old.length;
-    // Of too many the first half is asked for again, when it is needed: streams go forward.
+    // When there are too many, the first half is dropped, since streams go forward. It is asked for
+    // again when needed.
     int at = oldCount + more.size() <= MAX_KNOWN ? 0 : oldCount / 2;
     List<LocatedExtent> all = new ArrayList<>(oldCount - at + more.size());
     for (LocatedExtent located : more) {
@@ -95,27 +96,27 @@ public abstract class Locator {
   }
 
   /**
-   * Asks for the location of a position that an operation needs; the operation goes on, or fails,
+   * Asks for the location of a position that an operation needs. The operation continues or fails
    * with the answer. In the loop.
    */
   public abstract void locate(LocationWaiter operation, long position);
 
-  /** True when there can be other space in the place of what cannot be written to. */
+  /** True when other space can replace space that cannot be written to. */
   public boolean canReplace() {
     return false;
   }
 
   /**
-   * Asks for other space in the place of what was given up; the operation goes on, or fails, with
-   * the answer. In the loop.
+   * Asks for other space in place of an extent that was given up. The operation continues or fails
+   * with the answer. In the loop.
    */
   public void replace(LocatedExtent givenUp, LocationWaiter operation) {
     throw new AssertionError(this + " replaces nothing");
   }
 
   /**
-   * Tells that all up to {@code position} has been issued, so that the location after it can be
-   * asked for ahead. A failure of such a request concerns nobody.
+   * Tells that all bytes up to {@code position} have been issued, so that the next location can be
+   * asked for ahead. A failure of such a request is ignored.
    */
   public abstract void issuedUpTo(long position, long nowNanos);
 }

@@ -12,7 +12,9 @@ import io.crail.rpc.ClientLoop;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Locations for a reader: good for the lease, from when they were asked for. */
+/**
+ * Locations for a reader. Each is good for the time of a lease, counted from the request for it.
+ */
 public final class ReadLocator extends Locator {
   /** The file that is read. */
   public interface Source {
@@ -22,7 +24,7 @@ public final class ReadLocator extends Locator {
     /** Bytes that can be read. */
     long size();
 
-    /** Where the open output stream of the same handle has put a position, or null. */
+    /** Where the open output stream of the same handle has written a position, or null. */
     LocatedExtent locatedByWriter(long position, long nowNanos);
   }
 
@@ -35,7 +37,7 @@ public final class ReadLocator extends Locator {
   private volatile long hint;
   private volatile boolean asksAhead;
 
-  /** Up to where the latest locations reach, and how many bytes that are. Changed in the loop. */
+  /** Up to where the latest locations reach, and how many bytes they cover. Changed in the loop. */
   private volatile long knownEnd;
 
   private volatile long knownBytes;
@@ -81,7 +83,8 @@ public final class ReadLocator extends Locator {
   public void locate(LocationWaiter operation, long position) {
     LocatedExtent own = file.locatedByWriter(position, context.nanoTime());
     if (own != null) {
-      // Written through this handle and not yet visible to others; the namenode would not tell.
+      // Written through this handle and not yet visible to other clients: the namenode would not
+      // tell the location.
       add(List.of(own.extent()), own.validUntilNanos());
       operation.advance();
       return;
@@ -106,7 +109,7 @@ public final class ReadLocator extends Locator {
     }
   }
 
-  /** True when half of what came last is used up, so that the rest covers the wait. */
+  /** True when half of the latest locations is used up, so that the rest covers the wait. */
   private boolean runsShort(long position, long unknown) {
     return unknown >= position && unknown - position <= knownBytes / 2;
   }
@@ -123,7 +126,10 @@ public final class ReadLocator extends Locator {
     }
   }
 
-  /** Asks for a position; {@code operation} is null when nobody waits for it yet. */
+  /**
+   * Asks for the location of a position; {@code operation} is null when no operation waits for it
+   * yet.
+   */
   private void ask(long position, LocationWaiter operation) {
     FindExtents.Request body = new FindExtents.Request(id, position, FindExtents.MAX_EXTENTS);
     Request request = new Request(position, operation == null);
@@ -153,18 +159,18 @@ public final class ReadLocator extends Locator {
       CrailException failure = failure();
       if (failure == null) {
         if (response().value().length() > 0) {
-          // There is no location to be asked for ahead.
+          // A small value has no location to ask for ahead.
           hint = 0;
         }
         add(response().extents(), sentNanos + context.leaseNanos(id));
         told(response().extents());
       }
       if (isAhead && (failure != null || response().extents().isEmpty())) {
-        // Else it would be asked with every read.
+        // Otherwise every read would ask again.
         hint = 0;
       }
       if (isAhead) {
-        // Only now, for the reader may be looking what there is to ask for.
+        // Only now, since the reader may be checking what to ask for.
         asksAhead = false;
       }
       for (LocationWaiter waiter : waiters) {
@@ -172,7 +178,7 @@ public final class ReadLocator extends Locator {
           continue;
         }
         if (failure != null && isAhead) {
-          // Nobody fails because of what was asked ahead.
+          // An operation does not fail because a request ahead has failed.
           ask(waiter.next(), waiter);
         } else if (failure != null) {
           waiter.locationFailed(failure);

@@ -14,45 +14,46 @@ import java.util.List;
 
 /**
  * Space for values that are not put yet. A store that puts one value after the other into the same
- * table asks with each for the space of the next. Where that lies on this host, the bytes of the
- * next one are copied there first, and its create is all that is asked of the namenode: one request
- * in place of two. Where it lies elsewhere they leave beside the create, not after its answer.
+ * table asks with each put for the space of the next. If that space lies on this host, the bytes of
+ * the next value are copied there first, and the put needs one request to the namenode instead of
+ * two. If the space lies on another host, the bytes leave beside the create, not after its answer.
  *
- * <p>Space is asked for ahead as soon as a second value of about the same length comes soon enough,
- * so each value that is under way brings the space of one more, and a single one none. What nobody
- * has begun to write to is given back when it is too old to be used: where datanodes check no
- * generations, this store would be cut off from one before others may have that space. What
- * somebody may be writing to the namenode has again a lease later. Thread-safe.
+ * <p>Space is asked for ahead as soon as a second value of about the same length comes soon enough.
+ * So each value that is being put brings the space of one more, and a single value brings none.
+ * Space that no write has begun to use is given back when it is too old to be used. Otherwise,
+ * where datanodes check no generations, this store would be cut off from a datanode before another
+ * node may have that space. Space that a write may still use returns to the namenode one lease
+ * later. Thread-safe.
  */
 public final class SpaceAhead {
-  /** Most bytes that are given ahead, or asked for, at a time. */
+  /** Most bytes that are given ahead or asked for at a time. */
   static final long MOST_BYTES = 64L << 20;
 
-  /** So many are given back at a time. */
+  /** Most extents that are given back at a time. */
   private static final int MOST_RETURNED = 64;
 
-  /** Tables, and lengths of their values, that are kept in mind. */
+  /** Most kinds (a table and a length of its values) that are remembered. */
   private static final int MOST_KINDS = 64;
 
   /**
-   * What values have in common that may have each other's space.
+   * Values of one kind can use each other's space.
    *
-   * @param namenode its index
+   * @param namenode the namenode's index
    * @param table path of their container
-   * @param storageClass theirs, or the container's
-   * @param strict whether they take space of no other
-   * @param host the one asked for
+   * @param storageClass their storage class, or that of the container
+   * @param strict whether they take space of no other storage class
+   * @param host the host asked for
    * @param length bytes of their extent
    */
   public record Kind(
       int namenode, String table, int storageClass, boolean strict, Utf8 host, int length) {}
 
   /**
-   * An extent that nobody else has for a while.
+   * An extent that is reserved for this store for a while.
    *
    * @param id names it at the namenode
-   * @param token of the request that it came with
-   * @param validUntilNanos when the last write to it has to be over
+   * @param token the token of the request that it came with
+   * @param validUntilNanos when the last write to it must have ended
    * @param incarnation which start of the namenode has given it
    */
   public record Grant(long id, long token, Extent extent, long validUntilNanos, long incarnation) {}
@@ -60,12 +61,12 @@ public final class SpaceAhead {
   /**
    * How to put a value.
    *
-   * @param grant where to write it; null when it goes the long way
-   * @param asks whether to ask for the space of the next one
+   * @param grant where to write the value; null when there is no space ahead
+   * @param asks whether to ask for the space of the next value
    */
   public record Plan(Grant grant, boolean asks) {}
 
-  /** A value of which nothing is known. */
+  /** The plan for a value of which nothing is known. */
   static final Plan NONE = new Plan(null, false);
 
   /** The values of a kind. */
@@ -78,22 +79,22 @@ public final class SpaceAhead {
   // Guarded by "this", and so are the sequences.
   private final LinkedHashMap<Kind, Sequence> sequences = new LinkedHashMap<>(16, 0.75f, true);
 
-  /** What will not be used any more, and is not the namenode's again yet. */
+  /** Space that will not be used any more and has not returned to the namenode yet. */
   private final ArrayDeque<Grant> unused = new ArrayDeque<>();
 
-  /** What will not be used any more, and nobody has begun to write to. */
+  /** Space that will not be used any more and that no write has begun to use. */
   private final ArrayDeque<Grant> untouched = new ArrayDeque<>();
 
   private volatile boolean any;
 
-  /** Of what is asked for, there to be used, or unused. */
+  /** Bytes of all space that is asked for, ready to be used, or unused. */
   private long bytes;
 
   /**
    * Plans a put; if it asks, {@link #answered} follows.
    *
    * @param leaseNanos of the namenode
-   * @param incarnation of the namenode, as it was heard of last
+   * @param incarnation the latest start of the namenode that is known
    */
   public synchronized Plan plan(Kind kind, long nowNanos, long leaseNanos, long incarnation) {
     forgetEnded(unused, nowNanos);
@@ -131,7 +132,7 @@ public final class SpaceAhead {
     return null;
   }
 
-  /** Who begins to write has half a lease left. */
+  /** A write that begins must have half a lease left. */
   private static boolean isUsable(Grant grant, long nowNanos, long leaseNanos) {
     return grant.validUntilNanos - nowNanos >= leaseNanos / 2;
   }
@@ -151,9 +152,9 @@ public final class SpaceAhead {
   }
 
   /**
-   * The request has ended that has asked for space.
+   * The request that asked for space has ended.
    *
-   * @param grant what has come, or null
+   * @param grant the space that has come, or null
    */
   public synchronized void answered(Kind kind, Grant grant) {
     bytes -= kind.length;
@@ -170,7 +171,7 @@ public final class SpaceAhead {
     }
   }
 
-  /** What was planned to be written to waits for the next value. */
+  /** Planned space was not used and waits for the next value. */
   public synchronized void notYet(Kind kind, Grant grant) {
     any = true;
     bytes += grant.extent.length();
@@ -182,30 +183,31 @@ public final class SpaceAhead {
     }
   }
 
-  /** What was planned to be written to will not be used, or nobody knows. */
+  /** Planned space will not be used, or may have been used in vain. */
   public synchronized void unused(Grant grant) {
     bytes += grant.extent.length();
     unused.add(grant);
   }
 
-  /** True while there may be something to give back. */
+  /** True while there may be space to give back. */
   public boolean hasSome() {
     return any;
   }
 
-  /** Gives back what is too old to be used, and was not; called now and then. */
+  /** Gives back unused space that is too old to be used; called now and then. */
   public void tick(LoopContext context, long nowNanos) {
     if (!any) {
       return;
     }
     for (Grant grant : takeUntouched(nowNanos)) {
-      // Whether it arrives is all the same: if not, it is as it is with what was begun.
+      // The request may get lost: then this space returns a lease later, as space that a write has
+      // begun to use.
       SetSize.Request end = new SetSize.Request(grant.id, grant.token, 0, SetSize.END);
       context.namenodes().call(NameNodeOperations.SET_SIZE, end);
     }
   }
 
-  /** Takes out what is too old to be used, and nobody has begun to write to. */
+  /** Takes out the space that is too old to be used and that no write has begun to use. */
   synchronized List<Grant> takeUntouched(long nowNanos) {
     boolean some = false;
     for (Sequence sequence : sequences.values()) {
@@ -226,7 +228,7 @@ public final class SpaceAhead {
     return taken;
   }
 
-  /** Bytes that are given ahead, or asked for; for tests. */
+  /** Bytes that are given ahead or asked for; for tests. */
   synchronized long bytes() {
     return bytes;
   }

@@ -16,26 +16,27 @@ import java.util.List;
 
 /**
  * Space for a writer. A location is good as long as the write lease, which the stream watches.
- * Space is added at its end, so one request is under way at a time; where a datanode cannot be
- * reached, space is replaced first.
+ * Space is added at the end of the file, so one request is under way at a time. When a datanode
+ * cannot be reached, its space is replaced first.
  *
- * <p>A hint is believed as far as it has come true: first it gets a block, then, whenever half of
- * what is there ahead is used up, as much again as there was in all. Many writers that announce
- * much and write little leave space for others, and one that goes on soon has enough ahead.
+ * <p>A hint is trusted as far as the writer has kept to it. First the writer gets a block. Then,
+ * whenever half of the space ahead is used up, the space that it has in all is doubled. So writers
+ * that announce much and write little leave space for other writers, and a writer that continues
+ * soon has enough ahead.
  *
- * <p>A writer that announces nothing, or goes on after its hint, is expected to write half as much
- * again as it has written: from two blocks on that is asked for ahead. So it never has more ahead
- * than it has written, and small files have nothing.
+ * <p>A writer that announces nothing, or continues after its hint, is assumed to write half as much
+ * again as it has written. From two blocks on, that much is requested ahead. So such a writer never
+ * has more space ahead than it has written, and a small file has none.
  */
 public final class WriteLocator extends Locator {
   private static final long NEVER = Long.MAX_VALUE / 2;
 
-  /** A writer that goes at the speed of memory needs a block every few tens of microseconds. */
+  /** A writer that copies at the speed of memory needs a block every few tens of microseconds. */
   private static final int MAX_BLOCKS_AHEAD = 16;
 
   /**
-   * To ask costs such a writer the time of some hundred KiB, so who has announced its bytes may
-   * have more, where blocks are not large.
+   * A request costs such a writer the time of some hundred KiB. So a writer that has announced its
+   * bytes may have more blocks ahead, when blocks are not large.
    */
   private static final long MAX_ANNOUNCED = 64L << 20;
 
@@ -59,7 +60,10 @@ public final class WriteLocator extends Locator {
 
   private boolean pending;
 
-  /** What was given up, in that order; the first one is being replaced, or the next to be. */
+  /**
+   * The extents that were given up, in that order. The first one is being replaced, or is the next
+   * to be replaced.
+   */
   private final ArrayDeque<Replacement> replacements = new ArrayDeque<>();
 
   /**
@@ -89,7 +93,7 @@ public final class WriteLocator extends Locator {
     this.givenEnd = first.isEmpty() ? 0 : firstEnd;
     LocatedExtent last = find(start - 1, context.nanoTime());
     if (last != null) {
-      // Others have written to it.
+      // Earlier writers have written to it.
       last.acknowledge();
     }
   }
@@ -126,7 +130,7 @@ public final class WriteLocator extends Locator {
     return null;
   }
 
-  /** Asks for what is needed most, unless an answer is still to come. */
+  /** Asks for what is needed most, unless a request is still unanswered. */
   private void askNext() {
     if (!pending && !replacements.isEmpty()) {
       pending = true;
@@ -139,7 +143,7 @@ public final class WriteLocator extends Locator {
     }
   }
 
-  /** Takes over what has come. What was given up may be among it, and what is known. */
+  /** Adds the extents of an answer. Extents that were given up, or are known, may be among them. */
   private void added(List<Extent> extents, boolean replaced) {
     List<LocatedExtent> more = new ArrayList<>(extents.size());
     for (Extent extent : extents) {
@@ -149,7 +153,7 @@ public final class WriteLocator extends Locator {
       } else if (replacementOf(extent) == null) {
         LocatedExtent located = new LocatedExtent(extent, context.nanoTime() + NEVER);
         if (!replaced && extent.fileOffset() < givenEnd) {
-          // It was known once, and nobody remembers whether bytes in it were acknowledged.
+          // The extent was known once, and bytes in it may have been acknowledged.
           located.acknowledge();
         }
         more.add(located);
@@ -176,7 +180,7 @@ public final class WriteLocator extends Locator {
     }
   }
 
-  /** True when half of what is asked for at a time is used up, so that the rest covers the wait. */
+  /** True when half of one request's space is used up, so that the rest covers the wait. */
   private boolean runsShort(long position) {
     long left = allocatedEnd - position;
     if (position < hint) {
@@ -186,7 +190,7 @@ public final class WriteLocator extends Locator {
     return ahead > 0 && left <= ahead / 2;
   }
 
-  /** How much of what was announced to ask for at a time. */
+  /** How many of the announced bytes to ask for at a time. */
   private long announcedAhead() {
     long block = context.blockBytes(id);
     long most =
@@ -195,11 +199,12 @@ public final class WriteLocator extends Locator {
   }
 
   /**
-   * How much to ask for at a time of what nobody announced; 0 when there is too little to go by.
+   * How many bytes to ask for at a time that were not announced; 0 when too few are written to
+   * judge by.
    */
   private long expectedAhead(long position) {
     if (position == hint) {
-      // Who has kept to what was announced is done.
+      // The writer has written exactly what it announced, so it is done.
       return 0;
     }
     long block = context.blockBytes(id);
@@ -211,7 +216,7 @@ public final class WriteLocator extends Locator {
     if (pending || !runsShort(position)) {
       asksAhead = false;
     } else {
-      // Operations that have not got as far yet need what is between.
+      // Operations before that position need the space in between.
       ask(allocatedEnd, position + 1, position, true);
     }
   }
@@ -223,15 +228,15 @@ public final class WriteLocator extends Locator {
       position = Math.min(position, waiter.next());
       end = Math.max(end, waiter.end());
     }
-    // An earlier operation may wait for its datanode instead of its space, and not be here: space
-    // grows at its end only, so what is between is asked for as well.
+    // An earlier operation may wait for its datanode instead of its space, and is then not among
+    // the waiters. Space grows at its end only, so the space in between is asked for as well.
     ask(Math.min(position, allocatedEnd), end, position, false);
   }
 
   /**
    * Asks for space.
    *
-   * @param issued how far the writer has got, by which is judged how far it will go
+   * @param issued how far the writer has issued, from which its further writes are estimated
    */
   private void ask(long position, long neededEnd, long issued, boolean isAhead) {
     long ahead =
@@ -261,7 +266,8 @@ public final class WriteLocator extends Locator {
       if (failure == null) {
         asksAhead = false;
       }
-      // Else nothing is asked ahead any more: a full store would be asked with every write.
+      // After a failure nothing is asked for ahead any more: otherwise every write would ask a full
+      // store.
       if (failure != null && isAhead) {
         // Nobody fails because of what was asked ahead.
         askNext();
@@ -294,7 +300,7 @@ public final class WriteLocator extends Locator {
     }
   }
 
-  /** Asks for other space in the place of an extent that was given up. */
+  /** Asks for other space in place of an extent that was given up. */
   private final class Replacement extends OperationCall<ReplaceExtent.Request, Extend.Response> {
     private final LocatedExtent givenUp;
     private final List<LocationWaiter> waiters = new ArrayList<>(2);
@@ -330,7 +336,7 @@ public final class WriteLocator extends Locator {
           waiter.notReplaced(cause(failure));
         }
       }
-      // They may have waited for the same bytes.
+      // The waiters may have waited for the same bytes.
       takeWaiters().forEach(LocationWaiter::advance);
       askNext();
     }
@@ -346,12 +352,12 @@ public final class WriteLocator extends Locator {
       }
     }
 
-    /** Nobody else has space, and the datanode is only slow: it gets all the time there is. */
+    /** No other datanode has space, and this one is only slow: it gets all the time there is. */
     private boolean isWorthWaiting(CrailException failure) {
       return failure.code() == ErrorCode.NO_SPACE && reason() == ReplaceExtent.SILENT;
     }
 
-    /** That there is no space elsewhere says less than what went wrong here. */
+    /** The error of the write says more than the lack of other space. */
     private CrailException cause(CrailException failure) {
       return failure.code() == ErrorCode.NO_SPACE ? givenUp.whyGivenUp() : failure;
     }

@@ -19,7 +19,7 @@ final class CounterGroup implements StatisticsProvider {
     }
   }
 
-  /** Adds to the counter of an index, in the order of the names. */
+  /** Adds to the counter of an index; indexes follow the order of the names. */
   void add(int index, long count) {
     values[index].add(count);
   }

@@ -81,7 +81,7 @@ final class OpenStreams implements StatisticsProvider {
     }
   }
 
-  /** What is open stays so, and is the most that was open since. */
+  /** Streams that are open still count, and their number becomes the new maximum. */
   @Override
   public void resetStatistics() {
     input.reset();

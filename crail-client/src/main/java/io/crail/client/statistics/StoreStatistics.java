@@ -27,10 +27,10 @@ public final class StoreStatistics {
   private final CounterGroup bufferedOutput = operations("buffered/out");
 
   /**
-   * Counts nothing yet.
+   * Creates the statistics.
    *
    * @param enabled whether anything is counted
-   * @param endpoints how many there are
+   * @param endpoints the number of endpoints
    */
   public StoreStatistics(boolean enabled, BufferPool pool, LongSupplier endpoints) {
     this.enabled = enabled;
@@ -98,12 +98,12 @@ public final class StoreStatistics {
     }
   }
 
-  /** Adds what a buffered input stream has counted. */
+  /** Adds the counts of a buffered input stream. */
   public void bufferedInputClosed(StreamCounters counters) {
     add(bufferedInput, counters);
   }
 
-  /** Adds what a buffered output stream has counted. */
+  /** Adds the counts of a buffered output stream. */
   public void bufferedOutputClosed(StreamCounters counters) {
     add(bufferedOutput, counters);
   }
@@ -125,7 +125,7 @@ public final class StoreStatistics {
     }
   }
 
-  /** The buffer pool's own counters; they are not reset, for they describe what is there. */
+  /** The buffer pool's own counters; not reset, since they describe the present state. */
   private record PoolGauge(BufferPool pool) implements StatisticsProvider {
     @Override
     public String providerName() {
@@ -151,7 +151,7 @@ public final class StoreStatistics {
     public void resetStatistics() {}
   }
 
-  /** The number of endpoints; not reset, for it describes what is there. */
+  /** The number of endpoints; not reset, since it describes the present state. */
   private record EndpointGauge(LongSupplier endpoints) implements StatisticsProvider {
     @Override
     public String providerName() {

@@ -4,8 +4,8 @@ package io.crail.client.statistics;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The operations of one stream, added up at its close. Operations are counted by the thread that
- * uses the stream, and their pieces by whichever thread issues them.
+ * The operations of one stream, added up at its close. The thread that uses the stream counts
+ * operations; each thread that issues pieces counts them.
  */
 public final class StreamCounters {
   private final AtomicLong localPieces = new AtomicLong();
@@ -38,7 +38,7 @@ public final class StreamCounters {
     unlocated.getAndIncrement();
   }
 
-  /** Adds what another stream has counted, which has ended. */
+  /** Adds the counts of another stream, which has ended. */
   public void add(StreamCounters other) {
     operations += other.operations;
     atOnce += other.atOnce;

@@ -11,10 +11,10 @@ import java.nio.ByteBuffer;
 
 /** A buffered stream over one file. */
 public final class BufferedFileInput extends SlicedInput {
-  /** Bytes of the first read after a jump; whoever jumps often reads little at each place. */
+  /** Bytes of the first read after a jump. A reader that jumps often reads little at each place. */
   private static final int FIRST_AFTER_SEEK = 64 << 10;
 
-  /** Slices that are read ahead after bytes that go straight to the caller's memory. */
+  /** Slices that are read ahead of bytes that go straight to the caller's memory. */
   private static final int AHEAD_OF_STRAIGHT = 2;
 
   private final DirectInput input;
@@ -57,7 +57,7 @@ public final class BufferedFileInput extends SlicedInput {
 
   @Override
   int window() {
-    // What is copied by this thread is not there any sooner when it is copied ahead.
+    // This thread copies local bytes itself, so copying them ahead gains nothing.
     return jumped || input.localBytes(nextRead) > 0 ? 1 : slices;
   }
 
@@ -95,8 +95,8 @@ public final class BufferedFileInput extends SlicedInput {
   }
 
   /**
-   * Reads into the caller's memory what is not ahead, and into slices what comes after that, so
-   * that the network has something to do until the next call. Gives 0 when that does not pay.
+   * Reads bytes that are not read ahead into the caller's memory, and the bytes after them into
+   * slices, so that the network is busy until the next call. Returns 0 when that does not pay.
    */
   private int readAround(ByteBuffer target) throws CrailException, InterruptedException {
     releaseCurrent();
@@ -149,7 +149,7 @@ public final class BufferedFileInput extends SlicedInput {
 
   @Override
   void consumedFrom(Slice slice) {
-    // The next slice comes after this one, so the reader goes on from here.
+    // The next slice comes after this one, so the reader continues from here.
     jumped = false;
     nextByte = slice.end();
   }
@@ -176,7 +176,9 @@ public final class BufferedFileInput extends SlicedInput {
     skip(jumpTo(position));
   }
 
-  /** Goes to a position, or to the slice that is read ahead there; gives the bytes left to skip. */
+  /**
+   * Goes to a position, or to the slice that is read ahead there; returns the bytes left to skip.
+   */
   private long jumpTo(long position) {
     Slice current = current();
     if (current != null && position >= current.start() && position < current.end()) {
@@ -220,7 +222,7 @@ public final class BufferedFileInput extends SlicedInput {
     return IoWait.of(() -> readParts(position, ByteBuffer.wrap(target, offset, length)));
   }
 
-  /** Reads part by part, each on the shortest way that there is for it now. */
+  /** Reads part by part, each on the shortest path that it has now. */
   private int readParts(long position, ByteBuffer target)
       throws CrailException, InterruptedException {
     int begin = target.position();
@@ -242,7 +244,7 @@ public final class BufferedFileInput extends SlicedInput {
 
   /**
    * Reads to the end, or to where bytes can be copied straight. The halves of the buffer take
-   * turns: while the bytes of one are copied, those of the other are on their way.
+   * turns: while the bytes of one half are copied, the bytes of the other half are in flight.
    */
   private void readThroughBuffer(long position, ByteBuffer target)
       throws CrailException, InterruptedException {

@@ -22,12 +22,12 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
   private final SliceMemory memory;
   private final StreamCounters counters = new StreamCounters();
 
-  /** Slices on their way, oldest first. */
+  /** Slices in flight, oldest first. */
   private final ArrayDeque<Slice> sent = new ArrayDeque<>();
 
   private ByteBuffer current;
 
-  /** A write on its way from the memory of the caller, who waits for its end; or null. */
+  /** A write in flight from the memory of the caller, who waits for its end; or null. */
   private StreamOperation straight;
 
   private boolean closed;
@@ -45,7 +45,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
   @Override
   protected ByteBuffer room() throws IOException {
     if (current != null && !current.hasRemaining()) {
-      // It could not be sent before.
+      // The slice could not be sent before.
       send();
     }
     if (current == null) {
@@ -82,7 +82,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
       return sendStraight(source);
     }
     if (current != null) {
-      // Its limit belongs to the position before this write.
+      // The limit of this slice belongs to the position before this write.
       memory.release(current);
       current = null;
     }
@@ -95,8 +95,8 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
   }
 
   /**
-   * Sends all but the end of the caller's bytes from where they are. The end goes through a slice,
-   * so that the network has something to do until the next call.
+   * Sends the caller's bytes from the caller's memory, except for the last ones. These go through a
+   * slice, so that the network is busy until the next call.
    */
   private boolean sendStraight(ByteBuffer source) throws IOException {
     long begin = output.position();
@@ -149,12 +149,12 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
     return free;
   }
 
-  /** A slice to fill; null when none is to be had, but some are on their way. */
+  /** A slice to fill; null when none is free, but some are in flight. */
   private ByteBuffer takeFree() throws CrailException {
     try {
       return memory.take();
     } catch (LimitExceededException e) {
-      // The pool is empty: fewer slices do as well, but not none.
+      // The pool is empty. Fewer slices are enough, but at least one is needed.
       if (sent.isEmpty()) {
         throw e;
       }
@@ -278,7 +278,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
     } catch (Exception e) {
       first = first == null ? new IOException(e) : first;
     } finally {
-      // A write whose end was not waited for may still read from its slice.
+      // A write that nobody waited for may still read from its slice.
       CountedCallback left = new CountedCallback(sent.size() + 1, memory::close);
       for (Slice slice : sent) {
         slice.operation.whenComplete(left);

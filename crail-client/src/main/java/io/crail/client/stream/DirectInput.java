@@ -44,8 +44,8 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
    * Opens a stream.
    *
    * @param first the extents known from the lookup
-   * @param revalidates whether a read is to fail when the node is gone by then, though its bytes
-   *     can still be had
+   * @param revalidates whether a read fails when the node is gone by then, though its bytes can
+   *     still be read
    */
   public static DirectInput open(
       StreamFile file,
@@ -68,7 +68,7 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
 
   @Override
   void operationEnded(StreamOperation operation, CrailException failure) {
-    // Nothing depends on it: the reader learns the outcome from the operation.
+    // The error is ignored here: the reader learns the outcome from the operation.
   }
 
   @Override
@@ -94,21 +94,24 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
     return operation;
   }
 
-  /** Tells that reading goes on at a position, so that its location can be asked for ahead. */
+  /** Tells that reading continues at a position, so that its location can be asked for ahead. */
   void issuedUpTo(long next) {
     if (next < hint && next < file().size()) {
       readLocator.issuedUpTo(next, context().nanoTime());
     }
   }
 
-  /** Reads up to {@code wanted} bytes from a position, and leaves that of the stream. */
+  /** Reads up to {@code wanted} bytes from a position. The position of the stream stays. */
   public StreamOperation readAt(
       long from, ByteBuffer memory, ByteBuffer root, int offset, int wanted)
       throws CrailException, InterruptedException {
     return readAt(from, memory, root, offset, wanted, Long.MAX_VALUE);
   }
 
-  /** As the other one, for a read that leaves the memory alone after {@code mostNanos}. */
+  /**
+   * As {@link #readAt(ByteBuffer, ByteBuffer, int, int, long)}, for a read that leaves the memory
+   * alone after {@code mostNanos}.
+   */
   public StreamOperation readAt(
       long from, ByteBuffer memory, ByteBuffer root, int offset, int wanted, long mostNanos)
       throws CrailException, InterruptedException {
@@ -142,7 +145,7 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
     return operation;
   }
 
-  /** Asks whether the node is still there, while its bytes are being moved. */
+  /** Asks whether the node still exists, while its bytes are being moved. */
   private final class Revalidation
       extends OperationCall<FindExtents.Request, FindExtents.Response> {
     private final StreamOperation operation;
@@ -168,7 +171,7 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
     return revalidates ? 0 : super.localBytes(position);
   }
 
-  /** From now on no location is asked for before it is needed; a small value has none. */
+  /** Asks for no location ahead from now on. A small value has no location. */
   private void asksNothingAhead() {
     hint = 0;
     readLocator.hint(0);
@@ -189,7 +192,7 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
           "seek to " + newPosition + " of " + file().size() + " bytes of " + file().getPath());
     }
     if (newPosition != position) {
-      // Nobody knows any more what will be read next.
+      // What will be read next is no longer known.
       asksNothingAhead();
       position = newPosition;
     }

@@ -26,9 +26,9 @@ import java.util.function.Consumer;
 
 /**
  * Appends to a file. The bytes of a small key-value are held back and go to the namenode with the
- * close; when there are more, or somebody is to see them before, they are written as any others.
- * Used by one thread at a time; operations end in any thread, and the store may {@linkplain #end
- * end} the stream from any thread.
+ * close. When there are more bytes, or readers must see them before the close, they are written to
+ * datanodes like all other bytes. Used by one thread at a time. Operations end in any thread, and
+ * the store may {@linkplain #end end} the stream from any thread.
  */
 public final class DirectOutput extends DirectStream implements CrailOutputStream {
   private final long id;
@@ -49,11 +49,11 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   /**
    * Opens a stream.
    *
-   * @param size where it begins
+   * @param size the position where it begins
    * @param last the extent that holds the end, if there is one
-   * @param value what is there, of a small value
+   * @param value the present bytes of a small value
    * @param handle where the lease goes back to
-   * @param lease the lease as long as this is open
+   * @param lease the lease while this is open
    */
   public DirectOutput(
       StreamFile file,
@@ -155,8 +155,8 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   }
 
   /**
-   * Writes what was held back, from the first byte on, and holds nothing back any more. When it
-   * fails it has changed nothing.
+   * Writes the bytes that were held back, from the first byte on, and then holds nothing back any
+   * more. A failure changes nothing.
    */
   private void writeHeld(long nowNanos) throws CrailException {
     byte[] all = held.bytes();
@@ -169,13 +169,13 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     memory.put(0, all);
     CrailException end;
     synchronized (this) {
-      // Whoever ends the stream sends what is held, or waits for the write.
+      // The thread that ends the stream sends the held bytes, or waits for the write.
       end = ended;
       if (end == null) {
         writes.begun();
         writes.end(0);
         held.beginWrite();
-        // A close that the namenode had no memory for is not the last.
+        // The namenode had no memory for the value, so another close follows.
         farewell.again();
       }
     }
@@ -187,7 +187,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
         .whenComplete(() -> streams().free(buffer));
   }
 
-  /** Writes what was held back and nobody else knows of; nothing once writes fail. */
+  /** Writes the held bytes that nobody else knows of; does nothing once writes fail. */
   void sendHeld() throws CrailException {
     long now = context().nanoTime();
     if (holdsMore() && writeFailure() == null && lossAt(now) == null) {
@@ -195,7 +195,10 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     }
   }
 
-  /** Writes all bytes to the extents, however few they are; before the first. */
+  /**
+   * Makes the stream write all bytes to extents, however few they are. Called before the first
+   * write.
+   */
   public synchronized void holdNothing() {
     held.drop();
   }
@@ -206,14 +209,14 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   }
 
   /**
-   * Goes on after bytes whose write was begun beside the create; before the first write.
+   * Continues after bytes whose write was begun beside the create. Called before the first write.
    *
    * @throws CrailException when the store has ended the stream
    */
   public void begunBy(ExtentWrite before, int length) throws CrailException {
     synchronized (this) {
       if (ended != null) {
-        // The namenode was told that nothing is written.
+        // The namenode was told already that nothing is written.
         throw ended.rethrown();
       }
       writes.end(length);
@@ -224,8 +227,8 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   }
 
   /**
-   * Has other space in the place of an extent to which a write begun beside the create has failed;
-   * before the first write.
+   * Gives up an extent to which a write begun beside the create has failed, so that other space
+   * takes its place. Called before the first write.
    */
   public void giveUp(Extent extent, CrailException cause) {
     LocatedExtent located = locator().find(extent.fileOffset(), context().nanoTime());
@@ -234,7 +237,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     }
   }
 
-  /** True when the namenode is to have bytes that are held back. */
+  /** True when held bytes have to go to the namenode. */
   private synchronized boolean holdsMore() {
     return held.holdsBeyond(writes.visible());
   }
@@ -260,7 +263,9 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     return lease.isValid(nowNanos) ? null : lease.loss(file().getPath());
   }
 
-  /** Moves with each renewal, so that a slow piece has as long as the lease can be held. */
+  /**
+   * The deadline moves with each renewal, so a slow piece may take as long as the lease is held.
+   */
   @Override
   long pieceDeadlineNanos(long operationDeadlineNanos) {
     long leaseEnd = lease.validUntilNanos();
@@ -268,8 +273,8 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   }
 
   /**
-   * Where this stream has put a position, for readers, or null. Good as long as the lease: after it
-   * the file may go on elsewhere, from what the namenode knows to be written.
+   * Where this stream has written a position, for readers, or null. Good as long as the lease.
+   * After that the file may continue in other space, from the end that the namenode knows.
    */
   public LocatedExtent locate(long position, long nowNanos) {
     LocatedExtent located = lease.isValid(nowNanos) ? locator().find(position, nowNanos) : null;
@@ -290,10 +295,10 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   }
 
   /**
-   * Refuses further writes and gives the lease back when those in flight have ended. For the store,
-   * when the node was deleted or the store is closed.
+   * Refuses further writes, and gives the lease back after the writes in flight. The store calls
+   * this when the node was deleted or the store is closed.
    *
-   * @param why what writes and syncs fail with from now on
+   * @param why the error of writes and syncs from now on
    * @param then runs when nothing of this stream is under way any more; it must not block
    */
   public void end(CrailException why, Runnable then) {
@@ -307,18 +312,19 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
 
   /** As {@link #end}, for a node that this store has removed. */
   public void nodeRemoved(CrailException why, Runnable then) {
-    // Its space rests as long as the lease was good for when the node went, and no longer.
+    // The namenode keeps the space free as long as the lease was good for when the node was
+    // removed, and no longer.
     lease.close();
     end(why, then);
   }
 
-  /** By the node, so that whoever repeats a run meets streams in the same order. */
+  /** By the node, so that a repeated run meets streams in the same order. */
   @Override
   public int hashCode() {
     return Long.hashCode(id);
   }
 
-  /** The node. */
+  /** The id of the node. */
   public long id() {
     return id;
   }
@@ -328,15 +334,15 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     return ended != null;
   }
 
-  /** Why not all bytes are written that were issued; null when they are, or are under way. */
+  /** Why some issued bytes are not written; null when all are written or in flight. */
   CrailException writeFailure() {
     return ended != null ? ended : writes.failure();
   }
 
   /**
-   * Why bytes that were taken may be lost, once nothing is under way any more: a write has failed,
-   * or the lease has, and with it what was held back. Null when they lie at the datanodes, and are
-   * safe there as long as the lease lasts.
+   * Why bytes that the stream took may be lost, once nothing is in flight any more: a write has
+   * failed, or the lease is lost, and the held bytes with it. Null when the bytes lie at the
+   * datanodes, where they are safe as long as the lease lasts.
    */
   CrailException bytesLost() {
     CrailException cause = writeFailure();
@@ -355,12 +361,14 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     return sync;
   }
 
-  /** Whether others see so many bytes. */
+  /** Whether other clients see {@code size} bytes. */
   synchronized boolean isVisible(long size) {
     return size <= writes.visible();
   }
 
-  /** Tells that others see so many bytes, and what the namenode has said of the node. */
+  /**
+   * Tells that other clients see {@code size} bytes, and what the namenode has told about the node.
+   */
   void visible(long size, NodeInfo info) {
     synchronized (this) {
       writes.visibleTo(size);
@@ -389,7 +397,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
       awaitOperations();
       cause = farewell.await();
       if (isFull(cause)) {
-        // The namenode has no memory for it.
+        // The namenode has no memory for the value.
         context().smallValuesFull(id);
         writeHeld(context().nanoTime());
         awaitOperations();
@@ -402,7 +410,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
       ended(farewell.end());
     }
     CrailException first = writes.failure();
-    // That a write missed a node which this store has removed is what was asked for.
+    // A write to a node that this store has removed fails as the program asked for.
     if (first != null && !(isEnded() && first.code() == ErrorCode.STALE_NODE)) {
       throw first.rethrown();
     }
@@ -412,7 +420,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   }
 
   /**
-   * Closes as {@link #close} does, but waits for nobody. Only when no write is in flight.
+   * Closes as {@link #close} does, but does not wait. Only when no write is in flight.
    *
    * @param then gets the first error, or null, in the thread that learns of the end; it must not
    *     block
@@ -438,7 +446,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     streams().statistics().outputClosed(counters());
   }
 
-  /** True for the error of a namenode that does not take what is held back. */
+  /** True for the error of a namenode that has no memory for the held bytes. */
   private boolean isFull(CrailException cause) {
     return cause != null && cause.code() == ErrorCode.NO_SPACE && holdsMore();
   }

@@ -20,7 +20,7 @@ public abstract class DirectStream {
   private final Locator locator;
   private final StreamCounters counters = new StreamCounters();
 
-  /** Issued and perhaps not ended, oldest first. Only for the thread that uses the stream. */
+  /** Operations that may not have ended, oldest first. Only for the thread that uses the stream. */
   private final ArrayDeque<StreamOperation> recent = new ArrayDeque<>();
 
   DirectStream(StreamFile file, StreamContext streams, LoopContext context, Locator locator) {
@@ -30,7 +30,7 @@ public abstract class DirectStream {
     this.locator = locator;
   }
 
-  /** The file whose bytes it moves. */
+  /** The file whose bytes this stream moves. */
   public final StreamFile file() {
     return file;
   }
@@ -39,7 +39,7 @@ public abstract class DirectStream {
     return streams;
   }
 
-  /** Whose connections it uses. */
+  /** The context whose connections this stream uses. */
   public final LoopContext context() {
     return context;
   }
@@ -54,7 +54,7 @@ public abstract class DirectStream {
 
   abstract boolean isWriter();
 
-  /** Why no piece may begin now or be under way any more; null while it may. */
+  /** Why no piece may begin or be in flight any more; null while pieces may. */
   CrailException lossAt(long nowNanos) {
     return null;
   }
@@ -64,7 +64,7 @@ public abstract class DirectStream {
     return operationDeadlineNanos;
   }
 
-  /** An operation has moved its bytes, or failed; called once for each, by any thread. */
+  /** An operation has moved its bytes, or failed. Called once for each operation, by any thread. */
   abstract void operationEnded(StreamOperation operation, CrailException failure);
 
   /** The memory of a buffer that a stream can use. */
@@ -77,21 +77,21 @@ public abstract class DirectStream {
     return memory;
   }
 
-  /** What the memory of a buffer was cut from: one and the same object for all that was. */
+  /** The memory that a buffer was cut from: the same object for all buffers cut from it. */
   public static ByteBuffer rootOf(CrailBuffer buffer) {
     CrailBuffer region = buffer.getRegion();
     ByteBuffer root = region == null ? null : region.getByteBuffer();
     return root != null && root.isDirect() ? root : buffer.getByteBuffer();
   }
 
-  /** Bytes from a position on that are copied within this host, without anything to wait for. */
+  /** The number of bytes from a position on that are copied within this host, without a wait. */
   long localBytes(long position) {
     LocatedExtent located = locator.find(position, context.nanoTime());
     StorageEndpoint endpoint = located == null ? null : located.endpoint(context.endpoints());
     return endpoint == null || !endpoint.isLocal() ? 0 : located.extent().fileEnd() - position;
   }
 
-  /** True when bytes at a position move to and from any direct memory at the same price. */
+  /** True when bytes at a position move to and from any direct memory at the same cost. */
   final boolean takesAnyMemory(long position) {
     LocatedExtent located = locator.find(position, context.nanoTime());
     return located != null
@@ -105,7 +105,7 @@ public abstract class DirectStream {
     return newOperation(memory, root, offset, start, length, nowNanos, Long.MAX_VALUE);
   }
 
-  /** As the other one, for an operation that may take {@code mostNanos} at most. */
+  /** The same for an operation that may take {@code mostNanos} at most. */
   final StreamOperation newOperation(
       ByteBuffer memory,
       ByteBuffer root,
@@ -143,9 +143,7 @@ public abstract class DirectStream {
     return recent;
   }
 
-  /**
-   * Waits until all operations have ended, in whichever way, each at its deadline at the latest.
-   */
+  /** Waits until all operations have succeeded or failed, each at its deadline at the latest. */
   final void awaitOperations() throws InterruptedException {
     for (StreamOperation operation : recent) {
       context.loop().await(operation, operation.deadlineNanos() + Awaitable.GRACE_NANOS);

@@ -14,9 +14,9 @@ import io.crail.storage.Transfer;
 import java.nio.ByteBuffer;
 
 /**
- * Writes bytes to an extent of which nobody knows yet whose it will be. No byte is on its way after
- * the extent is good; or, once a node is known to have it, after the lease of that node. Nothing is
- * tried again. Used once.
+ * Writes bytes to an extent before a node is known to own it. No byte is in flight after the grant
+ * of the extent ends. Once a node is known to own the extent, the node's lease is the limit
+ * instead. Nothing is tried again. Used once.
  */
 public final class ExtentWrite extends Completion {
   private final LoopContext context;
@@ -27,7 +27,7 @@ public final class ExtentWrite extends Completion {
   private long begunNanos;
   private long deadlineNanos;
 
-  /** The lease of the node that has the extent; null as long as none is known to. */
+  /** The lease of the node that owns the extent; null while no owner is known. */
   private volatile WriteLeases.Held lease;
 
   private volatile boolean mayArrive;
@@ -35,8 +35,8 @@ public final class ExtentWrite extends Completion {
   /**
    * Creates a write; {@link #begin} starts it.
    *
-   * @param name of what is written, for messages
-   * @param endpoint the way to the extent, which the extent has found
+   * @param name the name of the value, for messages
+   * @param endpoint the endpoint of the extent's datanode
    */
   public ExtentWrite(
       LoopContext context, String name, LocatedExtent target, StorageEndpoint endpoint) {
@@ -67,7 +67,7 @@ public final class ExtentWrite extends Completion {
     counters.operation(length, isComplete());
   }
 
-  /** All bytes on their way. */
+  /** The transfer of all bytes. */
   private final class Piece extends Transfer {
     @Override
     public long deadlineNanos() {
@@ -91,14 +91,14 @@ public final class ExtentWrite extends Completion {
     fail(loss == null ? failure : loss);
   }
 
-  /** When the bytes may be on their way at the latest. */
+  /** Until when the bytes may be in flight. */
   private long endNanos() {
     WriteLeases.Held held = lease;
     long end = held == null ? target.validUntilNanos() : held.validUntilNanos();
     return end - deadlineNanos < 0 ? end : deadlineNanos;
   }
 
-  /** Why no byte may be on its way any more; null while it may. */
+  /** Why no byte may be in flight any more; null while bytes may. */
   private CrailException lossAt(long nowNanos) {
     WriteLeases.Held held = lease;
     if (held != null) {
@@ -109,12 +109,12 @@ public final class ExtentWrite extends Completion {
         : ErrorCode.WRITE_LEASE_LOST.exception(name + ": space given ahead");
   }
 
-  /** A node has the extent, so its lease says how long the write may go on. */
+  /** A node owns the extent, so from now on its lease limits the write. */
   public void goesOnUnder(WriteLeases.Held held) {
     lease = held;
   }
 
-  /** That lease is needed no longer. */
+  /** The write no longer needs the node's lease. */
   public void endLease() {
     WriteLeases.Held held = lease;
     if (held != null) {
@@ -127,17 +127,17 @@ public final class ExtentWrite extends Completion {
     return mayArrive;
   }
 
-  /** Whether this has failed with what says that other space is needed. */
+  /** Whether this has failed with an error that means that other space is needed. */
   public boolean isOutOfReach() {
     return LocatedExtent.isOutOfReach(failure(), endNanos() - context.nanoTime() > 0);
   }
 
-  /** What has been written, as a stream counts it. */
+  /** The written bytes, counted as a stream counts them. */
   StreamCounters counters() {
     return counters;
   }
 
-  /** Adds what has been written to what a store has counted, as a stream of its own. */
+  /** Adds the written bytes to a store's statistics, as a stream of its own. */
   public void countIn(StoreStatistics statistics) {
     statistics.outputOpened();
     statistics.outputClosed(counters);

@@ -9,9 +9,9 @@ import io.crail.protocol.node.SetSize;
 import java.util.function.Consumer;
 
 /**
- * How an output stream gives its lease back. Its user and the store may both end it: whoever comes
- * first says what the namenode is told, and the other one waits for that. Thread-safe, under the
- * monitor of the stream.
+ * How an output stream gives its lease back. Its user and the store may both end the stream. The
+ * first of them decides what the namenode is told, and the second waits for that. Thread-safe,
+ * under the monitor of the stream.
  */
 final class Farewell {
   private final DirectOutput output;
@@ -20,7 +20,7 @@ final class Farewell {
   private final long token;
   private final HandleLease handle;
 
-  /** Null until somebody begins. Guarded by the stream. */
+  /** Null until the user or the store begins. Guarded by the stream. */
   private LeaseReturn begun;
 
   Farewell(
@@ -33,9 +33,9 @@ final class Farewell {
   }
 
   /**
-   * What gives the lease back; the same for whoever asks.
+   * The call that gives the lease back, the same one each time.
    *
-   * @param unfinished whether writes are under way, whose bytes may arrive later
+   * @param unfinished whether writes are in flight, whose bytes may arrive later
    */
   LeaseReturn of(boolean unfinished) {
     synchronized (output) {
@@ -56,14 +56,17 @@ final class Farewell {
     }
   }
 
-  /** What was begun is not the last: the namenode had no memory for the value. */
+  /** Allows another return of the lease: the namenode had no memory for the value. */
   void again() {
     synchronized (output) {
       begun = null;
     }
   }
 
-  /** Gives the lease back, or waits for whoever has begun that; the error of the former. */
+  /**
+   * Gives the lease back, or waits for the return that has begun before. Gives the error of this
+   * call's own return.
+   */
   CrailException await() throws CrailException, InterruptedException {
     boolean isFirst;
     synchronized (output) {
@@ -78,7 +81,7 @@ final class Farewell {
       return ErrorCode.TIMED_OUT.exception("writes of " + output.file().getPath());
     }
     if (!isFirst) {
-      // The store has ended the stream, and tells no one when bytes are lost with it.
+      // The store has ended the stream, and tells nobody else when bytes are lost with it.
       return giving.refusal();
     }
     return outcome(last, lost);
@@ -107,7 +110,7 @@ final class Farewell {
     tried.whenComplete(() -> then.accept(outcome(tried, lost)));
   }
 
-  /** Begins, if nobody has: the stream ends here, whatever becomes of the lease. */
+  /** Begins, unless that was done. The stream ends here, whatever happens to the lease. */
   LeaseReturn end() {
     LeaseReturn last = of(!writes.isIdle());
     last.begin();

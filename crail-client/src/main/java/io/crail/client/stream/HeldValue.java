@@ -7,23 +7,24 @@ import java.util.Arrays;
 
 /**
  * The bytes of a small value that an output stream holds back, since they go to the namenode with
- * its close. Changed under the monitor of the stream.
+ * the close. Changed under the monitor of the stream.
  */
 final class HeldValue {
   private final int mostBytes;
   private boolean holding;
 
   /**
-   * All bytes of the value, those that were there before included: while holding, and then for
-   * readers until they are written; else null.
+   * All bytes of the value, earlier ones included. Kept while holding, and after that for readers
+   * until the bytes are written; else null.
    */
   private volatile byte[] bytes;
 
   /**
-   * Begins to hold, or not.
+   * Creates it.
    *
    * @param mostBytes most bytes that are held
-   * @param present what is there
+   * @param holding whether bytes are held from the beginning
+   * @param present the present bytes of the value
    */
   HeldValue(int mostBytes, boolean holding, SmallValue present) {
     this.mostBytes = mostBytes;
@@ -31,7 +32,10 @@ final class HeldValue {
     this.bytes = holding ? present.bytes() : null;
   }
 
-  /** Whether the stream holds its bytes back. For the thread that uses it, or its monitor. */
+  /**
+   * Whether the stream holds its bytes back. For the thread that uses the stream, or under its
+   * monitor.
+   */
   boolean isHolding() {
     return holding;
   }
@@ -63,7 +67,7 @@ final class HeldValue {
     bytes = all;
   }
 
-  /** Holds nothing back any more: what was held is being written. */
+  /** Holds nothing back any more: the held bytes are being written. */
   void beginWrite() {
     holding = false;
   }

@@ -10,15 +10,15 @@ import java.util.Set;
 
 /**
  * A buffered stream over all files of a multi-file. Reads of the next files are issued while an
- * earlier one is consumed, each with the request for its location, so that nobody waits for a
- * lookup; the listing tells size and id of each.
+ * earlier file is consumed, each with the request for its location. The listing tells the size and
+ * the id of each file, so no read waits for a lookup.
  */
 public final class MultiFileInput extends SlicedInput {
   private final String path;
   private final Files files;
   private final int outstanding;
 
-  /** Streams with a slice ahead, or that more will be read from. */
+  /** Streams that have a slice ahead, or from which more will be read. */
   private final Set<DirectInput> open = new LinkedHashSet<>();
 
   private DirectInput input;
@@ -28,15 +28,15 @@ public final class MultiFileInput extends SlicedInput {
 
   /** The files of a multi-file, one after the other. */
   public interface Files {
-    /** Opens the next one that has bytes; null when there is none. */
+    /** Opens the next file that has bytes; null when there is none. */
     DirectInput next() throws CrailException, InterruptedException;
   }
 
   /**
    * Opens a stream.
    *
-   * @param path that of the multi-file
-   * @param outstanding most reads under way
+   * @param path the path of the multi-file
+   * @param outstanding most reads in flight
    */
   public MultiFileInput(StreamContext streams, String path, Files files, int outstanding) {
     super(streams, outstanding);
@@ -99,7 +99,7 @@ public final class MultiFileInput extends SlicedInput {
     if (input == vanished) {
       input = null;
     }
-    // Its slices are next to each other, and the first of them has just been taken away.
+    // The slices of this file are next to each other, and the first of them has just been removed.
     while (!ahead().isEmpty() && ahead().peekFirst().input() == vanished) {
       discardNext();
     }
@@ -108,7 +108,7 @@ public final class MultiFileInput extends SlicedInput {
 
   @Override
   void failedAt(Slice slice, CrailException cause) {
-    // Nobody can tell where a later read would have to go on, so the stream stays failed.
+    // The place where a later read would have to continue is unknown, so the stream stays failed.
     failure = cause;
     while (!ahead().isEmpty()) {
       discardNext();

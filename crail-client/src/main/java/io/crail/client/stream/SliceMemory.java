@@ -48,7 +48,7 @@ final class SliceMemory implements AutoCloseable {
     return slice == null ? null : slice.clear();
   }
 
-  /** What a slice was cut from: the memory that the pool has allocated as a whole. */
+  /** The memory that a slice was cut from, as the pool allocated it. */
   ByteBuffer rootOf(ByteBuffer slice) {
     return roots.get(slice);
   }
@@ -58,7 +58,7 @@ final class SliceMemory implements AutoCloseable {
     free.addFirst(slice);
   }
 
-  /** Gives all buffers back; nothing uses them any more. */
+  /** Gives all buffers back. Nothing may use them any more. */
   @Override
   public void close() {
     free.clear();

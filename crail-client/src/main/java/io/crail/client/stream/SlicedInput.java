@@ -22,10 +22,10 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   private final SliceMemory memory;
   private final StreamCounters counters = new StreamCounters();
 
-  /** Issued and not yet consumed, in the order of the bytes. */
+  /** Slices that are issued and not yet consumed, in the order of their bytes. */
   private final ArrayDeque<Slice> ahead = new ArrayDeque<>();
 
-  /** Slices that nobody reads any more, while their reads may still write into them. */
+  /** Slices that are no longer needed, but whose reads may still write into them. */
   private final List<Slice> strays = new ArrayList<>();
 
   private Slice current;
@@ -43,7 +43,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
       this.operation = operation;
     }
 
-    /** The stream that it is read from. */
+    /** The stream that the slice is read from. */
     DirectInput input() {
       return input;
     }
@@ -77,11 +77,11 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   /**
    * Decides what a failed read means.
    *
-   * @return true when the stream goes on without the bytes of this slice
+   * @return true when the stream continues without the bytes of this slice
    */
   abstract boolean skipsFailed(Slice slice, CrailException cause);
 
-  /** Closes what is below. */
+  /** Closes the streams below. */
   abstract void closeInputs() throws Exception;
 
   final StreamContext streams() {
@@ -148,7 +148,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     }
   }
 
-  /** Counts a read that went past the slices. */
+  /** Counts a read that did not go through a slice. */
   final void countStraight(StreamOperation operation) {
     counters.operation((int) operation.getLen(), operation.isComplete());
   }
@@ -169,7 +169,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     }
   }
 
-  /** Takes a slice back, unless its read is under way and may still write into it. */
+  /** Takes a slice back, unless its read is in flight and may still write into it. */
   private void takeBack(Slice slice) {
     if (slice.operation.isComplete()) {
       memory.release(slice.memory);
@@ -178,7 +178,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     }
   }
 
-  /** Takes back the slices whose late reads have ended meanwhile. */
+  /** Takes back the slices whose late reads have ended. */
   private void takeBackStrays() {
     for (Iterator<Slice> each = strays.iterator(); each.hasNext(); ) {
       Slice stray = each.next();
@@ -189,7 +189,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     }
   }
 
-  /** Waits for the oldest of the late reads, which hold all slices. */
+  /** Waits for the oldest late read, since late reads hold all slices. */
   private void awaitStray() throws CrailException, InterruptedException {
     StreamOperation oldest = strays.get(0).operation;
     if (!oldest.loop().await(oldest, oldest.deadlineNanos() + Awaitable.GRACE_NANOS)) {
@@ -202,7 +202,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     takeBack(ahead.pollFirst());
   }
 
-  /** Issues what there is to read; false when a slice was missing for that. */
+  /** Issues the next reads; false when there were too few slices. */
   private boolean fill() throws CrailException, InterruptedException {
     while (ahead.size() < window()) {
       ByteBuffer free = takeFree();
@@ -216,7 +216,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     return true;
   }
 
-  /** Issues slices until there are so many ahead, as far as there is memory. */
+  /** Issues slices until {@code count} are ahead, as far as there is memory. */
   final void readAhead(int count) throws CrailException, InterruptedException {
     while (ahead.size() < count) {
       ByteBuffer free;
@@ -248,7 +248,10 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     return true;
   }
 
-  /** Copies the next slice, which begins where the stream is, to where there is room for it. */
+  /**
+   * Copies the next slice, which begins at the stream's position, to the target, which has room for
+   * it.
+   */
   final void copyNext(ByteBuffer target) throws CrailException, InterruptedException {
     Slice head = ahead.peekFirst();
     boolean ready = head.operation.isComplete();
@@ -262,7 +265,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     consumedFrom(head);
   }
 
-  /** A slice to fill; null when none is to be had, but some are being filled. */
+  /** A slice to fill; null when none is free, but some are being filled. */
   private ByteBuffer takeFree() throws CrailException {
     if (!strays.isEmpty()) {
       takeBackStrays();
@@ -270,7 +273,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     try {
       return memory.take();
     } catch (LimitExceededException e) {
-      // The pool is empty: fewer slices do as well, but not none.
+      // The pool is empty. Fewer slices are enough, but at least one is needed.
       if (ahead.isEmpty() && strays.isEmpty()) {
         throw e;
       }
@@ -294,7 +297,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     } catch (Exception e) {
       throw new IOException(e);
     } finally {
-      // A read whose end was not waited for may still write into its slice.
+      // A read that nobody waited for may still write into its slice.
       CountedCallback left = new CountedCallback(ahead.size() + strays.size() + 1, memory::close);
       strays.forEach(slice -> slice.operation.whenComplete(left));
       for (Slice slice : ahead) {

@@ -24,7 +24,7 @@ public final class StreamContext {
   private final long dataTimeoutNanos;
   private final Set<DirectOutput> outputs = ConcurrentHashMap.newKeySet();
 
-  /** Bytes of the key-value that was written last, for the next one may be as long. */
+  /** Bytes of the key-value that was written last; the next one may have the same length. */
   private volatile long lastValueBytes;
 
   /**
@@ -70,23 +70,23 @@ public final class StreamContext {
     return sliceBytes;
   }
 
-  /** Slices of a buffered stream: those of a buffer, and at least two. */
+  /** The number of slices of a buffered stream: as many as fit a buffer, and at least two. */
   int sliceCount() {
     return Math.max(2, pool.bufferBytes() / sliceBytes);
   }
 
-  /** How long an operation on so many bytes may take. */
+  /** How long an operation on {@code length} bytes may take. */
   public long timeoutNanos(int length) {
     return (1 + ((long) length >>> DEADLINE_UNIT_SHIFT)) * dataTimeoutNanos;
   }
 
-  /** A buffer of the pool, or one of its own where the program has taken them all. */
+  /** A buffer of the pool, or a new one when the program has taken all of them. */
   CrailBuffer bufferFor(int length, String path) throws CrailException {
     if (length <= pool.bufferBytes()) {
       try {
         return pool.allocateBuffer();
       } catch (LimitExceededException e) {
-        // It would not be needed if nothing had been held back, and it is small.
+        // The program would not need this buffer if no bytes had been held back, and it is small.
       }
     }
     try {
@@ -119,14 +119,14 @@ public final class StreamContext {
     outputs.remove(output);
   }
 
-  /** Tells how long a key-value has become. */
+  /** Notes the final length of a key-value. */
   public void valueWritten(long bytes) {
     if (lastValueBytes != bytes) {
       lastValueBytes = bytes;
     }
   }
 
-  /** How long the key-value has become that was written last; 0 when none was. */
+  /** The final length of the key-value that was written last; 0 when none was. */
   public long lastValueBytes() {
     return lastValueBytes;
   }

@@ -5,23 +5,25 @@ import io.crail.CrailNode;
 import io.crail.client.space.ReadLocator;
 import io.crail.protocol.part.NodeInfo;
 
-/** What a stream knows of the file whose bytes it moves: the handle that it was opened on. */
+/**
+ * The file whose bytes a stream moves, as the stream knows it: the handle that it was opened on.
+ */
 public interface StreamFile extends CrailNode, ReadLocator.Source {
-  /** The node. */
+  /** The id of the node. */
   long id();
 
   /** Tells that the bytes up to {@code newSize} are written. */
   void grownTo(long newSize);
 
-  /** Tells what the namenode has said of the node. */
+  /** Passes on what the namenode has told about the node. */
   void info(NodeInfo newInfo);
 
-  /** What the open output stream of this handle holds back, or null. */
+  /** The bytes that the open output stream of this handle holds back, or null. */
   byte[] heldByWriter();
 
   /**
-   * All bytes of a small value, as far as they may be read without asking anybody; else null.
-   * Asking for them may be what uses them up.
+   * All bytes of a small value, if they may be read without asking the namenode; else null. A call
+   * may use the bytes up.
    */
   byte[] knownValue(long nowNanos);
 

@@ -18,17 +18,17 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 
 /**
- * One read or write of a stream. It is split into a piece per extent; a piece whose location is
- * known starts at once, in the calling thread; at the first unknown location the rest goes on in
- * the loop, with the answer of the namenode. The operation ends when all its pieces have ended, for
- * until then they use the caller's memory; the first error is its error.
+ * One read or write of a stream. It is split into one piece per extent. A piece whose location is
+ * known starts at once, in the calling thread. At the first unknown location the rest continues in
+ * the loop, after the answer of the namenode. The operation ends when all its pieces have ended,
+ * since until then they use the caller's memory. The first error is its error.
  *
- * <p>No piece of a write begins when the write lease may have run out, nor is it under way then:
- * its deadline is the end of the lease, as it stands whenever somebody looks.
+ * <p>After the write lease may have run out, no piece of a write begins or is in flight: the
+ * deadline of a piece is the present end of the lease, which renewals move.
  *
- * <p>Whoever is asked where the bytes lie has a deadline of its own, and may serve other operations
- * that have more time. So this looks at its deadline itself as long as it waits for a location;
- * what is answered after that is not for it.
+ * <p>A request for locations has a deadline of its own, and may serve other operations that have
+ * more time. So an operation checks its own deadline while it waits for a location, and ignores a
+ * later answer.
  *
  * <p>One thread at a time issues pieces: first the caller, then the loop.
  */
@@ -60,7 +60,7 @@ public final class StreamOperation extends Completion
   private final StreamOperation parent;
   private final int retries;
 
-  /** Whether what this repeats may still arrive where it went first. */
+  /** Whether the bytes that this repeats may still arrive where they went first. */
   private final boolean mayArriveTwice;
 
   private final int memoryOffset;
@@ -68,7 +68,10 @@ public final class StreamOperation extends Completion
   private final int length;
   private final long deadlineNanos;
 
-  /** Null once this has ended: whoever keeps an operation does not keep the caller's memory. */
+  /**
+   * Null once this has ended, so that a reference to the operation does not keep the caller's
+   * memory.
+   */
   private ByteBuffer memory;
 
   private ByteBuffer root;
@@ -76,13 +79,16 @@ public final class StreamOperation extends Completion
   /** Bytes that have been given to pieces. */
   private int issued;
 
-  /** Parts that have not ended; issuing counts as one. */
+  /** Parts that have not ended; issuing counts as one part. */
   private volatile int left = 1;
 
-  /** Datanodes of which nobody knew how to reach them. In the loop. */
+  /** Datanodes whose endpoints were not known. In the loop. */
   private int unresolved;
 
-  /** Whether this is swept, for it waits for something that has another deadline. In the loop. */
+  /**
+   * Whether the loop sweeps this, since this waits for a request that has another deadline. In the
+   * loop.
+   */
   private boolean watched;
 
   /** Set when no more pieces are issued; answers that come after that are of no use. */
@@ -90,15 +96,15 @@ public final class StreamOperation extends Completion
 
   private volatile CrailException firstFailure;
 
-  /** Set when a transfer failed, of which nobody knows whether its bytes still arrive. */
+  /** Set when a transfer failed whose bytes may still arrive. */
   private volatile boolean transferFailed;
 
   /**
    * Creates an operation; {@link #advance} starts it.
    *
-   * @param memory direct memory; that of the heap too, where it is copied within this host
-   * @param root what it was cut from, the same object each time
-   * @param memoryOffset its first byte
+   * @param memory direct memory; also heap memory when the bytes are copied within this host
+   * @param root the memory that it was cut from, the same object each time
+   * @param memoryOffset the first byte in {@code memory}
    * @param start position in the file
    * @param length bytes
    */
@@ -136,7 +142,7 @@ public final class StreamOperation extends Completion
     this.deadlineNanos = deadlineNanos;
   }
 
-  /** An operation that has ended, without anything under way. */
+  /** An operation that has ended, with nothing in flight. */
   static StreamOperation ended(DirectStream stream, long position, int length) {
     StreamOperation operation = new StreamOperation(stream, null, null, 0, position, length, 0);
     operation.succeed();
@@ -208,7 +214,7 @@ public final class StreamOperation extends Completion
     return ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath());
   }
 
-  /** Looks for what is missing to go on. In the loop. */
+  /** Asks for what is missing to continue. In the loop. */
   @Override
   public void runInLoop() {
     if (issuingEnded) {
@@ -272,12 +278,12 @@ public final class StreamOperation extends Completion
     return retries == MAX_RETRIES;
   }
 
-  /** Bytes of this may still arrive at a datanode, whatever comes of it. */
+  /** Notes that bytes of this may still arrive at a datanode, whatever its outcome. */
   void mayArrive() {
     transferFailed = true;
   }
 
-  /** Bytes of this once more, from the caller's memory; its end is that of a part of this. */
+  /** Repeats bytes of this, from the caller's memory. The new operation ends as a part of this. */
   StreamOperation again(int offset, long position, int count, boolean mayArriveAgain) {
     return new StreamOperation(
         stream,
@@ -292,7 +298,10 @@ public final class StreamOperation extends Completion
         deadlineNanos);
   }
 
-  /** Whether what cannot be written to an extent is written to other space, given up for that. */
+  /**
+   * Whether bytes that cannot be written to an extent go to other space. Gives the extent up for
+   * that.
+   */
   boolean goesElsewhere(LocatedExtent located, CrailException cause) {
     if (!stream.locator().canReplace()) {
       return false;
@@ -307,7 +316,7 @@ public final class StreamOperation extends Completion
   public void supply(byte[] value) {
     CrailException refusal = refusal(stream.context().nanoTime());
     if (refusal != null) {
-      // Whoever waited for this has the memory back.
+      // The caller that waited for this has the memory back.
       locationFailed(refusal);
       return;
     }
@@ -363,7 +372,7 @@ public final class StreamOperation extends Completion
     }
   }
 
-  /** A timeout is told by its reason, where that is the end of the write lease. */
+  /** Replaces a timeout by its cause, when that is the end of the write lease. */
   CrailException lossOr(CrailException failure) {
     CrailException loss =
         failure.code() == ErrorCode.TIMED_OUT ? stream.lossAt(stream.context().nanoTime()) : null;

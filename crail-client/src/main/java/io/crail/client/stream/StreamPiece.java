@@ -9,15 +9,15 @@ import io.crail.rpc.ClientLoop;
 import io.crail.storage.Transfer;
 
 /**
- * The bytes of an operation that go to one extent. Where their location was stale, or the extent is
- * given up, a task in the loop asks where they are now, or are to be, and moves them there.
+ * The bytes of an operation that go to one extent. When their location was stale, or the extent was
+ * given up, a task in the loop asks for the new location and moves the bytes there.
  */
 final class StreamPiece extends Transfer implements ClientLoop.Task {
   private final StreamOperation operation;
   private final LocatedExtent located;
   private final long begunNanos;
 
-  /** Whether what is repeated may still arrive where it went first. */
+  /** Whether the repeated bytes may still arrive where they went first. */
   private boolean mayArriveTwice;
 
   StreamPiece(StreamOperation operation, LocatedExtent located, long begunNanos) {
@@ -40,7 +40,7 @@ final class StreamPiece extends Transfer implements ClientLoop.Task {
     if (!stream().isWriter()) {
       return end;
     }
-    // Also the last try may be to space that somebody else gives up.
+    // Even the last try may go to space that another operation gives up.
     return operation.isLastTry()
         ? located.writesEndNanos(end)
         : located.writesEndNanos(end, begunNanos, context().silenceNanos(length()));
@@ -64,12 +64,12 @@ final class StreamPiece extends Transfer implements ClientLoop.Task {
     }
   }
 
-  /** True when this may have read what others have written in the place meanwhile. */
+  /** True when this may have read bytes that another client has written there in between. */
   private boolean isStale() {
     return !stream().isWriter() && !located.isChecked() && !located.isValid(context().nanoTime());
   }
 
-  /** True when this has written to space that is given up. */
+  /** True when this has written to space that was given up. */
   private boolean isInVain() {
     return stream().isWriter() && !located.acknowledge();
   }
@@ -79,7 +79,7 @@ final class StreamPiece extends Transfer implements ClientLoop.Task {
     if (!operation.isLastTry() && (isStale || operation.goesElsewhere(located, failure))) {
       repeat(!isStale);
     } else {
-      // One failure is enough: a later piece that is only stale takes nothing of it back.
+      // One failure is enough: a later piece that is only stale does not undo it.
       if (!isStale) {
         operation.mayArrive();
       }

@@ -16,7 +16,7 @@ final class SyncCall extends WriteBarrier<Void> {
    * Creates it; {@link #begin} starts it.
    *
    * @param token the write lease
-   * @param size bytes that others are to see
+   * @param size bytes that other clients are to see
    */
   SyncCall(DirectOutput output, long token, long size) {
     super(output);

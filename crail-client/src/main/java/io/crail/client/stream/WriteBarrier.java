@@ -7,7 +7,7 @@ import io.crail.rpc.Completion;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Something that waits for the writes that a stream has in flight, and then goes on or ends.
+ * A call that waits for the writes that a stream has in flight, and then continues or ends.
  *
  * @param <T> the result
  */
@@ -41,7 +41,7 @@ abstract class WriteBarrier<T> extends Completion implements Awaitable<T> {
     }
   }
 
-  /** Called once, by any thread; it must not block. */
+  /** Called once, by any thread, after the writes; it must not block. */
   abstract void writesEnded();
 
   @Override

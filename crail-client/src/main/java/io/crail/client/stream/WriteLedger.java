@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The writes of an output stream, which end in any order: how many are in flight, how far the file
- * is written without a gap and visible, and what has failed. Who changes more than the number in
- * flight has the monitor of the stream.
+ * is written without a gap and visible, and what has failed. All changes except those of the number
+ * in flight need the monitor of the stream.
  */
 final class WriteLedger {
   private final AtomicInteger inFlight = new AtomicInteger();
@@ -19,10 +19,10 @@ final class WriteLedger {
   private long visible;
   private boolean mayArrive;
 
-  /** What is written beyond a gap: ends by beginnings; null as long as there is none. */
+  /** Ranges that are written beyond a gap: ends by beginnings; null while there are none. */
   private TreeMap<Long, Long> apart;
 
-  /** Begins with a file that is written up to a position. */
+  /** Starts with a file that is written up to a position. */
   WriteLedger(long end) {
     this.end = end;
     this.visible = end;
@@ -33,7 +33,7 @@ final class WriteLedger {
     inFlight.incrementAndGet();
   }
 
-  /** A write is over, and its outcome noted. */
+  /** A write has ended, and its outcome was noted. */
   void over() {
     if (inFlight.decrementAndGet() == 0 && whenIdle.get() != null) {
       runWhenIdle();
@@ -44,7 +44,7 @@ final class WriteLedger {
     return inFlight.get() == 0;
   }
 
-  /** Runs something once nothing is in flight, after what was left to be done before. */
+  /** Runs a callback once nothing is in flight, after the callbacks of earlier calls. */
   void whenIdle(Runnable then) {
     whenIdle.accumulateAndGet(
         then,
@@ -101,12 +101,12 @@ final class WriteLedger {
     end = newEnd;
   }
 
-  /** Up to where others see the file, which the namenode has been told. */
+  /** Up to where other clients see the file, as the namenode has been told. */
   long visible() {
     return visible;
   }
 
-  /** Others see the file up to a position. */
+  /** Other clients see the file up to a position. */
   void visibleTo(long position) {
     visible = Math.max(visible, position);
   }

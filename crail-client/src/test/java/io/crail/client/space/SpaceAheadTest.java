@@ -12,7 +12,7 @@ import io.crail.protocol.part.Extent;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Which puts get space ahead. */
+/** Tests which puts get space ahead. */
 class SpaceAheadTest {
   private static final int LENGTH = 1 << 20;
   private static final long LEASE = 1000;

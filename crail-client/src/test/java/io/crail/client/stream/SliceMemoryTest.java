@@ -9,7 +9,7 @@ import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** Memory that is used again must be known again, or each stream would register it anew. */
+/** A tier must recognize reused memory, or each stream would register it again. */
 class SliceMemoryTest {
   @Test
   void allSlicesAreCutFromWhatThePoolHasAllocated() throws Exception {

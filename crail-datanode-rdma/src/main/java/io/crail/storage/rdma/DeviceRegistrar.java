@@ -9,7 +9,7 @@ import io.crail.verbs.VerbsException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Registers users' memory with a device, for nobody but this process. */
+/** Registers users' memory with a device, for access by this process only. */
 final class DeviceRegistrar implements RegistrationCache.Registrar {
   private static final int ENOMEM = 12;
 

@@ -12,11 +12,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * One queue pair to a datanode. A transfer takes one of a fixed number of slots, each with a
- * request that was laid out when the connection was made; transfers that begin together are chained
- * and posted at once. The writes of such a batch make no completion of their own: after them goes a
- * read of one byte, whose answer leaves the datanode when they are in its memory, and completes all
- * of them. Used only in the loop.
+ * One queue pair to a datanode. A transfer takes one of a fixed number of slots. Each slot has a
+ * request that was laid out when the connection was made. Transfers that begin together are chained
+ * and posted at once. The writes of such a batch have no completions of their own. A read of one
+ * byte follows them; its answer leaves the datanode when the writes are in its memory, and
+ * completes all of them. Used only in the loop.
  */
 final class RdmaConnection implements QueuePair.Handler {
   private static final int SLOT_LENGTH = Layouts.SEND_WR_SIZE + Layouts.SGE_SIZE;
@@ -30,15 +30,17 @@ final class RdmaConnection implements QueuePair.Handler {
   private final boolean writeFlush;
   private final RegistrationCache registrations;
 
-  /** The requests: first those of the slots, then those of the reads after writes. */
+  /** The requests: first those of the slots, then the requests of the reads after writes. */
   private final ByteBuffer requests;
 
   private final long requestsAddress;
 
-  /** What is in flight, by slot. */
+  /** The transfers in flight, by slot. */
   private final RdmaTransfer[] slots;
 
-  /** What the completion of a request completes, by request: the first of a list of writes. */
+  /**
+   * For each request, the transfers that its completion completes: the first of a list of writes.
+   */
   private final RdmaTransfer[] batches;
 
   private final int[] freeSlots;
@@ -46,7 +48,9 @@ final class RdmaConnection implements QueuePair.Handler {
   private int freeSlotCount;
   private int freeFlushCount;
 
-  /** Registered memory of its own: a page for the reads after writes, then one piece a slot. */
+  /**
+   * Registered memory of its own: a page for the reads after writes, then one piece for each slot.
+   */
   private RegisteredMemory ownMemory;
 
   private ByteBuffer ownBytes;
@@ -95,7 +99,7 @@ final class RdmaConnection implements QueuePair.Handler {
     requests.putInt(at + Layouts.WR_SGE_COUNT, 1);
   }
 
-  /** The connection is there; what is missing for transfers is made. */
+  /** The connection is made: creates what transfers still need. */
   void open() throws IOException {
     ownBytes = ByteBuffer.allocateDirect(PAGE + depth * copyLimit);
     ownMemory = pair.device().register(ownBytes, Layouts.ACCESS_LOCAL_WRITE);
@@ -110,7 +114,7 @@ final class RdmaConnection implements QueuePair.Handler {
     }
   }
 
-  /** Destroys the queue pair; what was in flight is told to the endpoint. */
+  /** Destroys the queue pair, and tells the endpoint which transfers were in flight. */
   void close(String cause) {
     pair.close(cause);
   }
@@ -125,24 +129,24 @@ final class RdmaConnection implements QueuePair.Handler {
     return freeSlotCount > 0;
   }
 
-  /** True within a batch of completions, at whose end what waits is sent. */
+  /** True within a batch of completions. At its end waiting transfers are sent. */
   boolean isDispatching() {
     return dispatching;
   }
 
-  /** True once a request has been answered, be it by a refusal. */
+  /** True once a request has been answered, even by a refusal. */
   boolean wasUseful() {
     return useful;
   }
 
-  /** True when there are transfers that were added and not posted. */
+  /** True when there are transfers that were added but not posted. */
   boolean hasChain() {
     return chainFirst >= 0;
   }
 
   /**
    * Finds out how a transfer's memory is reached: it is registered, or it needs no registration.
-   * False when it has to be registered first.
+   * False when the memory has to be registered first.
    */
   boolean findMemory(RdmaTransfer state) {
     Transfer transfer = state.transfer();
@@ -162,7 +166,10 @@ final class RdmaConnection implements QueuePair.Handler {
     return state.copied;
   }
 
-  /** Asks where a transfer's memory is: a native call, which what is copied does without. */
+  /**
+   * Finds the address of a transfer's memory. This is a native call, which a copied transfer does
+   * not need.
+   */
   private static void locate(RdmaTransfer state) {
     Transfer transfer = state.transfer();
     state.address = Verbs.addressOf(transfer.buffer()) + transfer.bufferOffset();
@@ -181,7 +188,7 @@ final class RdmaConnection implements QueuePair.Handler {
     return found;
   }
 
-  /** Registers a transfer's memory; false when there is no room before others end. */
+  /** Registers a transfer's memory; false when there is no room before other transfers end. */
   boolean registerMemory(RdmaTransfer state) throws IOException {
     Transfer transfer = state.transfer();
     locate(state);
@@ -189,7 +196,7 @@ final class RdmaConnection implements QueuePair.Handler {
     return state.registration != null;
   }
 
-  /** Gives a transfer's memory back that was found or registered. */
+  /** Gives back a transfer's memory that was found or registered. */
   void releaseMemory(RdmaTransfer state) {
     if (state.registration != null) {
       registrations.release(state.registration);
@@ -197,7 +204,7 @@ final class RdmaConnection implements QueuePair.Handler {
     }
   }
 
-  /** Adds a transfer to the batch, whose memory was found; there is room. */
+  /** Adds a transfer, whose memory was found, to the batch. The caller knows that there is room. */
   void add(RdmaTransfer state, long remoteAddress, int remoteKey) {
     Transfer transfer = state.transfer();
     int length = transfer.length();
@@ -289,7 +296,8 @@ final class RdmaConnection implements QueuePair.Handler {
     if (request >= depth) {
       freeFlushes[freeFlushCount++] = request;
     }
-    // All before the first owner learns of it, who may begin new ones.
+    // All slots are freed before the first owner learns of its end, since it may begin new
+    // transfers.
     for (RdmaTransfer each = ended; each != null; each = each.next()) {
       if (each.copied && !each.isWrite()) {
         Transfer transfer = each.transfer();
@@ -325,7 +333,7 @@ final class RdmaConnection implements QueuePair.Handler {
         || status == Layouts.WC_RNR_RETRIES_EXCEEDED) {
       return;
     }
-    // What somebody has refused was sent to somebody.
+    // A refused request has reached a device, so the connection was useful.
     useful = true;
     if (request < depth) {
       guilty = slots[request];

@@ -20,11 +20,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The client part of the RDMA tier: what its endpoints share, the users' memory that is registered
- * with each device above all. Used in the loop, but for {@link StorageClient}'s methods.
+ * The client part of the RDMA tier. It holds what its endpoints share, above all the users' memory
+ * that is registered with each device. Used in the loop, except for {@link StorageClient}'s
+ * methods.
  */
 final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, RdmaLoop.DeviceUser {
-  /** Two cache lines: what a device takes inline without a larger request. */
+  /** Two cache lines: the bytes that a device takes inline without a larger request. */
   private static final int INLINE_BYTES = 64;
 
   private final ClientLoop loop;
@@ -44,8 +45,8 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
   /**
    * Creates the client part, without looking for a device.
    *
-   * @param clientId who the store is, also to namenodes
-   * @throws ConfigException when values do not go together
+   * @param clientId the identity of the store, the same as to namenodes
+   * @throws ConfigException when values contradict each other
    */
   RdmaStorageClient(ClientLoop loop, Configuration configuration, long clientId) {
     this.loop = loop;
@@ -56,7 +57,7 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
     this.writeFlush = configuration.get(RdmaStorageKeys.WRITE_FLUSH);
     this.registrationLimit = configuration.get(RdmaStorageKeys.REGISTRATION_LIMIT);
     this.connectTimeoutNanos = configuration.get(RdmaStorageKeys.CONNECT_TIMEOUT).toNanos();
-    // Each transfer may be a write with a read after it; nothing is ever received.
+    // Each transfer may be a write with a read after it. Nothing is ever received.
     this.options = new QueuePair.Options(2 * depth, 1, 1, INLINE_BYTES, Verbs.MOST_READS);
     if (2 * depth + 1 > settings.completions()) {
       throw new ConfigException(
@@ -116,7 +117,7 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
   }
 
   /**
-   * RDMA on the loop.
+   * The loop's RDMA.
    *
    * @throws CrailException with UNSUPPORTED when there is none
    */
@@ -134,7 +135,7 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
     rdma.begun();
   }
 
-  /** Counts its end. */
+  /** Counts the end of a transfer. */
   void ended() {
     rdma.ended();
   }
@@ -150,13 +151,13 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
                 RdmaStorageKeys.REGISTRATION_LIMIT.name()));
   }
 
-  /** An endpoint has something to do from now on. */
+  /** Called when an endpoint becomes active. */
   void activated(RdmaStorageEndpoint endpoint) {
     active.add(endpoint);
     loop.register(endpoint);
   }
 
-  /** An endpoint has neither transfers nor a connection any more. */
+  /** Called when an endpoint has neither transfers nor a connection any more. */
   void deactivated(RdmaStorageEndpoint endpoint) {
     active.remove(endpoint);
     loop.unregister(endpoint);

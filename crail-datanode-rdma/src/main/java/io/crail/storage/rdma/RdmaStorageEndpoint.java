@@ -18,28 +18,28 @@ import java.util.Map;
 /**
  * A datanode of the RDMA tier as a client reaches it.
  *
- * <p>The datanode checks nothing but that an access lies within a registered region, so the bounds
- * of a transfer are checked here. An error that is a request's own ends its transfer alone. A
- * transfer that is given up takes its queue pair with it, before its owner learns of its end: no
- * byte of it is moved from then on.
+ * <p>The datanode checks only that an access lies within a registered region, so the bounds of a
+ * transfer are checked here. An error that belongs to one request ends only that transfer. When a
+ * transfer is given up, its queue pair is destroyed before the owner learns of the end, so no byte
+ * of it is moved after that.
  */
 final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
   private static final int MAX_REPEATS = 2;
 
-  /** A transfer of so many bytes does not wait for others to be posted with it. */
+  /** A transfer of this length is posted at once, without waiting for more transfers. */
   private static final int LARGE = 16 * 1024;
 
-  /** Nor do so many transfers. */
+  /** A batch of this many transfers is posted at once. */
   private static final int FULL_BATCH = 16;
 
   private final RdmaStorageClient client;
 
-  // Of each region by its index, with length 0 for those that are not known.
+  // By the region's index; length 0 for regions that are not known.
   private final long[] regionLengths;
   private final long[] regionAddresses;
   private final int[] regionKeys;
 
-  /** Set when a region was named that is not known here: the datanode has to be described anew. */
+  /** Set when an unknown region was named: the datanode has to be described anew. */
   private volatile boolean outdated;
 
   private Attempt attempt;
@@ -87,7 +87,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
   private CrailException outside(Transfer transfer) {
     int index = transfer.extent().region();
     if (index < 0 || index >= regionLengths.length || regionLengths[index] == 0) {
-      // It may have been lent since the datanode was described.
+      // The region may have been lent after the datanode was described.
       outdated = true;
       markLost();
       return ErrorCode.UNAVAILABLE.exception(
@@ -117,7 +117,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
 
   @Override
   protected void queued(RdmaTransfer transfer) {
-    // At the end of a batch of completions what waits is sent.
+    // Waiting transfers are sent at the end of a batch of completions.
     if (connection.isDispatching()) {
       return;
     }
@@ -141,8 +141,9 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
     RdmaConnection looked = connection;
     while (isReady() && !queue().isEmpty() && connection.hasRoom()) {
       if (connection != looked) {
-        // Who was cut off goes on with what he may still do: a look from before the datanode took
-        // this connection says nothing about that.
+        // The connection is new. A client that was cut off may continue only with transfers that
+        // are still allowed, and a check of the clock from before this connection does not tell
+        // that.
         looked = connection;
         now = loop().clock().nanoTime();
       }
@@ -154,7 +155,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
         queue().pollFirst();
         add(next);
       } else if (connection.hasChain()) {
-        // What was looked at must not wait while memory is registered.
+        // Checked transfers must not wait while memory is registered.
         connection.post();
       } else if (!register(next)) {
         break;
@@ -173,7 +174,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
         next, regionAddresses[region] + next.transfer().regionOffset(), regionKeys[region]);
   }
 
-  /** Registers the memory of the first one that waits; false when there is no room now. */
+  /** Registers the memory of the first waiting transfer; false when there is no room now. */
   private boolean register(RdmaTransfer next) {
     try {
       if (!connection.registerMemory(next)) {
@@ -220,7 +221,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
         attempt);
   }
 
-  /** One attempt to connect; what it brings counts only while it is the present one. */
+  /** One attempt to connect. Its result counts only while it is the present attempt. */
   private final class Attempt implements RdmaLoop.ConnectListener {
     private RdmaConnection made;
 
@@ -267,8 +268,8 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
   /**
    * The connection is gone, and its queue pair destroyed.
    *
-   * @param inFlight what it had in flight, but for what it refused
-   * @param refused what it refused, or null
+   * @param inFlight the transfers that it had in flight, except the refused one
+   * @param refused the transfer that it refused, or null
    */
   void closed(
       RdmaConnection gone,
@@ -280,7 +281,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
       return;
     }
     connection = null;
-    // The fault of one transfer, or its deadline, is not held against the others.
+    // The fault of one transfer, or its deadline, does not count against the other transfers.
     TransferQueue<RdmaTransfer> hopeless =
         refused == null && !givingUp ? takeHopeless(inFlight) : new TransferQueue<>();
     connectionLost(cause, gone.wasUseful(), inFlight, hopeless);
@@ -307,7 +308,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
   @Override
   protected void watch(long nowNanos) {
     if (connection.isOverdue(nowNanos)) {
-      // First, so that nobody is told of the end of a transfer that still goes on.
+      // First, so that no owner is told of the end of a transfer that still continues.
       givingUp = true;
       connection.close("a transfer was not done in time");
       givingUp = false;

@@ -44,7 +44,7 @@ public final class RdmaStorageKeys implements ConfigKeys {
               + " mount of huge pages such as /dev/hugepages; empty: one of the user's under"
               + " /dev/shm.");
 
-  /** Those by which a datanode lends memory of its host. */
+  /** The keys by which a datanode lends memory of its host. */
   static final HostKeys HOST =
       new HostKeys(
           RdmaStorageTier.NAME, INTERFACE, PORT, STORAGE_LIMIT, ALLOCATION_SIZE, DATA_PATH);

@@ -38,9 +38,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The server part of the RDMA tier: regions in mapped files, registered whole with the device of
- * the address that it serves on. Clients' devices read and write them; this process has one thread,
- * the listener's, that accepts connections, notices the ends of clients, and shows that it lives.
- * Started and closed by one thread.
+ * the serving address. Clients' devices read and write the regions. This process has one thread,
+ * the listener's. The thread accepts connections, notices the ends of clients, and shows that the
+ * datanode lives. Started and closed by one thread.
  */
 final class RdmaStorageServer extends HostedServer implements RdmaListener.Acceptor {
   /** Entries of a connection's queues: a keep-alive, and a receive request that is never posted. */
@@ -137,7 +137,7 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
     if (refusal == ErrorCode.OK && clients.size() >= connectionLimit) {
       refusal = ErrorCode.LIMIT_EXCEEDED;
     } else if (refusal == ErrorCode.OK && request.context() != device.context()) {
-      // Its keys would mean nothing there.
+      // The regions' keys would mean nothing on another device.
       refusal = ErrorCode.UNAVAILABLE;
     }
     if (refusal != ErrorCode.OK) {
@@ -187,7 +187,7 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
     return false;
   }
 
-  /** Lets go of the device, for the kernel may wait for that. In the listener's thread. */
+  /** Releases the device, since the kernel may wait for that. In the listener's thread. */
   private void release() {
     serving = false;
     registered.fail(
@@ -198,7 +198,7 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
             + " was removed, and nobody can reach the datanode's memory any more");
     queues.close();
     registered.release();
-    // After the ends of its connections, which are queued.
+    // After the ends of the device's connections, which are queued.
     listener.execute(() -> devices.release(device));
   }
 
@@ -223,14 +223,14 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
   }
 
   /**
-   * Takes regions from the device, so that clients' devices are refused that know the present keys.
-   * Ends all connections before, for a device must not lose memory under an access that has begun;
-   * who is still welcome connects again.
+   * Deregisters regions, so that the device refuses clients that know the present keys. Ends all
+   * connections first, since a device must not lose memory during an access that has begun. Clients
+   * that are still welcome connect again.
    */
   @Override
   public void beforeFences(List<Integer> fenced) throws IOException {
     CompletableFuture<Void> done = new CompletableFuture<>();
-    // In the thread that has the connections, so that none begins meanwhile.
+    // In the thread that owns the connections, so that none begins during this.
     listener.execute(
         () -> {
           try {
@@ -262,7 +262,7 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
   private boolean endConnections(Set<Long> ids) {
     String failure = clients.cutOff(ids);
     if (failure != null) {
-      // With this process the device lets go of it; nothing else is left to do.
+      // The device releases the memory when this process ends. Nothing else can be done.
       registered.fail(failure);
     }
     return registered.failure() == null;

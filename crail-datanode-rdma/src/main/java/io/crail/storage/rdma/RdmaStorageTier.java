@@ -13,7 +13,7 @@ import java.util.List;
 
 /**
  * Storage in a datanode's memory, read and written by its clients' devices without the datanode's
- * processor. It knows no generations: whoever has a region's key may use all of it.
+ * processor. It knows no generations: a client that has a region's key may use the whole region.
  */
 public final class RdmaStorageTier implements StorageTier {
   /** The short name. */

@@ -4,15 +4,18 @@ package io.crail.storage.rdma;
 import io.crail.storage.Transfer;
 import io.crail.storage.network.NetworkTransfer;
 
-/** What an endpoint keeps with a transfer. Used only in the loop, once it was submitted. */
+/**
+ * The state that an endpoint keeps with a transfer. Used only in the loop, once the transfer was
+ * submitted.
+ */
 final class RdmaTransfer extends NetworkTransfer<RdmaTransfer> {
   /** The registration that it uses while it is in flight, if it needs one. */
   RegistrationCache.Registration registration;
 
-  /** Where its memory begins, unless it is {@link #copied}. */
+  /** The address of its memory, unless it is {@link #copied}. */
   long address;
 
-  /** Its place in its connection while it is in flight. */
+  /** Its slot in its connection while it is in flight. */
   int slot;
 
   /** Whether it goes through its connection's own memory. */

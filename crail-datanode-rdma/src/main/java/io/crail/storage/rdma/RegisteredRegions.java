@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A datanode's regions as its device knows them, each under a key, and what is told of them to
+ * A datanode's regions as its device knows them, each under a key, and their descriptions for
  * clients. Used by the datanode's thread and the listener's.
  */
 final class RegisteredRegions {
@@ -21,10 +21,10 @@ final class RegisteredRegions {
   private static final int ACCESS =
       Layouts.ACCESS_LOCAL_WRITE | Layouts.ACCESS_REMOTE_READ | Layouts.ACCESS_REMOTE_WRITE;
 
-  /** By region; null between a taking and a giving, and when the device was removed. */
+  /** By region; null between {@link #take} and {@link #give}, and when the device was removed. */
   private final List<RegisteredMemory> registrations = new ArrayList<>();
 
-  /** The keys that regions once had, so that none gets one again that somebody may remember. */
+  /** The keys that regions once had. No region gets one again, since a client may remember it. */
   private final Set<Integer> spentKeys = new HashSet<>();
 
   private volatile List<Region> announced = List.of();
@@ -49,7 +49,7 @@ final class RegisteredRegions {
         Integer.toUnsignedLong(registered.rkey()));
   }
 
-  /** What clients are told, by region. */
+  /** The regions as clients are told of them, by index. */
   List<Region> announced() {
     return announced;
   }
@@ -59,9 +59,7 @@ final class RegisteredRegions {
     return registrations.get(region) != null;
   }
 
-  /**
-   * Takes regions from the device; their keys are never given again. No access may be under way.
-   */
+  /** Deregisters regions. Their keys are never used again. No access may be under way. */
   synchronized void take(List<Integer> regions) {
     for (int region : regions) {
       RegisteredMemory old = registrations.set(region, null);
@@ -73,9 +71,9 @@ final class RegisteredRegions {
   }
 
   /**
-   * Gives a region that was taken to the device again, under another key.
+   * Registers a region again that was taken, under another key.
    *
-   * @return what clients are told of it from now on
+   * @return the region as clients are told of it from now on
    */
   synchronized Region give(RdmaDevice device, RegionMemory region) throws IOException {
     if (failure != null) {
@@ -89,11 +87,15 @@ final class RegisteredRegions {
     return told.get(region.index());
   }
 
-  /** Devices count keys up within few bits, so one may come again that was spent. */
+  /**
+   * Registers a region under a key that was never used. Devices count keys up within few bits, so a
+   * spent key may come again.
+   */
   private RegisteredMemory registerUnderNewKey(RdmaDevice device, RegionMemory region)
       throws IOException {
-    // They stay until there is another, for the device gives two at a time different keys. Each
-    // counts as locked memory, so a process with leave for little more than once may fail here.
+    // Registrations with spent keys stay until a new key comes, since the device gives different
+    // keys to registrations that exist at the same time. Each counts as locked memory, so a process
+    // whose limit is little more than one registration may fail here.
     List<RegisteredMemory> repeated = new ArrayList<>();
     try {
       while (repeated.size() < MOST_REPEATED_KEYS) {
@@ -109,17 +111,17 @@ final class RegisteredRegions {
     }
   }
 
-  /** Why the regions can be lent no more; null while they can. */
+  /** Why the regions cannot be lent any more; null while they can. */
   String failure() {
     return failure;
   }
 
-  /** Notes that the regions can be lent no more. */
+  /** Notes that the regions cannot be lent any more. */
   void fail(String why) {
     failure = why;
   }
 
-  /** Takes all regions from the device. */
+  /** Deregisters all regions. */
   synchronized void release() {
     for (int region = 0; region < registrations.size(); region++) {
       if (registrations.get(region) != null) {
@@ -128,7 +130,7 @@ final class RegisteredRegions {
     }
   }
 
-  /** Takes all regions from the device, and forgets them. */
+  /** Deregisters all regions, and forgets them. */
   synchronized void close() {
     release();
     registrations.clear();

@@ -10,12 +10,12 @@ import java.nio.ByteBuffer;
 
 /**
  * The users' memory that is registered with one device. Registering costs as much as many
- * transfers, so memory stays registered when a transfer has ended, until room is needed, or nobody
- * refers to it any more.
+ * transfers. So memory stays registered after a transfer, until room is needed or nothing refers to
+ * the memory any more.
  *
- * <p>Memory is known by the identity of its buffer, never by its address: another buffer may lie at
- * the address of one that is gone, on other pages, and a device that used the old registration
- * would write into pages that nobody reads.
+ * <p>Memory is recognized by the identity of its buffer, never by its address. A new buffer may lie
+ * at the address of a freed one, on other pages. A device that used the old registration would
+ * write into pages that nobody reads.
  *
  * <p>Used by one thread at a time. Finding known memory takes no lock and allocates nothing.
  */
@@ -29,7 +29,7 @@ final class RegistrationCache implements AutoCloseable {
      * Registers memory.
      *
      * @param writable whether the device may write into it
-     * @throws IOException a sentence for people
+     * @throws IOException with a message for people
      */
     Registered register(long address, long lengthBytes, boolean writable) throws IOException;
 
@@ -37,7 +37,7 @@ final class RegistrationCache implements AutoCloseable {
     boolean isShortage(IOException failure);
   }
 
-  /** What a registrar has registered. */
+  /** Memory that a registrar has registered. */
   interface Registered {
     /** The key for local use. */
     int lkey();
@@ -46,7 +46,7 @@ final class RegistrationCache implements AutoCloseable {
     void close();
   }
 
-  /** Registered memory. In use from when it was handed out until it is given back. */
+  /** Registered memory. It is in use after it was handed out and until it is given back. */
   static final class Registration extends WeakReference<ByteBuffer> {
     private final int hash;
     private final long address;
@@ -54,12 +54,12 @@ final class RegistrationCache implements AutoCloseable {
     private final Registered registered;
     private int uses = 1;
 
-    /** Whether others may find it. */
+    /** Whether {@link #find} may find it. */
     private boolean kept;
 
     private Registration nextInBucket;
 
-    // Neighbours among those that are not in use, by the time of their last use.
+    // Neighbours among the registrations that are not in use, by the time of their last use.
     private Registration older;
     private Registration newer;
 
@@ -82,7 +82,7 @@ final class RegistrationCache implements AutoCloseable {
       return registered.lkey();
     }
 
-    /** True when a range lies within. */
+    /** True when a range lies within this memory. */
     boolean covers(long rangeAddress, int rangeLength) {
       return rangeAddress >= address && rangeAddress - address <= length - rangeLength;
     }
@@ -103,7 +103,7 @@ final class RegistrationCache implements AutoCloseable {
    * Creates an empty cache.
    *
    * @param limitBytes most bytes that are registered
-   * @param limitName the key that says so, for messages
+   * @param limitName the key of that limit, for messages
    */
   RegistrationCache(Registrar registrar, long limitBytes, String limitName) {
     this.registrar = registrar;
@@ -116,7 +116,7 @@ final class RegistrationCache implements AutoCloseable {
     return bytes;
   }
 
-  /** The registration of known memory, in use now; null when it is not known. */
+  /** The registration of known memory, in use now; null when the memory is not known. */
   Registration find(ByteBuffer memory) {
     Registration each = buckets[System.identityHashCode(memory) & buckets.length - 1];
     while (each != null && !each.refersTo(memory)) {
@@ -129,14 +129,15 @@ final class RegistrationCache implements AutoCloseable {
   }
 
   /**
-   * Registers memory that is not known, whole where there is room for that, else only the range
-   * that is needed now.
+   * Registers memory that is not known: all of it if there is room, else only the range that is
+   * needed now.
    *
-   * @param memory what the range was cut from
+   * @param memory the memory that the range was cut from
    * @param address the first byte that is needed
    * @param length bytes that are needed
-   * @return its registration, in use now; null when there is no room before others are given back
-   * @throws IOException when it cannot be registered; a sentence for people
+   * @return the registration, in use now; null when there is no room before other registrations are
+   *     given back
+   * @throws IOException when the memory cannot be registered; its message is for people
    */
   Registration register(ByteBuffer memory, long address, int length) throws IOException {
     releaseCollected();
@@ -209,7 +210,7 @@ final class RegistrationCache implements AutoCloseable {
     }
   }
 
-  /** Ends the registrations of memory that nobody refers to any more. */
+  /** Ends the registrations of memory that nothing refers to any more. */
   void releaseCollected() {
     for (Reference<?> each = collected.poll(); each != null; each = collected.poll()) {
       Registration registration = (Registration) each;
@@ -219,7 +220,7 @@ final class RegistrationCache implements AutoCloseable {
     }
   }
 
-  /** Ends the registration that was not used for longest; false when all are in use. */
+  /** Ends the registration that has been unused for the longest time; false when all are in use. */
   private boolean releaseOldest() {
     if (oldest == null) {
       return false;
@@ -228,7 +229,7 @@ final class RegistrationCache implements AutoCloseable {
     return true;
   }
 
-  /** Nobody finds it any more; ends it unless it is in use. */
+  /** Makes a registration impossible to find, and ends it unless it is in use. */
   private void drop(Registration registration) {
     registration.kept = false;
     kept--;
@@ -303,11 +304,11 @@ final class RegistrationCache implements AutoCloseable {
     registration.newer = null;
   }
 
-  /** Ends all registrations; none is in use any more. */
+  /** Ends all registrations. None may be in use any more. */
   @Override
   public void close() {
     while (releaseOldest()) {
-      // The condition says it all.
+      // The condition does the work.
     }
     if (bytes != 0) {
       throw new IllegalStateException(bytes + " bytes of registered memory are still in use");

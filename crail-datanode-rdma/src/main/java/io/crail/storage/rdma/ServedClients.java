@@ -14,11 +14,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The clients that are connected to a datanode, asked now and then whether they live. Used by the
- * listener's thread.
+ * The clients that are connected to a datanode. The datanode asks them now and then whether they
+ * live. Used by the listener's thread.
  */
 final class ServedClients {
-  /** Turns of asking whether a client lives after which it counts as gone. */
+  /** Unanswered questions after which a client counts as gone. */
   private static final int PATIENT_TURNS = 3;
 
   private static final Logger LOG = LoggerFactory.getLogger(ServedClients.class);
@@ -30,13 +30,13 @@ final class ServedClients {
   /**
    * Creates a list without clients.
    *
-   * @param log where it is told which of them do not answer any more
+   * @param log names the clients that do not answer any more
    */
   ServedClients(RateLimitedLog log) {
     this.log = log;
   }
 
-  /** How many are connected. */
+  /** The number of connected clients. */
   int size() {
     return clients.size();
   }
@@ -44,7 +44,7 @@ final class ServedClients {
   /**
    * Adds a client.
    *
-   * @param clientId who it is, also to namenodes
+   * @param clientId the client's identity, the same as to namenodes
    */
   QueuePair.Handler add(QueuePair pair, long clientId) {
     Client client = new Client(pair, clientId);
@@ -52,7 +52,7 @@ final class ServedClients {
     return client;
   }
 
-  /** Asks all whether they live. */
+  /** Asks all clients whether they live. */
   void ask() {
     for (int i = clients.size() - 1; i >= 0; i--) {
       clients.get(i).ask();
@@ -67,8 +67,9 @@ final class ServedClients {
   }
 
   /**
-   * Ends the connections of some clients, those included that their clients do not know to be there
-   * yet: from then on this device refuses what they have posted, whenever it leaves theirs.
+   * Ends the connections of some clients, including connections that their clients do not know to
+   * be established yet. After that, this device refuses the clients' posted requests, whenever
+   * these leave the clients' devices.
    *
    * @return why that is not possible; null when it is done
    */
@@ -88,7 +89,7 @@ final class ServedClients {
     return failure;
   }
 
-  /** One that is connected. */
+  /** A connected client. */
   private final class Client implements QueuePair.Handler {
     private final QueuePair pair;
     private final long id;
@@ -100,10 +101,10 @@ final class ServedClients {
       this.id = id;
     }
 
-    /** Writes nothing to the client; its device acknowledges that as long as it is there. */
+    /** Writes zero bytes to the client. The client's device acknowledges that while it lives. */
     void ask() {
       if (asked) {
-        // Some devices repeat for ever what is not acknowledged.
+        // Some devices repeat unacknowledged requests for ever.
         if (++turnsUnanswered == PATIENT_TURNS) {
           gone("nothing acknowledged");
           pair.close("it does not answer");
@@ -139,7 +140,7 @@ final class ServedClients {
     }
   }
 
-  /** The request of a write of no bytes, the same for all connections but for its id. */
+  /** The request of a write of zero bytes. Only its id differs between connections. */
   private static final class KeepAliveRequest {
     private ByteBuffer request;
     private long address;

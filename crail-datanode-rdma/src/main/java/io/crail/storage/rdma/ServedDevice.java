@@ -11,7 +11,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which device a datanode serves with. Stateless. */
+/** Chooses the device that a datanode serves with. Stateless. */
 final class ServedDevice {
   private ServedDevice() {}
 
@@ -42,9 +42,9 @@ final class ServedDevice {
   }
 
   /**
-   * An address of the only device, for who serves on all addresses.
+   * An address of the only device, for a datanode that serves on all addresses.
    *
-   * @throws IOException when there is another number of devices; it names them
+   * @throws IOException when there is not exactly one device; it names the devices
    */
   static InetSocketAddress onlyAddress() throws IOException {
     List<String> names = Verbs.devices();
@@ -76,7 +76,7 @@ final class ServedDevice {
         Verbs.bind(id, address);
         return Verbs.context(id);
       } catch (VerbsException e) {
-        // An address that this host has lost meanwhile.
+        // This host has lost the address in between.
         return 0;
       } finally {
         Verbs.destroyId(id);
@@ -89,7 +89,7 @@ final class ServedDevice {
   /**
    * Checks that a device can serve.
    *
-   * @return what is worth a warning, or nothing
+   * @return a warning, or an empty text
    * @throws IOException when it cannot
    */
   static String check(Device device, long largestRegion, int regions, int connections)

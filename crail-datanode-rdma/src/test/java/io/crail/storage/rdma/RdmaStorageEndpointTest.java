@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What is refused before any device is asked. */
+/** Tests what is refused before any device is used. */
 class RdmaStorageEndpointTest {
   private static final int REGION = 1 << 20;
 

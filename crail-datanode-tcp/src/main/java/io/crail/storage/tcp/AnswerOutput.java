@@ -11,12 +11,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 
 /**
- * The answers of a connection on their way to the client: written into memory of the event loop,
- * given to the channel piece by piece, and taken back when the socket has them. Counts what is held
- * for a client that takes nothing. Used only by the thread of the loop.
+ * The answers of a connection that go to the client. They are written into memory of the event loop
+ * and given to the channel piece by piece; the memory comes back when the socket has taken the
+ * bytes. Counts the memory that is held for a client that takes nothing. Used only by the thread of
+ * the loop.
  */
 final class AnswerOutput {
-  /** With more memory of answers they are flushed before there are more. */
+  /** Most bytes of answers before they are flushed. */
   private static final int MOST_UNFLUSHED = 256 * 1024;
 
   private final HeldMemory.Holder holder;
@@ -24,10 +25,10 @@ final class AnswerOutput {
   private DatanodeLoop loop;
   private boolean closed;
 
-  // What was not handed to the channel yet.
+  // Answers that were not handed to the channel yet.
   private DataAnswers out;
 
-  // Handed to the channel, which has not taken them all.
+  // Answers that were handed to the channel, which has not sent them all.
   private final ArrayDeque<DataAnswers> handedOver = new ArrayDeque<>(4);
   private long heldBytes;
   private long unflushedBytes;
@@ -35,7 +36,7 @@ final class AnswerOutput {
   /**
    * Creates an output without a channel.
    *
-   * @param holder by whom the loop counts what is held
+   * @param holder under which the loop counts the memory held
    */
   AnswerOutput(HeldMemory.Holder holder) {
     this.holder = holder;
@@ -47,12 +48,12 @@ final class AnswerOutput {
     loop = newLoop;
   }
 
-  /** Nothing leaves any more. */
+  /** Sends nothing any more. */
   void close() {
     closed = true;
   }
 
-  /** The channel has let go of everything. */
+  /** The channel no longer uses any memory of this. */
   void release() {
     closed = true;
     if (out != null) {
@@ -62,7 +63,7 @@ final class AnswerOutput {
     giveAllBack();
   }
 
-  /** Makes room for a frame; gives where its body begins in {@link #bytes}. */
+  /** Makes room for a frame; returns where its body begins in {@link #bytes}. */
   int begin(int bodyLength) {
     int needed = Frame.HEADER_LENGTH + bodyLength;
     if (out != null && out.room() < needed) {
@@ -74,19 +75,21 @@ final class AnswerOutput {
     return out.length() + Frame.HEADER_LENGTH;
   }
 
-  /** Where the frame is written that was begun. */
+  /** The memory into which the present frame is written. */
   ByteBuffer bytes() {
     return out.bytes();
   }
 
-  /** Ends a frame, whose body is written. */
+  /** Ends a frame whose body is written. */
   void end(ErrorCode code, int bodyLength, long correlationId) {
     int frameLength = Frame.HEADER_LENGTH + bodyLength;
     head(code, frameLength, correlationId);
     out.add(frameLength);
   }
 
-  /** Ends what stands before the data of a frame, and gives it to the channel with all before. */
+  /**
+   * Ends the part of a frame before its data, and gives it to the channel with all earlier answers.
+   */
   void endHead(int headLength, int dataLength, long correlationId) {
     head(ErrorCode.OK, headLength + dataLength, correlationId);
     out.add(headLength);
@@ -98,7 +101,7 @@ final class AnswerOutput {
         out.bytes(), out.length(), frameLength, code.number(), Frame.KIND_RESPONSE, correlationId);
   }
 
-  /** Writes an answer that is an error; takes the place of one that was begun and not ended. */
+  /** Writes an error as the answer. It replaces an answer that was begun and not ended. */
   void fail(ErrorCode code, String detail, long correlationId) {
     byte[] text = detail.getBytes(StandardCharsets.UTF_8);
     int textLength = Math.min(text.length, Frame.MAX_DETAIL_LENGTH);
@@ -119,7 +122,7 @@ final class AnswerOutput {
     context.write(answers.toSend(), context.voidPromise());
     unflushedBytes += answers.bytes().capacity();
     if (unflushedBytes > MOST_UNFLUSHED) {
-      // So that what the peer does not take is known while answers are made.
+      // So that the bytes that the peer does not take are known while answers are made.
       unflushedBytes = 0;
       context.flush();
       giveBack();
@@ -137,7 +140,7 @@ final class AnswerOutput {
     return context.channel().isActive();
   }
 
-  /** Has all that was answered leave. */
+  /** Sends all answers now. */
   void flush() {
     if (out != null && !closed) {
       handOver();
@@ -147,7 +150,7 @@ final class AnswerOutput {
     giveBack();
   }
 
-  /** What the socket has taken is used again. */
+  /** Reuses the memory whose bytes the socket has taken. */
   void giveBack() {
     while (!handedOver.isEmpty() && handedOver.peekFirst().isUnshared()) {
       loop.giveBack(handedOver.pollFirst());
@@ -155,14 +158,14 @@ final class AnswerOutput {
     countHeld();
   }
 
-  /** What was handed to the channel goes when that has let go of it. */
+  /** Memory that was handed to the channel is freed when the channel releases it. */
   void giveAllBack() {
     handedOver.forEach(loop::giveBack);
     handedOver.clear();
     countHeld();
   }
 
-  /** Tells the loop what is held for the peer. */
+  /** Tells the loop how much memory is held for the peer. */
   private void countHeld() {
     long now = 0;
     for (DataAnswers answers : handedOver) {

@@ -8,9 +8,9 @@ import io.crail.storage.region.Hazard;
 import java.nio.ByteBuffer;
 
 /**
- * The write of a connection whose data are arriving. They are placed as they come, while nobody
- * else has been given the space; what comes after a refusal is dropped. Used only by the thread of
- * the connection's event loop.
+ * The write of a connection whose data are arriving. Data are placed as they come, unless the space
+ * was given to another owner. Data that come after a refusal are dropped. Used only by the thread
+ * of the connection's event loop.
  */
 final class ArrivingWrite {
   private final PieceOfRegion piece = new PieceOfRegion();
@@ -24,7 +24,7 @@ final class ArrivingWrite {
    * Begins a write.
    *
    * @param bytes hold the checked body of its request at {@code body}
-   * @param lastNanos when its data have to be there
+   * @param lastNanos the deadline of its data
    */
   void begin(HostedRegions regions, ByteBuffer bytes, int body, long lastNanos) {
     length = bytes.getInt(body + WriteData.Request.DATA_LENGTH);
@@ -57,20 +57,21 @@ final class ArrivingWrite {
     return missing == 0;
   }
 
-  /** True when data are missing that should be there. */
+  /** True when data are missing after the deadline. */
   boolean isOverdue(long nowNanos) {
     return missing > 0 && nowNanos - deadlineNanos >= 0;
   }
 
-  /** Notes that bytes have been received where {@link #place} has pointed at. */
+  /** Notes that bytes have been received at the place that {@link #place} pointed at. */
   void received(int count) {
     missing -= count;
   }
 
   /**
-   * Points a window at the place of the data that come next, and announces them.
+   * Points a window at the place of the next data, and announces their write.
    *
-   * @return false when they have to take another way; else {@code hazard} is to be retracted
+   * @return false when the data have to go through the receiver; else the caller retracts {@code
+   *     hazard}
    */
   boolean place(Window window, int smallest, Hazard hazard) {
     if (missing < smallest || refusal != ErrorCode.OK) {
@@ -85,8 +86,9 @@ final class ArrivingWrite {
   }
 
   /**
-   * Announces what is missing and looks whether it is still wanted there: the space may have been
-   * given on since the write began. If so it has to be retracted.
+   * Announces the missing bytes, and checks whether they may still be placed there: another owner
+   * may have got the space since the write began. If this is true, the caller has to retract the
+   * announcement.
    */
   private boolean mayPlace(int target, Hazard hazard) {
     if (!hazard.announce(piece.region().index(), target, missing, generation)) {
@@ -117,14 +119,14 @@ final class ArrivingWrite {
     missing -= count;
   }
 
-  /** Whether the data, all of which have come, are placed: OK, or why not. */
+  /** OK when all data, which have come by now, are placed; else the reason why not. */
   ErrorCode verdict() {
     return refusal == ErrorCode.OK
         ? piece.generations().verifyAfter(piece.offset(), length, generation)
         : refusal;
   }
 
-  /** What a refusal is about. */
+  /** The detail of a refusal. */
   String describe(ErrorCode code, Object datanode) {
     String what = length + " bytes of generation " + generation;
     return switch (code) {
@@ -135,13 +137,13 @@ final class ArrivingWrite {
     };
   }
 
-  /** Ends it. */
+  /** Ends the write. */
   void end() {
     length = 0;
     refusal = ErrorCode.OK;
   }
 
-  /** Lets go of the region's memory. */
+  /** Drops the reference to the region's memory. */
   void letGo() {
     piece.letGo();
   }

@@ -18,10 +18,10 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A client's end of one data connection. Requests in flight stand in a ring, for the datanode
- * answers in order; the correlation id is the request's number. A write leaves as its header and
- * the user's memory in one gathering write; the data of a large read are received into the user's
- * memory. Used only in the loop.
+ * A client's end of one data connection. Requests in flight are in a ring, since the datanode
+ * answers in order. The correlation id is the number of the request. A write leaves as its header
+ * and the user's memory in one gathering write; the data of a large read are received into the
+ * user's memory. Used only in the loop.
  */
 final class ClientDataConnection extends ChannelInboundHandlerAdapter
     implements Receiver.Expectation {
@@ -53,7 +53,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
   private long next = HELLO_ID + 1;
   private int unflushed;
 
-  // The read whose data are arriving, always the first in the ring.
+  // True while the data of the first read in the ring are arriving.
   private boolean reading;
   private boolean late;
   private int missing;
@@ -89,7 +89,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     channel.pipeline().addLast(this);
   }
 
-  /** The channel is connected and wanted; the handshake begins. */
+  /** The channel is connected and still needed: begins the handshake. */
   void open() {
     greeting = true;
     int length = Frame.HEADER_LENGTH + DataHello.Request.LAYOUT.fixedLength();
@@ -111,7 +111,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     return next - first < ring.length && heads[slot(next)].isIdle();
   }
 
-  /** Sends a transfer; there is room. */
+  /** Sends a transfer. The caller knows that there is room. */
   void send(TcpTransfer transfer) {
     int slot = slot(next);
     Window head = heads[slot];
@@ -159,7 +159,10 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     return headLength;
   }
 
-  /** True when what was sent should leave now: nothing else is on its way, or it is much. */
+  /**
+   * True when the sent requests should be flushed now: nothing else is in flight, or they are many
+   * bytes.
+   */
   boolean wantsFlush() {
     return next - first == 1 || unflushed >= FLUSH_BYTES;
   }
@@ -176,9 +179,9 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
   }
 
   /**
-   * Closes the connection; nothing that was to be sent on it leaves any more.
+   * Closes the connection. No waiting byte leaves any more.
    *
-   * @return what was in flight and is still wanted, in its order
+   * @return the transfers that were in flight and have not been given up, in order
    */
   TransferQueue<TcpTransfer> abandon() {
     TransferQueue<TcpTransfer> inFlight = new TransferQueue<>();
@@ -187,7 +190,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     }
     abandoned = true;
     if (channel.isOpen()) {
-      // A reset drops what the kernel has not sent.
+      // A reset drops the bytes that the kernel has not sent.
       channel.config().setOption(ChannelOption.SO_LINGER, 0);
     }
     channel.close();
@@ -202,8 +205,8 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
   }
 
   /**
-   * Gives up the transfers whose deadline has passed. The bytes of a read are dropped when they
-   * come; a write, or a datanode that says nothing at all any more, costs the connection.
+   * Gives up the transfers whose deadline has passed. The bytes of such a read are dropped when
+   * they come. For a write, or when the datanode is fully silent, the connection is closed.
    */
   void expire(long nowNanos) {
     if (heard || next == first) {
@@ -226,7 +229,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
       return;
     }
     if (unsafe || hopeless) {
-      // First, so that nobody is told of the end of a write that still goes on.
+      // First, so that no owner is told of the end of a write that still continues.
       endpoint.lost(this, "a transfer was not answered in time");
     }
     overdue.endAll(overdueError());
@@ -237,9 +240,10 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
   }
 
   /**
-   * The read whose data are arriving; null when its memory is not to be touched any more. That may
-   * be before {@link #expire} sees it: whoever waits for a read gives up by the clock, also while
-   * nobody drives the loop. From then on its data are dropped, and it ends with the last of them.
+   * The read whose data are arriving; null when its memory must not be touched any more. That may
+   * be before {@link #expire} sees it: a caller that waits for a read gives up by the clock, even
+   * while no thread drives the loop. From then on the data of the read are dropped, and the read
+   * ends after the last of them.
    */
   private TcpTransfer target() {
     TcpTransfer transfer = ring[slot(first)];
@@ -261,7 +265,9 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     return true;
   }
 
-  /** Little enough that the data of a large read come alone, where the next answer is one. */
+  /**
+   * Few enough bytes that the data of a large read, if it is the next answer, are not among them.
+   */
   @Override
   public int wanted() {
     if (reading || !straight) {
@@ -288,7 +294,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     heard = true;
     try {
       while (!abandoned && takeNext()) {
-        // The condition says it all.
+        // The condition does the work.
       }
       if (missing > 0) {
         endpoint.expect();

@@ -9,10 +9,10 @@ import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 
 /**
- * Memory for answers, as the channel sends it. While sockets take what they are given, all
- * connections of an event loop use the same pieces again and again, the last one first, which is
- * still in the cache; what a socket has not taken goes when it has, and is replaced. Used only by
- * the thread of its loop.
+ * Memory for answers, as the channel sends it. While sockets take their bytes at once, all
+ * connections of an event loop reuse the same pieces. The piece used last comes first, since it is
+ * still in the cache. A piece that a socket has not taken is freed when the socket has taken it,
+ * and another piece replaces it. Used only by the thread of its loop.
  */
 final class DataAnswers {
   private final ByteBuf buffer;
@@ -40,12 +40,12 @@ final class DataAnswers {
     return bytes.capacity() - length;
   }
 
-  /** A frame has been written after the others. */
+  /** Notes that a frame was written after the earlier ones. */
   void add(int frameLength) {
     length += frameLength;
   }
 
-  /** All frames, with a reference of their own. */
+  /** All frames, as a buffer with its own reference. */
   ByteBuf toSend() {
     return buffer.setIndex(0, length).retain();
   }
@@ -55,16 +55,16 @@ final class DataAnswers {
     return buffer.refCnt() == 1;
   }
 
-  /** The pieces of a size that nobody uses at the moment. */
+  /** The pieces of one size that are not in use. */
   static final class Spare {
     private final int capacity;
     private final int most;
     private final ArrayDeque<DataAnswers> idle;
 
     /**
-     * Nothing yet.
+     * Creates an empty list.
      *
-     * @param most pieces that are kept
+     * @param most most pieces that are kept
      */
     Spare(int capacity, int most) {
       this.capacity = capacity;
@@ -72,7 +72,7 @@ final class DataAnswers {
       this.idle = new ArrayDeque<>(most);
     }
 
-    /** A piece without frames: the one that was used last. */
+    /** A piece without frames: the piece that was used last. */
     DataAnswers take() {
       DataAnswers last = idle.pollLast();
       DataAnswers taken = last == null ? new DataAnswers(capacity) : last;

@@ -11,9 +11,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The table of the data protocol: one line an operation. Frames have the header of {@link
+ * The table of the data protocol, one line for each operation. Frames have the header of {@link
  * io.crail.rpc.Frame}; numbers are permanent. A datanode answers the requests of a connection in
- * their order. Data stand after the fixed part of a message and count to the length of its frame.
+ * their order. Data follow the fixed part of a message and count in the length of its frame.
  */
 public final class DataNodeOperations {
   /** The most bytes of data of one message. */
@@ -48,7 +48,7 @@ public final class DataNodeOperations {
           WriteData.Response.CODEC,
           "writes bytes in the name of one generation");
 
-  /** Answers. */
+  /** Asks for an empty answer. */
   public static final Operation<Ping.Request, Ping.Response> PING =
       add(4, "data-ping", Ping.Request.CODEC, Ping.Response.CODEC, "answers");
 
@@ -59,7 +59,7 @@ public final class DataNodeOperations {
     return Collections.unmodifiableMap(TABLE);
   }
 
-  /** All may be sent again: a write puts the same bytes to the same place. */
+  /** All requests may be sent again: a write puts the same bytes to the same place. */
   private static <Q, R> Operation<Q, R> add(
       int number, String name, Codec<Q> request, Codec<R> response, String sentence) {
     Operation<Q, R> operation =

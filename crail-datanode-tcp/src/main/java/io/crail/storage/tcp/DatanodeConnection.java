@@ -17,20 +17,20 @@ import java.nio.ByteBuffer;
 
 /**
  * A datanode's end of a data connection: serves one request after the other, in their order. The
- * data of a write go from the socket into the region, those of a large read from the region into
- * the socket; meanwhile nothing else is served, so what a connection costs is bounded. A peer that
- * breaks the protocol loses its connection, nobody else notices. Used only by the thread of its
- * event loop.
+ * data of a write go from the socket into the region, and the data of a large read go from the
+ * region into the socket. During that the connection serves nothing else, so its cost is bounded. A
+ * peer that breaks the protocol loses its connection; other peers do not notice. Used only by the
+ * thread of its event loop.
  */
 final class DatanodeConnection extends ChannelInboundHandlerAdapter
     implements Receiver.Expectation, HeldMemory.Holder {
-  /** A read up to this length is copied into the output, a longer one sent from the region. */
+  /** A read up to this length is copied into the output. A longer read is sent from the region. */
   static final int LARGEST_COPIED_READ = 64 * 1024;
 
-  /** Data shorter than this take the way over the receiver, together with what follows them. */
+  /** Data shorter than this go through the receiver, together with the bytes after them. */
   static final int SMALLEST_PLACED = 8 * 1024;
 
-  /** With more bytes of answers that were not sent, no request is served. */
+  /** With more unsent bytes of answers, no request is served. */
   static final int MOST_PENDING = 1024 * 1024;
 
   private static final int RECEIVE_CAPACITY = 16 * 1024;
@@ -68,15 +68,15 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   /**
    * Creates the handler of a connection.
    *
-   * @param straight whether the socket may be read into a region; not when a read of the socket may
-   *     still be under way after it was given up
+   * @param straight whether the socket may be read into a region; false when a read of the socket
+   *     may still be under way after it was given up
    */
   DatanodeConnection(TcpStorageServer server, boolean straight) {
     this.server = server;
     this.straight = straight;
   }
 
-  /** What the channel receives with. */
+  /** The receiver that the channel uses. */
   Receiver receiver() {
     return receiver;
   }
@@ -128,7 +128,8 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     endOutput();
     output.release();
     receiver.release();
-    // A closed selector may know the channel for good; a region's memory has to go before.
+    // A closed selector may keep the channel for ever, so the region's memory has to be dropped
+    // first.
     read.letGo();
     write.letGo();
     server.connectionClosed();
@@ -143,7 +144,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
   public void exceptionCaught(ChannelHandlerContext ignored, Throwable cause) {
     String why = cause.getMessage() == null ? cause.toString() : cause.getMessage();
     if (cause instanceof IOException && !(cause instanceof CrailException)) {
-      // The network's word that the client has gone, as clients do: they exit, or are killed.
+      // The network reports that the client has gone. That is normal: clients exit, or are killed.
       ended(why);
     } else {
       close(why);
@@ -158,7 +159,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     }
   }
 
-  /** Looks at the deadlines. */
+  /** Checks the deadlines. */
   void sweep(long nowNanos) {
     if (!greeted && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
       close("no handshake in time");
@@ -228,7 +229,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     return receiver.room() < RECEIVE_CAPACITY / 2;
   }
 
-  /** Serves what has arrived, as far as possible. */
+  /** Serves the requests that have arrived, as far as possible. */
   private void serve() {
     serving = true;
     try {
@@ -236,13 +237,13 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
         servedRequests++;
       }
       if (!closed && isFull()) {
-        // Requests wait behind one whose answer does not leave.
+        // Requests wait after one whose answer does not leave.
         context.channel().config().setAutoRead(false);
       }
     } catch (CrailException e) {
       close(e.getMessage());
     } catch (RuntimeException | AssertionError | InternalError e) {
-      // An InternalError is what a read gets of a page that a failed write has left without memory.
+      // A read of a page that a failed write has left without memory gets an InternalError.
       server.failed(peer, e);
       close("its request failed");
     } finally {
@@ -250,7 +251,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     }
   }
 
-  /** True when there may be more answers than the peer has taken; else that is looked at again. */
+  /** True when more answers may be held for the peer. If false, this is checked again later. */
   private boolean mayAnswer() {
     if (!context.channel().isWritable()) {
       return false;
@@ -260,7 +261,8 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     }
     if (!awaitsRoom) {
       awaitsRoom = true;
-      // Output leaves in order, so an empty buffer after it tells when it is gone.
+      // Output leaves in order, so the end of an empty buffer after it tells when the output is
+      // gone.
       context
           .writeAndFlush(Unpooled.EMPTY_BUFFER, context.newPromise())
           .addListener(
@@ -385,7 +387,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     boolean large = write.length() > LARGEST_COPIED_READ;
     write.end();
     if (large) {
-      // The client need not wait for what follows.
+      // The client need not wait for the next requests.
       output.flush();
     }
     return true;

@@ -6,12 +6,15 @@ import io.crail.storage.region.Hazard;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the connections of an event loop share. Used only by its thread. */
+/** The state that the connections of an event loop share. Used only by the thread of the loop. */
 final class DatanodeLoop {
   private static final int SMALL_ANSWERS = 4 * 1024;
   private static final int LARGE_ANSWERS = DatanodeConnection.LARGEST_COPIED_READ + 8 * 1024;
 
-  /** As many as a connection fills, each by half at least, until the channel takes no more. */
+  /**
+   * As many pieces as one connection fills, each at least half full, until the channel takes no
+   * more.
+   */
   private static final int MOST_SMALL = 2 * DatanodeConnection.MOST_PENDING / SMALL_ANSWERS + 1;
 
   private static final int MOST_LARGE = 2 * DatanodeConnection.MOST_PENDING / LARGE_ANSWERS + 1;
@@ -23,10 +26,10 @@ final class DatanodeLoop {
   private final DataAnswers.Spare large = new DataAnswers.Spare(LARGE_ANSWERS, MOST_LARGE);
 
   /**
-   * Creates what belongs to an event loop.
+   * Creates the state of an event loop.
    *
-   * @param hazard announces what is written by this loop, one after the other
-   * @param held counts what its connections hold for their peers
+   * @param hazard announces the writes of this loop, one after the other
+   * @param held counts the memory that its connections hold for their peers
    */
   DatanodeLoop(Hazard hazard, HeldMemory held) {
     this.hazard = hazard;
@@ -37,12 +40,12 @@ final class DatanodeLoop {
     return hazard;
   }
 
-  /** What the connections hold for their peers. */
+  /** The memory that the connections hold for their peers. */
   HeldMemory held() {
     return held;
   }
 
-  /** True when a connection that holds so many bytes for its peer may hold another piece. */
+  /** True when a connection that holds this many bytes for its peer may hold another piece. */
   boolean mayHoldMore(long bytes) {
     return bytes == 0 || bytes + LARGE_ANSWERS <= held.mostForOne();
   }
@@ -55,17 +58,17 @@ final class DatanodeLoop {
     members.remove(connection);
   }
 
-  /** Memory for a frame of so many bytes, and others after it. */
+  /** Memory for a frame of this length, and for frames after it. */
   DataAnswers take(int frameLength) {
     return (frameLength > SMALL_ANSWERS / 2 ? large : small).take();
   }
 
-  /** Takes memory back; what of it is not sent yet stays until it is. */
+  /** Takes memory back. Unsent bytes stay until they are sent. */
   void giveBack(DataAnswers answers) {
     (answers.bytes().capacity() == LARGE_ANSWERS ? large : small).giveBack(answers);
   }
 
-  /** Looks at the deadlines of all connections. */
+  /** Checks the deadlines of all connections. */
   void sweep() {
     long now = System.nanoTime();
     for (int i = members.size() - 1; i >= 0; i--) {
@@ -73,7 +76,7 @@ final class DatanodeLoop {
     }
   }
 
-  /** Lets go of the memory, when the loop has ended. */
+  /** Frees the memory, after the loop has ended. */
   void release() {
     small.release();
     large.release();

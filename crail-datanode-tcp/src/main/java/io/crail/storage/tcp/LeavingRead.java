@@ -8,9 +8,9 @@ import io.crail.storage.host.HostedRegions;
 import java.nio.ByteBuffer;
 
 /**
- * The read of a connection that is served: a small one is copied into the answers, a large one
- * leaves straight from its region, and when its last byte has left a second answer says whether
- * they all belonged to the generation. Used only by the thread of the connection's event loop.
+ * The read that a connection serves. A small read is copied into the answers. A large read leaves
+ * straight from its region; after its last byte, a second answer tells whether all bytes belonged
+ * to the generation. Used only by the thread of the connection's event loop.
  */
 final class LeavingRead {
   private static final int HEAD = ReadData.Response.LAYOUT.fixedLength();
@@ -26,7 +26,7 @@ final class LeavingRead {
   private ErrorCode sent;
 
   /**
-   * Creates one that is idle.
+   * Creates an idle one.
    *
    * @param whenSent called in the middle of a write to the channel, when {@link #isSending} ends
    */
@@ -71,7 +71,7 @@ final class LeavingRead {
     int body = output.begin(HEAD + length);
     ErrorCode code =
         piece.region().read(piece.offset(), output.bytes(), body + HEAD, length, generation);
-    // Else nothing was committed, and an error takes the place of the data.
+    // Otherwise the frame is not ended, and an error replaces the data.
     if (code == ErrorCode.OK) {
       ReadData.Response.encodeFields(output.bytes(), body, length, false);
       output.end(ErrorCode.OK, HEAD + length, correlationId);
@@ -97,13 +97,14 @@ final class LeavingRead {
     }
   }
 
-  /** True while data leave; nothing else is answered meanwhile. */
+  /** True while data leave. Nothing else is answered during that. */
   boolean isSending() {
     return sending;
   }
 
   /**
-   * Says, once after the data of a large read, whether they were good; false when there is none.
+   * Tells the client, once after the data of a large read, whether they were good; false when there
+   * is nothing to tell.
    */
   boolean sayVerdict() {
     if (sent == null) {
@@ -115,13 +116,13 @@ final class LeavingRead {
     return true;
   }
 
-  /** Lets go of the region's memory. */
+  /** Drops the reference to the region's memory. */
   void letGo() {
     piece.letGo();
     payload.letGo();
   }
 
-  /** The data of a large read; tells when the channel is done with them. */
+  /** The data of a large read. Tells when the channel has finished with them. */
   private final class Payload extends Window {
     @Override
     public boolean release() {

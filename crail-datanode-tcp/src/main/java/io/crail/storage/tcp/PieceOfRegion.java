@@ -8,8 +8,8 @@ import io.crail.storage.region.RegionMemory;
 import java.nio.ByteBuffer;
 
 /**
- * Where the data of a request lie. The view is this one's own, for its position changes. Used by
- * one thread.
+ * The place of a request's data. It has a view of its own, since the position of the view changes.
+ * Used by one thread.
  */
 final class PieceOfRegion {
   private RegionMemory region;
@@ -39,12 +39,12 @@ final class PieceOfRegion {
     return region;
   }
 
-  /** Its generations. */
+  /** The generations of the region. */
   GenerationTable generations() {
     return region.generations();
   }
 
-  /** All its bytes, through a view of this one's own. */
+  /** All bytes of the region, through this object's own view. */
   ByteBuffer view() {
     return view;
   }
@@ -54,7 +54,7 @@ final class PieceOfRegion {
     return offset;
   }
 
-  /** Lets go of the region's memory. */
+  /** Drops the reference to the region's memory. */
   void letGo() {
     region = null;
     view = null;

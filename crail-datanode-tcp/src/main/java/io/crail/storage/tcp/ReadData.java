@@ -6,10 +6,10 @@ import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 
 /**
- * Reads bytes of a region. The data stand after the answer's fixed part. When they were sent
- * straight from the region, a second response frame with the same correlation id follows, without a
- * body, whose code says whether they belonged to the generation until the last of them had left;
- * only with that is the read complete. A failed read has one response frame, the error.
+ * Reads bytes of a region. The data follow the fixed part of the answer. When the data were sent
+ * straight from the region, a second response frame with the same correlation id and no body
+ * follows. Its code tells whether the data belonged to the generation until the last byte had left.
+ * Only then is the read complete. A failed read has one response frame, the error.
  */
 public final class ReadData {
   private ReadData() {}
@@ -39,7 +39,7 @@ public final class ReadData {
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
 
-    /** Writes a request without making one. */
+    /** Writes the fields of a request without creating a request. */
     static void encodeFields(
         ByteBuffer out, int offset, int region, int length, long regionOffset, long generation) {
       out.putInt(offset + REGION, region);
@@ -66,7 +66,7 @@ public final class ReadData {
     static final int DATA_LENGTH = LAYOUT.offset("dataLength");
     static final int TRAILER = LAYOUT.offset("trailer");
 
-    /** The codec of the fixed part; the data are moved apart from it. */
+    /** The codec of the fixed part. The data are moved separately. */
     public static final Codec<Response> CODEC =
         new Codec<>(Response.class, LAYOUT) {
           @Override
@@ -80,7 +80,7 @@ public final class ReadData {
           }
         };
 
-    /** Writes the fixed part without making one. */
+    /** Writes the fixed part without creating an object. */
     static void encodeFields(ByteBuffer out, int offset, int dataLength, boolean trailer) {
       out.putInt(offset + DATA_LENGTH, dataLength);
       out.putInt(offset + TRAILER, trailer ? 1 : 0);

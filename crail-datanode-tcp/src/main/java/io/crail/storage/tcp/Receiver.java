@@ -10,30 +10,30 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Where a data connection receives: frame headers and small data into a buffer of its own, large
- * data straight where they belong. Before each read of the socket the connection is asked which. A
- * read goes through one {@link Window}, so it allocates nothing. Used only by the connection's
- * thread.
+ * Receives for a data connection: frame headers and small data into a buffer of its own, large data
+ * straight to their place. Before each read of the socket it asks the connection where the bytes
+ * go. A read goes through one {@link Window}, so it allocates nothing. Used only by the
+ * connection's thread.
  */
 @SuppressWarnings("deprecation") // Netty's own base class of handles is deprecated as well.
 final class Receiver implements RecvByteBufAllocator {
   /** What the connection expects next. */
   interface Expectation {
     /**
-     * Points {@code window} at the place of the data that come next.
+     * Points {@code window} at the place of the next data.
      *
      * @return false when the next bytes go to the receiver's own buffer
      */
     boolean place(Window window);
 
-    /** What {@link #place} has pointed at is received into no more. */
+    /** Nothing more is received at the place that {@link #place} pointed at. */
     default void placed() {}
 
-    /** The most bytes that are wanted in the receiver's own buffer now, at least 1. */
+    /** The most bytes to receive into the receiver's own buffer now, at least 1. */
     int wanted();
   }
 
-  // Data come in pieces that the socket holds; a block takes several reads.
+  // Data come in pieces as large as the socket holds, so a block takes several reads.
   private static final int MAX_READS = 16;
 
   private final Expectation expectation;
@@ -58,17 +58,17 @@ final class Receiver implements RecvByteBufAllocator {
     return bytes;
   }
 
-  /** Where the bytes that were not taken yet begin in {@link #bytes()}. */
+  /** Where the bytes that are not taken yet begin in {@link #bytes()}. */
   int offset() {
     return start;
   }
 
-  /** The number of bytes that were not taken yet. */
+  /** The number of bytes that are not taken yet. */
   int available() {
     return end - start;
   }
 
-  /** Room for more, once what was taken is gone. */
+  /** Room for more bytes, once the taken ones are removed. */
   int room() {
     return bytes.capacity() - available();
   }
@@ -79,7 +79,7 @@ final class Receiver implements RecvByteBufAllocator {
   }
 
   /**
-   * Takes note of a read, and gives back the reference that came with it.
+   * Notes a read, and releases the reference that came with it.
    *
    * @return the number of bytes that went straight to their place, 0 for the own buffer
    */
@@ -96,7 +96,7 @@ final class Receiver implements RecvByteBufAllocator {
     return 0;
   }
 
-  /** Releases the own buffer; nothing may be received any more. */
+  /** Releases the own buffer. Nothing may be received any more. */
   void release() {
     memory.release();
     window.letGo();
@@ -107,7 +107,7 @@ final class Receiver implements RecvByteBufAllocator {
     return new ReadHandle();
   }
 
-  /** Knows when the channel is done with it, whether anything came or not. */
+  /** A window that knows when the channel has finished with it, whether or not bytes came. */
   private final class Target extends Window {
     @Override
     public boolean release() {

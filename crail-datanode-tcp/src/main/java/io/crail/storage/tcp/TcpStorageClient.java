@@ -31,6 +31,6 @@ final class TcpStorageClient implements StorageClient {
 
   @Override
   public void close() {
-    // The endpoints share nothing but the loop, which is the store's.
+    // The endpoints share only the loop, which belongs to the store.
   }
 }

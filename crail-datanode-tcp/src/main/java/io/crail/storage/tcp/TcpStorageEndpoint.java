@@ -12,9 +12,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 
 /**
- * A datanode of the TCP tier as a client reaches it. That a transfer may be sent twice holds in the
- * name of the same generation alone. A write that is given up takes its connection with it: no byte
- * of it arrives after its end. The bytes of a read that is given up are dropped when they arrive.
+ * A datanode of the TCP tier as a client reaches it. A transfer may be sent twice only under the
+ * same generation. When a write is given up, its connection is closed, so no byte of it arrives
+ * after its end. The bytes of a read that is given up are dropped when they arrive.
  */
 final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
   private static final int MAX_REPEATS = 1;
@@ -46,7 +46,7 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
     return depth;
   }
 
-  /** Bytes will come soon: whoever waits for them asks first. In the loop. */
+  /** Bytes will come soon, so the loop polls for them before it sleeps. In the loop. */
   void expect() {
     netty.expect();
   }
@@ -96,7 +96,7 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
         dial);
   }
 
-  /** One attempt to connect; what it brings counts only while it is the present one. */
+  /** One attempt to connect. Its result counts only while it is the present attempt. */
   private final class Dial implements Dialer.Listener {
     @Override
     public void connected(Channel channel) {
@@ -144,7 +144,7 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
     connectionLost(cause, useful, inFlight, hopeless);
   }
 
-  /** Forgets the present connection; gives what it had in flight, in order. */
+  /** Forgets the present connection; returns the transfers that it had in flight, in order. */
   private TransferQueue<TcpTransfer> abandonConnection() {
     ClientDataConnection old = connection;
     dial = null;

@@ -79,7 +79,7 @@ public final class TcpStorageKeys implements ConfigKeys {
                   + " processor.")
           .between(0, 1024);
 
-  /** Those by which a datanode lends memory of its host. */
+  /** The keys by which a datanode lends memory of its host. */
   static final HostKeys HOST =
       new HostKeys(TcpStorageTier.NAME, INTERFACE, PORT, STORAGE_LIMIT, ALLOCATION_SIZE, DATA_PATH);
 

@@ -41,7 +41,7 @@ class TcpStorageServer extends HostedServer {
   private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
   private static final long LONGEST_SWEEP_MILLIS = 500;
 
-  /** Owner of the slots of this process; those of others are random. */
+  /** Owner of the slots of this process. Owners of other processes are random. */
   private static final long OWN_THREADS = 1;
 
   private final RateLimitedLog droppedLog = new RateLimitedLog(LOG, Clock.SYSTEM);
@@ -145,7 +145,7 @@ class TcpStorageServer extends HostedServer {
     channels.add(channel);
   }
 
-  /** What the connections of an event loop share; only for its thread. */
+  /** The state that the connections of an event loop share; only for its thread. */
   DatanodeLoop loop(EventExecutor executor) {
     return loops.get(executor);
   }
@@ -162,20 +162,20 @@ class TcpStorageServer extends HostedServer {
     return stallTimeoutNanos;
   }
 
-  /** A client has gone without a farewell, which is nothing to warn of. */
+  /** A client has gone without closing its connection, which needs no warning. */
   void ended(String peer, String why) {
     LOG.debug("the data connection of {} has ended: {}", peer, why);
   }
 
   /**
-   * A connection was closed for a reason worth a line: what its client has sent, or has not. Not
-   * final, so that a test hears of it.
+   * Logs a connection that was closed because of what its client has sent, or has not sent. Not
+   * final, so that a test can override it.
    */
   void dropped(String peer, String why) {
     droppedLog.warn("closed the data connection of " + peer + ": " + why);
   }
 
-  /** A bug. */
+  /** Logs a bug. */
   void failed(String peer, Throwable cause) {
     LOG.error("a request of {} failed", peer, cause);
   }
@@ -220,8 +220,8 @@ class TcpStorageServer extends HostedServer {
       listener.close().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS);
     }
     if (group != null) {
-      // Each to its end first: an event loop that ends with pending I/O leaves it behind, and with
-      // it a connection whose client would wait for its deadline.
+      // Waits for the end of each channel first. An event loop that ends with pending I/O leaves a
+      // connection behind, whose client would wait until its deadline.
       if (!channels.close().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS)) {
         LOG.warn("the datanode's connections did not end within {} ms", CLOSE_TIMEOUT_MILLIS);
       }

@@ -5,7 +5,10 @@ import io.crail.storage.Transfer;
 import io.crail.storage.network.NetworkTransfer;
 import java.nio.ByteBuffer;
 
-/** What an endpoint keeps with a transfer. Used only in the loop, once it was submitted. */
+/**
+ * The state that an endpoint keeps with a transfer. Used only in the loop, once the transfer was
+ * submitted.
+ */
 final class TcpTransfer extends NetworkTransfer<TcpTransfer> {
   private Window window = new Window();
 
@@ -39,7 +42,7 @@ final class TcpTransfer extends NetworkTransfer<TcpTransfer> {
   @Override
   protected void connectionLost() {
     if (!window.isIdle()) {
-      // A channel that is being closed may hold it for a moment longer.
+      // A channel that is being closed may hold the window for a moment longer.
       window = new Window();
     }
   }

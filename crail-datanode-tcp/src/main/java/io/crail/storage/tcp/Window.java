@@ -18,13 +18,13 @@ import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
 
 /**
- * A buffer that can be pointed at any direct memory, again and again: what a socket receives lands
- * straight in a region or in the user's memory, and what it sends comes from there, without a copy
- * and without an object for each transfer. The memory belongs to somebody else and is never freed
- * here.
+ * A buffer that can be pointed at any direct memory, again and again. So a socket receives straight
+ * into a region or into the user's memory, and sends from there, without a copy and without an
+ * object for each transfer. The memory has another owner and is never freed here.
  *
- * <p>Its owner keeps one reference for ever and gives another to the channel with each use; {@link
- * #isIdle} tells when the channel has given that back. Used by one thread at a time.
+ * <p>The owner of a window keeps one reference for ever, and gives another one to the channel with
+ * each use. {@link #isIdle} tells when the channel has released that reference. Used by one thread
+ * at a time.
  */
 class Window extends AbstractReferenceCountedByteBuf {
   private ByteBuffer view = Unpooled.EMPTY_BUFFER.nioBuffer();
@@ -37,7 +37,8 @@ class Window extends AbstractReferenceCountedByteBuf {
   /**
    * Points at memory to receive into: nothing is readable, {@code length} bytes are writable.
    *
-   * @param newView a view that nobody else uses meanwhile, for its position and limit change
+   * @param newView a view that nobody else uses during that time, since its position and limit
+   *     change
    */
   final void toReceive(ByteBuffer newView, int offset, int length) {
     point(newView, offset, length);
@@ -58,7 +59,7 @@ class Window extends AbstractReferenceCountedByteBuf {
     }
   }
 
-  /** Points at nothing, so that the memory can go, unless a channel still holds this. */
+  /** Points at nothing, so that the memory can be freed, unless a channel still holds this. */
   final void letGo() {
     if (isIdle()) {
       toSend(Unpooled.EMPTY_BUFFER.nioBuffer(), 0, 0);

@@ -6,10 +6,10 @@ import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 
 /**
- * Writes bytes to a region. The data stand after the request's fixed part and must arrive within
- * the time that the handshake has told. The answer comes when they are placed; it is sent after all
- * data have arrived also when the write is refused. A generation that no namenode gives out is
- * INVALID_ARGUMENT, for space that took it would be lost.
+ * Writes bytes to a region. The data follow the fixed part of the request, and must arrive within
+ * the time that the handshake has told. The answer comes when the data are placed. A refusal too is
+ * sent only after all data have arrived. A generation that no namenode gives out is
+ * INVALID_ARGUMENT, since space that took this generation would be lost.
  */
 public final class WriteData {
   private WriteData() {}
@@ -37,7 +37,7 @@ public final class WriteData {
     static final int REGION_OFFSET = LAYOUT.offset("regionOffset");
     static final int GENERATION = LAYOUT.offset("generation");
 
-    /** The codec of the fixed part; the data are moved apart from it. */
+    /** The codec of the fixed part. The data are moved separately. */
     public static final Codec<Request> CODEC =
         new Codec<>(Request.class, LAYOUT) {
           @Override
@@ -61,7 +61,7 @@ public final class WriteData {
           }
         };
 
-    /** Writes the fixed part without making one. */
+    /** Writes the fixed part without creating an object. */
     static void encodeFields(
         ByteBuffer out,
         int offset,

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The server over raw sockets: what a good client never sends, and when. */
+/** Tests the server over raw sockets, with bytes and times that a correct client never has. */
 class DatanodeConnectionTest {
   private static final int REGION = 32 << 20;
   private static final int HEAD = Frame.HEADER_LENGTH + WriteData.Request.LAYOUT.fixedLength();

@@ -17,7 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.UUID;
 
-/** A client that writes bytes as it likes, over a blocking socket. */
+/** A client that writes any bytes, over a blocking socket. */
 final class RawClient implements AutoCloseable {
   private final Socket socket = new Socket();
   private final OutputStream out;

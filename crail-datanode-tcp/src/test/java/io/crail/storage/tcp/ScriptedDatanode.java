@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A datanode that does on each connection what a test tells it. */
+/** A datanode that follows the script of a test on each connection. */
 final class ScriptedDatanode implements AutoCloseable {
-  /** What happens on a connection; it is closed at the end. */
+  /** The script of a connection, which is closed at the end. */
   interface Script {
     /**
      * Serves a connection.

@@ -33,7 +33,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The client's endpoint against datanodes that are slow, silent, or lie. */
+/** Tests the client's endpoint against datanodes that are slow, silent, or send wrong answers. */
 class TcpStorageEndpointTest {
   private static final long MILLIS = 1_000_000;
   private static final long PATIENCE = 60_000 * MILLIS;

@@ -5,7 +5,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.contract.AbstractContractConcatTest;
 import org.apache.hadoop.fs.contract.AbstractFSContract;
 
-/** Files are not put together; the suite says so test by test. */
+/** Crail does not concatenate files. The suite skips each test for that reason. */
 class ConcatContractTest extends AbstractContractConcatTest {
   @Override
   protected AbstractFSContract createContract(Configuration configuration) {

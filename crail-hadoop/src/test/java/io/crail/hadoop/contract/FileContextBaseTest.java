@@ -6,7 +6,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What programs do with a {@link org.apache.hadoop.fs.FileContext}. */
+/** Hadoop's suite of what programs do with a {@link org.apache.hadoop.fs.FileContext}. */
 @ExtendWith(FileContexts.class)
 class FileContextBaseTest extends FileContextMainOperationsBaseTest {
   /** A context for each test, for some change its working directory. */

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What is made on the way to a file or a directory. */
+/** Tests which directories are made on the way to a file or a directory. */
 @ExtendWith(FileContexts.class)
 class FileContextCreateMkdirTest extends FileContextCreateMkdirBaseTest {
   @BeforeEach

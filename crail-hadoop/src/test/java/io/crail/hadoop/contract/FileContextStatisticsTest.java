@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Bytes that a {@link FileContext} counts. */
+/** Tests the bytes that a {@link FileContext} counts. */
 @ExtendWith(FileContexts.class)
 class FileContextStatisticsTest extends FCStatisticsBaseTest {
   @BeforeEach

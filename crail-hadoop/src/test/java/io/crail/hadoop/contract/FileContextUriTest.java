@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.FileContextURIBase;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What is made through one context and seen through another, by whole URIs. */
+/** Tests files that one context makes and another context sees, by whole URIs. */
 @ExtendWith(FileContexts.class)
 class FileContextUriTest extends FileContextURIBase {
   @BeforeEach

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What programs do with a {@link FileSystem}. */
+/** Hadoop's suite of what programs do with a {@link FileSystem}. */
 class MainOperationsTest extends FSMainOperationsBaseTest {
   /** Behind all clearing up, which some tests do themselves too. */
   @RegisterExtension final AfterEachCallback close = context -> fSys.close();

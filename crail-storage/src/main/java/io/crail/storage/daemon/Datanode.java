@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
 public final class Datanode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Datanode.class);
 
-  /** Pause between two looks at the server. */
+  /** Pause between two checks of the server. */
   private static final long LOOK_NANOS = 500_000_000;
 
   private final UUID uuid;
@@ -87,15 +87,15 @@ public final class Datanode implements AutoCloseable {
   }
 
   /**
-   * Starts the tier's server and begins to register it. Returns before any namenode has answered;
-   * they need not even run yet.
+   * Starts the tier's server and begins to register it. Returns before any namenode has answered.
+   * The namenodes need not even run yet.
    *
    * @param storageClass the class that it serves, -1 for the tier's position in {@code
    *     crail.storage.types}
    * @param tierArguments the tier's own arguments
    * @param transport of the metadata operations; stays open when this is closed
    * @throws ConfigException for a bad argument or value
-   * @throws IOException when the server cannot start; it names address or directory
+   * @throws IOException when the server cannot start; it names the address or directory
    */
   public static Datanode start(
       Configuration configuration,
@@ -160,7 +160,7 @@ public final class Datanode implements AutoCloseable {
       Configuration configuration, InetSocketAddress served) throws IOException {
     String host = configuration.get(StorageKeys.HOST);
     if (host.isEmpty()) {
-      // Who serves on all addresses still has to name one.
+      // A server on all addresses still has to name one.
       InetAddress address =
           served.getAddress().isAnyLocalAddress()
               ? LocalHost.address(LocalHost.AUTO, configuration.get(ClusterKeys.NAMENODE_ADDRESS))
@@ -170,7 +170,7 @@ public final class Datanode implements AutoCloseable {
     return InetSocketAddress.createUnresolved(host, served.getPort());
   }
 
-  /** The identity of this datanode; each start has another. */
+  /** The identity of this datanode. Each start has another. */
   public UUID uuid() {
     return uuid;
   }
@@ -204,7 +204,7 @@ public final class Datanode implements AutoCloseable {
   }
 
   /**
-   * Waits for the end of this datanode; whoever waits closes it afterwards.
+   * Waits for the end of this datanode. The caller closes it afterwards.
    *
    * @return true when the namenodes have told it to end, false when it was closed
    * @throws CrailException when a namenode refuses this datanode for good, or its server has failed
@@ -213,7 +213,8 @@ public final class Datanode implements AutoCloseable {
     lock.lock();
     try {
       while (!ended) {
-        // The interval has no meaning; a wait without a deadline hides a lost signal for ever.
+        // The interval has no meaning of its own: a wait without a deadline would hide a lost
+        // signal for ever.
         changed.await(1, TimeUnit.MINUTES);
       }
       throwFailure();

@@ -28,18 +28,19 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Makes a datanode known to all namenodes and keeps it known: registers, lends the regions round
- * robin, sends signs of life, and begins again whenever a namenode does not know the datanode any
- * more, for as long as it is asked to. A namenode that refuses it for good ends it, unless all have
- * known it once: then others have data on it. Each namenode has at most one request outstanding and
- * does not hold up the others.
+ * robin, sends signs of life, and begins again whenever a namenode no longer knows the datanode. A
+ * namenode that refuses the datanode for good ends the registration, unless all namenodes have
+ * known it once: then other namenodes have data on it. Each namenode has at most one request
+ * outstanding, and a slow namenode does not delay the other namenodes.
  *
- * <p>A region that was lent before is fenced before it is lent again: the namenode that gave space
- * of it away has restarted, or another one has taken its address, and whoever has such space may
- * still write there. What is sent again because its answer was lost is not fenced again, for the
- * namenode may have given the region's space away by then.
+ * <p>A region that was lent before is fenced before it is lent again. Its namenode has restarted,
+ * or another namenode has taken that address. Clients that got space from the earlier one may still
+ * write there. A request that is repeated because its answer was lost brings no second fence, since
+ * the namenode may have given out the region's space by then.
  *
- * <p>A namenode that is about to give space to others from somebody who was to say that he writes
- * no more, and has not, names him in its answers; the next sign of life says that he is cut off.
+ * <p>A writer may fail to tell a namenode that it has stopped writing. Before the namenode gives
+ * the writer's space to another client, it names the writer in its answers. A later sign of life
+ * tells the namenode that the writer is cut off.
  *
  * <p>Owns no thread and reads no clock: {@link #step} does what is due. Used by one thread.
  */
@@ -50,7 +51,7 @@ public final class Registration {
   /** The longest pause after a failure. */
   static final long LAST_BACK_OFF_NANOS = 2_000_000_000;
 
-  /** The pause between two looks whether clients are cut off. */
+  /** The pause between two checks whether clients are cut off. */
   static final long CUT_OFF_NANOS = 20_000_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(Registration.class);
@@ -75,7 +76,7 @@ public final class Registration {
    * Creates the registration; nothing is sent before the first {@link #step}.
    *
    * @param description the datanode, with regions from 0 on
-   * @param fencer ends the access of those who had a region before
+   * @param fencer ends the access of clients that had a region before
    * @param keepAliveNanos pause between two signs of life
    * @param onAnswer runs in the loop when an answer makes another step due; must not block
    */
@@ -115,7 +116,7 @@ public final class Registration {
     return next;
   }
 
-  /** True when every namenode knows the datanode and all regions that it was lent. */
+  /** True when every namenode knows the datanode and all regions lent to it. */
   public boolean isRegistered() {
     return links.stream().allMatch(l -> l.state == State.REGISTERED || l.state == State.REMOVED);
   }
@@ -130,7 +131,7 @@ public final class Registration {
     return links.stream().allMatch(l -> l.state == State.REMOVED);
   }
 
-  /** True when asking again ends the same way, until somebody changes a configuration. */
+  /** True when a repeated request ends the same way until a configuration is changed. */
   private static boolean isForGood(ErrorCode code) {
     return code == ErrorCode.INVALID_ARGUMENT
         || code == ErrorCode.UNSUPPORTED
@@ -146,21 +147,22 @@ public final class Registration {
   }
 
   /**
-   * To whom a region was lent.
+   * The namenode that a region was lent to.
    *
    * @param datanode the id that the namenode had given this datanode
-   * @param incarnation that of the namenode
-   * @param generation above which it may begin; 0 when nobody had the region before
+   * @param incarnation the incarnation of the namenode
+   * @param generation the namenode's generations begin above this; 0 when no namenode had the
+   *     region before
    */
   private record Lending(int datanode, long incarnation, long generation) {}
 
-  /** The way to one namenode. */
+  /** The registration at one namenode. */
   private final class Link {
     private final int index;
     private final List<Region> regions = new ArrayList<>();
-    // The last of each of them; null while it was never lent.
+    // The last lending of each region; null while the region was never lent.
     private final List<Lending> lendings = new ArrayList<>();
-    // Regions that were fenced and not lent since.
+    // Regions that were fenced and have not been lent since.
     private final Set<Integer> fenced = new HashSet<>();
     private State state = State.UNKNOWN;
     private OperationCall<?, ?> pending;
@@ -170,7 +172,7 @@ public final class Registration {
     private long backOffNanos = FIRST_BACK_OFF_NANOS;
     private boolean due = true;
     private ErrorCode reported = ErrorCode.OK;
-    // The list of clients that the datanode was told last, and that it has done last.
+    // The last list of clients to cut off that the namenode told, and the last one that is done.
     private long toldCutOff;
     private long doneCutOff;
     private BooleanSupplier cuttingOff;
@@ -195,7 +197,7 @@ public final class Registration {
       if (cuttingOff != null && cuttingOff.getAsBoolean()) {
         cuttingOff = null;
         doneCutOff = toldCutOff;
-        // Space waits for it.
+        // Space at the namenode waits for this news.
         due |= state == State.REGISTERED;
       }
       if (state != State.REMOVED && refusal == null && (due || now - dueNanos >= 0)) {
@@ -223,8 +225,8 @@ public final class Registration {
     }
 
     /**
-     * Makes a region the next one that nobody is in the middle of a write to who had it before;
-     * others come later. False when there is none now.
+     * Chooses as the next region one that no earlier client is in the middle of a write to. Other
+     * regions come later. False when there is none now.
      */
     private boolean findQuiet() {
       for (int left = regions.size() - lent; left > 0; left--) {
@@ -268,7 +270,7 @@ public final class Registration {
           lendings.get(lent).generation);
     }
 
-    /** True when a region was never lent to whom the namenode is now. */
+    /** True when a region was never lent to the present start of the namenode. */
     private boolean isLentOtherwise(int position) {
       Lending last = lendings.get(position);
       return last == null
@@ -288,11 +290,11 @@ public final class Registration {
           throw cannotLend(e);
         }
       }
-      // Noted although nobody knows yet whether the request arrives.
+      // Noted before it is known whether the request arrives.
       lendings.set(lent, new Lending(datanode, namenodes.hello(index).incarnation(), generation));
     }
 
-    /** Shuts out who had any of the regions before. */
+    /** Shuts out the clients that had any of the regions before. */
     private void shutOut() {
       List<Integer> others = new ArrayList<>();
       for (int i = 0; i < regions.size(); i++) {
@@ -309,7 +311,7 @@ public final class Registration {
       }
     }
 
-    /** Nobody may have the region again: this process has to end. */
+    /** The region cannot be lent again: this process has to end. */
     private static UncheckedIOException cannotLend(IOException cause) {
       return new UncheckedIOException(cause);
     }
@@ -325,7 +327,8 @@ public final class Registration {
         case UNKNOWN:
           datanode = ((RegisterDatanode.Response) call.response()).datanode();
           lent = 0;
-          // Of another namenode, or of this one, which tells again what was not confirmed.
+          // The list came from another namenode, or from this one, which tells unconfirmed clients
+          // again.
           toldCutOff = 0;
           doneCutOff = 0;
           cuttingOff = null;
@@ -366,7 +369,7 @@ public final class Registration {
       }
     }
 
-    /** Begins to cut off whom an answer names, unless that is begun or done. */
+    /** Begins to cut off the clients that an answer names, unless that has begun or is done. */
     private void cutOff(KeepAlive.Response answer) {
       if (answer.cutOff() != 0 && answer.cutOff() != toldCutOff) {
         toldCutOff = answer.cutOff();
@@ -385,7 +388,7 @@ public final class Registration {
                 .exception("namenode " + address() + " refuses this datanode: " + failure.detail());
         return;
       }
-      // One line for each change, however long it lasts.
+      // One line for each change, however long the failure lasts.
       if (reported != failure.code()) {
         reported = failure.code();
         LOG.warn("namenode {} {}: {}", address(), describe(failure.code()), failure.getMessage());

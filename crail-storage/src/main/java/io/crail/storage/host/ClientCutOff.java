@@ -8,10 +8,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
- * An order to cut off clients: their connections end, and who of them maps the regions on this host
- * may not copy any more; who is in the middle of that is waited for, until it has gone on or ended.
- * Runs in the thread that accepts connections and beats, so who connects afterwards looks at its
- * leases afterwards.
+ * An order to cut off clients. Their connections end, and clients on this host that map the regions
+ * may not copy any more. A client in the middle of a copy is waited for until it has continued or
+ * ended. Runs in the thread that accepts connections and beats, so a client that connects after
+ * this checks its leases after this.
  */
 public final class ClientCutOff implements Runnable {
   private final Set<Long> clients;
@@ -37,9 +37,8 @@ public final class ClientCutOff implements Runnable {
    * Gives the order.
    *
    * @param endConnections ends all connections of some clients; false when that is not possible
-   * @param thread runs what it is given in the thread that accepts and beats
-   * @return says whether it is done, each time that it is asked, as {@link
-   *     io.crail.storage.Fencer#cutOff} wants it
+   * @param thread runs tasks in the thread that accepts and beats
+   * @return tells whether the order is done, as {@link io.crail.storage.Fencer#cutOff} requires
    */
   public static BooleanSupplier order(
       List<Long> clients,

@@ -25,7 +25,7 @@ public final class HostedRegions implements AutoCloseable {
 
   private final boolean preallocate;
 
-  /** Null where the regions are files like others. */
+  /** Null when the regions are ordinary files. */
   private final HugePages hugePages;
 
   private volatile RegionDirectory directory;
@@ -38,7 +38,7 @@ public final class HostedRegions implements AutoCloseable {
     this.hugePages = hugePages;
   }
 
-  /** Regions in the datanode's own memory, which nobody else can map. */
+  /** Regions in the datanode's own memory, which no other process can map. */
   public static HostedRegions anonymous() {
     return new HostedRegions(null, false, null);
   }
@@ -47,15 +47,16 @@ public final class HostedRegions implements AutoCloseable {
    * Regions in files.
    *
    * @param dataPath parent of the datanode's directory; empty for one in memory
-   * @param preallocate whether all memory is taken at once, or when it is first used
+   * @param preallocate whether all memory is taken at once, rather than at its first use
    */
   public static HostedRegions inFiles(String dataPath, boolean preallocate) {
     return new HostedRegions(DataPath.of(dataPath), preallocate, null);
   }
 
   /**
-   * Regions in files whose memory is taken at once, where a file system without room is an error,
-   * for it is about to be pinned; in huge pages where the data path is a mount of them.
+   * Regions in files whose memory is taken at once, since it is about to be pinned; a file system
+   * without room is then an error. They lie in huge pages when the data path is a mount of huge
+   * pages.
    *
    * @param dataPath parent of the datanode's directory; empty for one in memory
    * @throws IOException when the data path cannot be looked at
@@ -67,7 +68,7 @@ public final class HostedRegions implements AutoCloseable {
         DataPath.of(pages.isPresent() ? "" : dataPath), true, pages.orElse(null));
   }
 
-  /** Bytes of which the length of each region is a multiple. */
+  /** The length of each region is a multiple of this number of bytes. */
   int unit() {
     return hugePages == null ? Extent.MIN_LENGTH : hugePages.pageLength();
   }
@@ -115,21 +116,21 @@ public final class HostedRegions implements AutoCloseable {
     return index >= 0 && index < present.size() ? present.get(index) : null;
   }
 
-  /** Who is in the middle of a write to the regions. */
+  /** The table of writes that are under way to the regions. */
   public HazardTable hazards() {
     return hazards;
   }
 
-  /** The directory of the region files, where clients of this host may map them; else empty. */
+  /** The directory of the region files, if clients of this host may map them; else empty. */
   public String mappablePath() {
     RegionDirectory living = directory;
     return living == null ? "" : living.mappablePath();
   }
 
   /**
-   * Shows that this datanode lives to those who map its regions, and notices who of them lives no
-   * more; due every {@link RegionDirectory#BEAT_MILLIS}, in the thread that serves, so that a heart
-   * that beats also means that somebody serves.
+   * Shows the clients that map the regions that this datanode lives, and notices which of those
+   * clients have ended. Due every {@link RegionDirectory#BEAT_MILLIS}. Called by the thread that
+   * serves, so a heartbeat also means that the datanode serves.
    */
   public void beat() {
     RegionDirectory living = directory;
@@ -138,7 +139,7 @@ public final class HostedRegions implements AutoCloseable {
     }
   }
 
-  /** As {@link RegionDirectory#revoke}; nobody where nobody can map. */
+  /** As {@link RegionDirectory#revoke}; empty when no client can map the regions. */
   List<Long> revoke(Set<Long> clients) {
     RegionDirectory living = directory;
     return living == null ? List.of() : living.revoke(clients);
@@ -153,7 +154,7 @@ public final class HostedRegions implements AutoCloseable {
   /** Closes the regions and removes their files. */
   @Override
   public void close() {
-    // Whoever keeps a closed server keeps no memory with it.
+    // A reference to a closed server keeps no memory.
     memories = List.of();
     if (directory != null) {
       directory.close();

@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * A tier's server that lends memory of its host: the order in which regions are planned, made,
- * served and closed. A tier says where they lie and how they are served. Started and closed by one
- * thread.
+ * A tier's server that lends memory of its host. It has the order in which regions are planned,
+ * made, served and closed. A tier tells where they lie and how they are served. Started and closed
+ * by one thread.
  */
 public abstract class HostedServer implements StorageServer {
   private final HostKeys keys;
@@ -25,21 +25,21 @@ public abstract class HostedServer implements StorageServer {
   private HostedRegions hosted;
   private boolean closed;
 
-  /** Creates a server; nothing is looked at before its start. */
+  /** Creates a server. It checks nothing before its start. */
   protected HostedServer(HostKeys keys, Configuration configuration) {
     this.keys = keys;
     this.configuration = configuration;
   }
 
   /**
-   * Where the regions are to lie.
+   * Where the regions will lie.
    *
    * @throws IOException when that cannot be found out
    */
   protected abstract HostedRegions place() throws IOException;
 
   /**
-   * Looks, before memory is taken, whether it can be served.
+   * Checks, before memory is taken, whether the regions can be served.
    *
    * @param address where to serve
    * @param lengths bytes of each region that will be made
@@ -47,12 +47,14 @@ public abstract class HostedServer implements StorageServer {
    */
   protected void prepare(InetSocketAddress address, List<Integer> lengths) throws IOException {}
 
-  /** Serves the regions, which are made, and beats their heart from now on. */
+  /**
+   * Serves the regions, which exist by now, and calls their {@link HostedRegions#beat} from now on.
+   */
   protected abstract void serve(InetSocketAddress address) throws IOException;
 
   /**
-   * Ends what {@link #prepare} and {@link #serve} have begun, as far as they came, and all threads;
-   * the regions are closed afterwards. Called once.
+   * Ends what {@link #prepare} and {@link #serve} have begun, as far as they came, and all threads.
+   * The regions are closed afterwards. Called once.
    */
   protected abstract void stop();
 
@@ -105,7 +107,9 @@ public abstract class HostedServer implements StorageServer {
     serve(address);
   }
 
-  /** {@inheritDoc} Such as need neither address nor key; a tier tells what else it needs. */
+  /**
+   * {@inheritDoc} These need neither an address nor a key. A tier that needs them overrides this.
+   */
   @Override
   public List<Region> regions() {
     return hosted.all().stream()

@@ -18,8 +18,8 @@ public final class TierArguments {
   /**
    * Creates the arguments of a tier.
    *
-   * @param usage all of them in one line, for who gave a wrong one
-   * @param options the key that each stands for
+   * @param usage all arguments in one line, shown after a wrong one
+   * @param options the key that each argument stands for
    */
   public TierArguments(String usage, Map<String, ConfigKey<?>> options) {
     this.usage = usage;
@@ -27,10 +27,10 @@ public final class TierArguments {
   }
 
   /**
-   * The configuration with the values that the arguments give.
+   * The configuration with the values of the arguments.
    *
-   * @throws ConfigException that names the argument that is unknown, given twice, without a value
-   *     or with a bad one
+   * @throws ConfigException that names an argument that is unknown, given twice, without a value or
+   *     with a bad value
    */
   public Configuration apply(Configuration configuration, List<String> arguments) {
     if (arguments.isEmpty()) {

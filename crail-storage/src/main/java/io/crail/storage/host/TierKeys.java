@@ -9,8 +9,8 @@ import io.crail.storage.LocalHost;
 import java.time.Duration;
 
 /**
- * The keys that each tier of memory behind a network has, under its own name: what they accept is
- * said once. A tier adds to a sentence what is its own.
+ * The keys that each tier of memory behind a network has, under its own name. What they accept is
+ * written once. A tier adds its own part to a key's sentence.
  */
 public final class TierKeys {
   private TierKeys() {}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the server parts of tiers share that lend memory of their host: keys, arguments, and the
- * making and closing of regions. How they are served is the tier's.
+ * What tiers that lend memory of their host share in their server parts: keys, arguments, and the
+ * making and closing of regions. Each tier serves the regions itself.
  */
 package io.crail.storage.host;

@@ -20,18 +20,18 @@ import java.util.function.Function;
 
 /**
  * A datanode on the client's own host, whose region files the client maps: a transfer is a copy in
- * the calling thread, checked against the generations that lie beside the bytes. Where the tier
- * checks none, nobody keeps them, and the copy relies on the lease of its location as the tier
+ * the calling thread, checked against the generations that lie beside the bytes. If the tier checks
+ * no generations, none are kept, and the copy relies on the lease of its location, as the tier
  * does. Works for every tier whose regions are files. Thread-safe; a transfer takes no lock and
  * allocates nothing, once its region is mapped.
  *
- * <p>Once a datanode has ended, or its heart stands still, transfers fail with UNAVAILABLE until it
- * beats again, for the process may only have been stopped; and the regions are let go of, so that
- * their memory goes back to the host.
+ * <p>After a datanode has ended, or while its heartbeat stands still, transfers fail with
+ * UNAVAILABLE. The heartbeat may start again, since the process may only have been stopped. Until
+ * then the regions are unmapped, so that their memory goes back to the host.
  *
- * <p>That a region cannot be mapped shows when it is first used: its bytes may lie in a mount of
- * huge pages that this process does not have, or be another user's, or too many files are open.
- * From then on all transfers go over the network.
+ * <p>The first use of a region may show that it cannot be mapped. For example, its bytes lie in a
+ * mount of huge pages that this process does not have, they belong to another user, or too many
+ * files are open. From then on all transfers go over the network.
  */
 public final class MappedEndpoint implements StorageEndpoint {
   private final RegionMapping mapping;
@@ -41,12 +41,12 @@ public final class MappedEndpoint implements StorageEndpoint {
   private final Clock clock;
   private final Function<String, StorageEndpoint> detour;
 
-  /** This process as one that writes; null before its first write, and while nothing is mapped. */
+  /** This process as a writer; null before its first write, and while nothing is mapped. */
   private volatile LocalWriter writer;
 
   private volatile boolean closed;
 
-  /** The way over the network, once a region could not be mapped. */
+  /** The endpoint over the network, once a region could not be mapped. */
   private volatile StorageEndpoint network;
 
   private MappedEndpoint(
@@ -67,10 +67,10 @@ public final class MappedEndpoint implements StorageEndpoint {
    * Opens the region files of a datanode, when they are on this host.
    *
    * @param client identity of the client, as told to namenodes
-   * @param detour gives the way over the network, when a region can not be mapped for the reason
-   *     that it is told; called once at most, by any thread
-   * @return empty when they are not here; the datanode is then reached by its tier's network
-   * @throws IOException when they are here, but may not be used; says why
+   * @param detour gives the endpoint over the network when a region cannot be mapped, for the
+   *     reason that it is passed; called at most once, by any thread
+   * @return empty when the files are not here; the datanode is then reached by its tier's network
+   * @throws IOException when the files are here, but may not be used; says why
    */
   public static Optional<MappedEndpoint> open(
       DatanodeDescription datanode,
@@ -133,8 +133,8 @@ public final class MappedEndpoint implements StorageEndpoint {
   }
 
   private void copyIn(Transfer transfer) {
-    // Before the look at the deadline: what is announced by it is known to the datanode from then
-    // on, so a thread that is stopped after that look can be kept from writing.
+    // Read before the check of the deadline. The datanode knows this writer from then on, so it can
+    // keep a thread that is stopped after the check from writing.
     LocalWriter by = writer;
     RegionMemory region = admit(transfer, true);
     if (region == null) {
@@ -157,7 +157,7 @@ public final class MappedEndpoint implements StorageEndpoint {
       return;
     }
     if (!checksGeneration && by.isRevoked()) {
-      // Its lease may have ended while this thread was stopped, so it is looked at again.
+      // The lease may have ended while this thread was stopped, so it is checked again.
       hazard.retract();
       letGo(by);
       copyIn(transfer);
@@ -181,7 +181,10 @@ public final class MappedEndpoint implements StorageEndpoint {
     finish(transfer, code);
   }
 
-  /** Makes this process known to the datanode; false when the transfer was ended or sent. */
+  /**
+   * Makes this process known to the datanode as a writer; false when the transfer was ended or
+   * sent.
+   */
   private boolean openWriter(Transfer transfer) {
     try {
       synchronized (this) {
@@ -196,7 +199,7 @@ public final class MappedEndpoint implements StorageEndpoint {
     }
   }
 
-  /** Writes no more as the one that the datanode knows; the next write makes itself known anew. */
+  /** Stops using this writer. The next write makes this process known to the datanode again. */
   private synchronized void letGo(LocalWriter by) {
     by.close();
     if (writer == by) {
@@ -207,7 +210,8 @@ public final class MappedEndpoint implements StorageEndpoint {
   /**
    * {@inheritDoc}
    *
-   * <p>The regions are let go of when the heart stands still, and mapped again when it goes on.
+   * <p>The regions are unmapped when the heartbeat stands still, and mapped again when it
+   * continues.
    */
   @Override
   public boolean isLost() {
@@ -222,7 +226,7 @@ public final class MappedEndpoint implements StorageEndpoint {
     return mapping.isGone();
   }
 
-  /** Lets go of the regions; their memory goes back once no transfer uses them any more. */
+  /** Unmaps the regions. Their memory goes back once no transfer uses them any more. */
   private synchronized void drop() {
     mapping.letGo();
     if (writer != null) {
@@ -294,7 +298,7 @@ public final class MappedEndpoint implements StorageEndpoint {
     if (network != null) {
       throw new IOException("another region could not be mapped meanwhile");
     }
-    // Once more, or a region could be mapped after all were let go of.
+    // Checked again: otherwise a region could be mapped after all regions were unmapped.
     if (!mapping.lives(clock.nanoTime())) {
       transfer.end(hasEnded());
       return null;
@@ -318,7 +322,7 @@ public final class MappedEndpoint implements StorageEndpoint {
     }
   }
 
-  /** The way over the network; null when this was closed. */
+  /** The endpoint over the network; null when this was closed. */
   private synchronized StorageEndpoint takeDetour(String reason) {
     if (network == null && !closed) {
       network = detour.apply(reason);

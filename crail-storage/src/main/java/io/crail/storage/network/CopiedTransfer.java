@@ -7,9 +7,9 @@ import io.crail.storage.Transfer;
 import java.nio.ByteBuffer;
 
 /**
- * A transfer of memory of the heap over a network, which takes direct memory only. It comes to that
- * when bytes that were to be copied within this host have to go another way; so the direct memory
- * is made anew for each, and left to the collector.
+ * A transfer of heap memory over a network, which takes direct memory only. This happens rarely:
+ * when bytes that were to be copied within this host have to go over the network instead. So each
+ * transfer allocates its direct memory, and leaves it to the collector.
  */
 final class CopiedTransfer extends Transfer {
   private final Transfer original;
@@ -20,7 +20,7 @@ final class CopiedTransfer extends Transfer {
     this.write = write;
   }
 
-  /** Begins a transfer in place of one of the heap, which ends with it. */
+  /** Begins a transfer in place of one of heap memory, which ends with it. */
   static void begin(StorageEndpoint endpoint, Transfer original, boolean write) {
     ByteBuffer direct;
     try {

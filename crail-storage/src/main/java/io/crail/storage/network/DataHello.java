@@ -11,11 +11,11 @@ import java.nio.ByteOrder;
 import java.util.UUID;
 
 /**
- * What both ends of a data connection tell each other first, whatever the tier: the client says
- * which datanode process it expects, so that a restarted one, whose regions are empty and whose
- * keys may fit by chance, is never taken for it; and who it is, so that the datanode can cut it off
- * when a namenode wants that. A tier sends these messages as it sends others, or as what a network
- * carries beside the making of a connection, which most pad with zeros.
+ * The first messages on a data connection, in every tier. The client names the datanode process
+ * that it expects: a restarted process has empty regions, and its keys may fit by chance, so it
+ * must never be taken for the expected one. The client also tells its identity, so that the
+ * datanode can cut it off when a namenode requires that. A tier sends these as normal messages, or
+ * as the private data of a network's connection request, which most networks pad with zeros.
  */
 public final class DataHello {
   /** The first bytes of a message: "CRDN" in little-endian order. */
@@ -29,7 +29,7 @@ public final class DataHello {
    * @param magic always DataHello.MAGIC
    * @param version protocol version of the client
    * @param uuid identity of the expected datanode process
-   * @param clientId who the client is, also to namenodes
+   * @param clientId the identity of the client, the same as to namenodes
    */
   public record Request(int magic, int version, UUID uuid, long clientId) {
     /** The layout. */
@@ -49,7 +49,7 @@ public final class DataHello {
    *
    * @param magic always DataHello.MAGIC
    * @param version protocol version of the datanode
-   * @param code 0, or the number of the error that is the reason of a refusal
+   * @param code 0, or the number of the error because of which the datanode refuses
    */
   public record Response(int magic, int version, int code) {
     /** The layout. */
@@ -90,7 +90,7 @@ public final class DataHello {
   }
 
   /**
-   * Why a datanode refuses a client; OK when it does not.
+   * The reason why a datanode refuses a client; OK when it does not.
    *
    * @param own identity of the datanode process
    */
@@ -101,7 +101,7 @@ public final class DataHello {
     return request.uuid.equals(own) ? ErrorCode.OK : ErrorCode.DATA_LOST;
   }
 
-  /** As the other one, of bytes that may be padded. */
+  /** The same for bytes that may be padded. */
   public static ErrorCode check(ByteBuffer padded, UUID own) {
     try {
       return check(decode(Request.CODEC, padded), own);
@@ -111,7 +111,7 @@ public final class DataHello {
   }
 
   /**
-   * Who a client is.
+   * The identity of a client.
    *
    * @param padded a request that {@link #check(ByteBuffer, UUID)} has found good
    */
@@ -120,8 +120,8 @@ public final class DataHello {
   }
 
   /**
-   * What a datanode says with its answer: OK for an acceptance, else why it refuses; null when no
-   * datanode has said this.
+   * The meaning of an answer: OK when the datanode accepts, else the reason why it refuses; null
+   * when no datanode has sent this.
    */
   public static ErrorCode answer(Response response) {
     if (response.magic != MAGIC) {
@@ -131,9 +131,9 @@ public final class DataHello {
   }
 
   /**
-   * As the other one, of bytes that may be padded, and may be somebody else's: networks refuse too.
+   * The same for bytes that may be padded, and may not come from a datanode: networks refuse too.
    *
-   * @param padded what came with the answer, or null
+   * @param padded the private data of the answer, or null
    */
   public static ErrorCode answer(ByteBuffer padded) {
     try {

@@ -12,16 +12,16 @@ import java.net.InetSocketAddress;
 import java.util.UUID;
 
 /**
- * A datanode as a client reaches it over a network: one connection, made when it is needed and
- * again after a loss, with growing pauses and a limit. Transfers beyond what the connection may
- * have in flight wait in a queue, which has a limit too. A tier says how to connect, send and give
- * up.
+ * A datanode as a client reaches it over a network. It has one connection, which is made when it is
+ * needed and made again after a loss, with growing pauses and a limit. Transfers that the
+ * connection has no room for wait in a queue, which has a limit too. A tier tells how to connect,
+ * send and give up.
  *
- * <p>All transfers may be sent again, since a write puts the same bytes to the same place: what a
- * lost connection had in flight goes over the next one, if there is time, and unless that has
- * happened too often.
+ * <p>All transfers may be sent again, since a write puts the same bytes to the same place. So
+ * transfers in flight on a lost connection go over the next one, if there is time, and unless that
+ * has happened too often.
  *
- * <p>All but the methods of {@link StorageEndpoint} runs in the loop.
+ * <p>All methods except those of {@link StorageEndpoint} run in the loop.
  *
  * @param <T> the tier's kind of transfer
  */
@@ -30,7 +30,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
   /** The most transfers that wait. */
   static final int MAX_QUEUED = 64 * 1024;
 
-  /** So many attempts to connect fail in a row before those that wait are told. */
+  /** Attempts to connect that fail in a row before the waiting transfers fail. */
   static final int CONNECT_ATTEMPTS = 4;
 
   /** The first pause after a failed attempt; each further one is twice as long. */
@@ -85,33 +85,36 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
 
   /**
    * Begins to connect; ends with {@link #connected}, {@link #refused}, {@link #notConnected} or
-   * {@link #connectionLost}. What an attempt brings that was given up counts no more.
+   * {@link #connectionLost}. The result of an attempt that was given up is ignored.
    *
-   * @param deadlineNanos when it is given up
+   * @param deadlineNanos when the attempt is given up
    */
   protected abstract void connect(long deadlineNanos);
 
-  /** One more transfer waits while the connection is there: sends it, or has it sent. */
+  /** One more transfer waits, and there is a connection: sends it now or soon. */
   protected abstract void queued(T transfer);
 
-  /** Sends what waits, as far as there is room and the endpoint is ready. Never entered twice. */
+  /**
+   * Sends waiting transfers, as far as there is room and the endpoint is ready. Never entered
+   * twice.
+   */
   protected abstract void sendQueued();
 
-  /** A batch has ended, in which {@link #flushLater} was called. */
+  /** Called at the end of a batch in which {@link #flushLater} was called. */
   protected abstract void flush();
 
-  /** Looks at the deadlines of what is in flight. */
+  /** Checks the deadlines of the transfers in flight. */
   protected abstract void watch(long nowNanos);
 
-  /** Gives up an attempt or a connection, and ends what is in flight with this error. */
+  /** Gives up an attempt or a connection, and ends the transfers in flight with this error. */
   protected abstract void disconnect(CrailException cause);
 
-  /** There is something to do from now on. */
+  /** Called when the endpoint becomes active. */
   protected void activated() {
     loop.register(this);
   }
 
-  /** There are neither transfers nor a connection any more. */
+  /** Called when there are neither transfers nor a connection any more. */
   protected void deactivated() {
     loop.unregister(this);
   }
@@ -133,12 +136,12 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     return datanode.uuid();
   }
 
-  /** The same as it stands in messages. */
+  /** The datanode's address as text for messages. */
   protected final String addressText() {
     return Addresses.text(datanode.address());
   }
 
-  /** What waits. */
+  /** The waiting transfers. */
   protected final TransferQueue<T> queue() {
     return queue;
   }
@@ -158,7 +161,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     lost = true;
   }
 
-  /** Has {@link #flush} called at the end of the present batch. */
+  /** Asks for {@link #flush} at the end of the present batch. */
   protected final void flushLater() {
     if (!flushQueued) {
       flushQueued = true;
@@ -166,7 +169,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     }
   }
 
-  /** Sends what waits, as far as there is room. */
+  /** Sends waiting transfers, as far as there is room. */
   protected final void send() {
     if (sending || state != State.READY) {
       return;
@@ -179,7 +182,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     }
   }
 
-  /** The connection is there, and takes transfers. */
+  /** The connection is made, and takes transfers. */
   protected final void connected() {
     state = State.READY;
     send();
@@ -192,10 +195,10 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
   }
 
   /**
-   * The datanode, or somebody in its place, has refused the hello.
+   * The datanode, or something in its place, has refused the hello.
    *
-   * @param code what it says, see {@link DataHello#answer}; null when it says nothing
-   * @param cause why, as the network has it
+   * @param code the reason, see {@link DataHello#answer}; null when none was told
+   * @param cause the reason in the network's words
    */
   protected final void helloRefused(ErrorCode code, String cause) {
     if (code == ErrorCode.DATA_LOST) {
@@ -207,7 +210,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     }
   }
 
-  /** Transfers have ended, so others may begin. */
+  /** Transfers have ended, so waiting ones may begin. */
   public final void answered() {
     failedAttempts = 0;
     lastError = "";
@@ -216,7 +219,10 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     }
   }
 
-  /** Counts a lost connection under what was in flight; takes out what has seen too many. */
+  /**
+   * Counts a lost connection for each transfer in flight, and takes out those that have seen too
+   * many.
+   */
   protected final TransferQueue<T> takeHopeless(TransferQueue<T> inFlight) {
     TransferQueue<T> hopeless = new TransferQueue<>();
     for (int left = inFlight.size(); left > 0; left--) {
@@ -227,12 +233,12 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
   }
 
   /**
-   * The connection is gone, or there will be none.
+   * The connection is gone, or the attempt has failed.
    *
-   * @param useful whether it has ever answered; a datanode that hangs up before must not be asked
-   *     again without a pause
-   * @param inFlight what it had in flight, to be sent over the next one
-   * @param hopeless what it had in flight and is to end now
+   * @param useful whether it has ever answered; after a connection that never answered, the next
+   *     attempt needs a pause
+   * @param inFlight transfers that it had in flight, to be sent over the next one
+   * @param hopeless transfers that it had in flight and that end now
    */
   protected final void connectionLost(
       String cause, boolean useful, TransferQueue<T> inFlight, TransferQueue<T> hopeless) {
@@ -252,22 +258,22 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     } else {
       backOff();
     }
-    // Last, for their owners may begin new ones.
+    // Last, since their owners may begin new transfers.
     hopeless.endAll(unavailable);
   }
 
-  /** There is no connection, as {@link #connectionLost}, and nothing was in flight. */
+  /** As {@link #connectionLost}, when nothing was in flight. */
   protected final void notConnected(String cause) {
     lastError = cause;
     backOff();
   }
 
-  /** What ends a transfer that is too late or early for this endpoint. */
+  /** The error of a transfer when this endpoint is closed. */
   protected final CrailException closedError() {
     return ErrorCode.CLOSED.exception("endpoint of " + addressText());
   }
 
-  /** What ends a transfer that has waited until its deadline. */
+  /** The error of a transfer that has waited until its deadline. */
   protected final CrailException overdueError() {
     String why = lastError.isEmpty() ? "" : " (" + lastError + ")";
     return ErrorCode.TIMED_OUT.exception("waited for datanode " + addressText() + why);
@@ -404,7 +410,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     }
   }
 
-  /** Gives the datanode up until somebody asks for it again. */
+  /** Gives the datanode up until a new transfer needs it. */
   private void rest() {
     state = State.IDLE;
     failedAttempts = 0;

@@ -7,8 +7,8 @@ import io.crail.rpc.ClientLoop;
 import io.crail.storage.Transfer;
 
 /**
- * What a {@link NetworkEndpoint} keeps with a transfer: attached to it, so that its next use finds
- * it again. Used only in the loop, once it was submitted.
+ * The state that a {@link NetworkEndpoint} keeps with a transfer. It is attached to the transfer,
+ * so that the next use finds it again. Used only in the loop, once it was submitted.
  *
  * @param <T> the tier's kind of transfer, the subclass itself
  */
@@ -55,19 +55,19 @@ public abstract class NetworkTransfer<T extends NetworkTransfer<T>> implements C
     return nowNanos - transfer.deadlineNanos() >= 0;
   }
 
-  /** The one after this in a list, or null. */
+  /** The transfer after this in a list, or null. */
   public final T next() {
     return next;
   }
 
-  /** Takes this out of a list; gives the one after it, or null. */
+  /** Takes this out of a list; returns the transfer after it, or null. */
   public final T unlink() {
     T following = next;
     next = null;
     return following;
   }
 
-  /** Counts a connection that was lost under this; gives how many there were. */
+  /** Counts a lost connection on which this was in flight; returns the count. */
   final int lose() {
     connectionLost();
     return ++losses;

@@ -4,8 +4,8 @@ package io.crail.storage.network;
 import io.crail.common.error.CrailException;
 
 /**
- * A queue of transfers, linked through themselves, so that nothing is allocated for a place in it;
- * a transfer stands in one queue at a time. Used only in the loop.
+ * A queue of transfers that are linked through themselves, so that a place in it costs no
+ * allocation. A transfer is in one queue at a time. Used only in the loop.
  *
  * @param <T> the tier's kind of transfer
  */
@@ -17,12 +17,12 @@ public final class TransferQueue<T extends NetworkTransfer<T>> {
   /** Creates an empty queue. */
   public TransferQueue() {}
 
-  /** True when there is none. */
+  /** True when there is no transfer in this queue. */
   public boolean isEmpty() {
     return first == null;
   }
 
-  /** How many there are. */
+  /** The number of transfers. */
   public int size() {
     return size;
   }
@@ -32,7 +32,7 @@ public final class TransferQueue<T extends NetworkTransfer<T>> {
     return first;
   }
 
-  /** Puts one after all others. */
+  /** Adds a transfer at the end. */
   public void addLast(T transfer) {
     if (last == null) {
       first = transfer;
@@ -56,14 +56,14 @@ public final class TransferQueue<T extends NetworkTransfer<T>> {
     return taken;
   }
 
-  /** Takes all out; gives the first of a list, see {@link NetworkTransfer#next}. */
+  /** Takes all out; returns the first of a list, see {@link NetworkTransfer#next}. */
   public T takeAll() {
     T taken = first;
     clear();
     return taken;
   }
 
-  /** Moves all of another queue before those of this one. */
+  /** Moves all transfers of another queue before those of this one. */
   public void addAllFirst(TransferQueue<T> others) {
     if (others.isEmpty()) {
       return;
@@ -77,7 +77,7 @@ public final class TransferQueue<T extends NetworkTransfer<T>> {
     others.clear();
   }
 
-  /** Takes out those whose deadline has passed. */
+  /** Moves out the transfers whose deadline has passed. */
   public void moveOverdue(long nowNanos, TransferQueue<T> overdue) {
     for (int left = size; left > 0; left--) {
       T transfer = pollFirst();
@@ -85,7 +85,7 @@ public final class TransferQueue<T extends NetworkTransfer<T>> {
     }
   }
 
-  /** Ends all with an error; those that their owners add meanwhile do not count. */
+  /** Ends all transfers with an error, except those that their owners add during this call. */
   public void endAll(CrailException cause) {
     for (int left = size; left > 0 && first != null; left--) {
       pollFirst().end(cause);

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The directory under which a datanode makes its own.
+ * The directory under which a datanode makes its own directory.
  *
  * @param path the directory
  * @param isDefault whether no configuration has named it
@@ -17,8 +17,8 @@ public record DataPath(Path path, boolean isDefault) {
   /**
    * The directory that a configuration names.
    *
-   * @param configured its path; empty: one of the user's in memory, or among the temporary files
-   *     where a system has no such directory in memory
+   * @param configured its path; when empty, the user's directory in memory, or one among the
+   *     temporary files if the system has no directory in memory
    */
   public static DataPath of(String configured) {
     if (!configured.isEmpty()) {

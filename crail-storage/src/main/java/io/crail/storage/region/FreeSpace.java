@@ -13,13 +13,13 @@ public final class FreeSpace {
   private FreeSpace() {}
 
   /**
-   * Bytes that files in an existing directory may take now: what its file system has free, and in
-   * memory no more than what the machine could give without swapping.
+   * Bytes that files in an existing directory may take now: the free bytes of its file system, and
+   * for a file system in memory no more than the machine could give without swapping.
    */
   public static long bytes(Path directory) throws IOException {
-    // Not by the file store, which has to find a mount point and cannot in a changed root.
+    // Not from a FileStore, which has to find a mount point and cannot in a changed root.
     long free = directory.toFile().getUsableSpace();
-    // The size of a file system in memory is only a limit; what fills it is another question.
+    // The size of a file system in memory is only a limit. The machine may have less memory.
     return isInMemory(directory) ? Math.min(free, availableMemory()) : free;
   }
 

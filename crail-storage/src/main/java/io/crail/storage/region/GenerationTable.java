@@ -10,16 +10,18 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The generations of a region: a 64-bit cell for each unit of {@link Extent#MIN_LENGTH} bytes, that
- * says for which allocation of the space the bytes there were written last. A cell only grows.
+ * The generations of a region: a 64-bit cell for each unit of {@link Extent#MIN_LENGTH} bytes. The
+ * cell tells for which allocation of the space the bytes of the unit were written last. A cell only
+ * grows.
  *
- * <p>The cells may lie in a mapped file, where the datanode and the clients of its host see the
- * same ones. Writing is {@link #adopt}, place the bytes; reading is {@link #verify}, take the
- * bytes, {@link #verifyAfter}. Whoever takes bytes that a later allocation has placed sees its
- * generation in the second check, for the generation is stored before the bytes.
+ * <p>The cells may lie in a mapped file that the datanode and the clients of its host share. A
+ * write calls {@link #adopt} and then places the bytes. A read calls {@link #verify}, takes the
+ * bytes, and calls {@link #verifyAfter}. If a reader takes bytes that a later allocation has
+ * placed, the second check shows the later generation, since the generation is stored before the
+ * bytes.
  *
- * <p>Thread-safe, and safe between processes that map the same file. Results are codes, for these
- * methods stand on the data path.
+ * <p>Thread-safe, and safe between processes that map the same file. Results are codes, since these
+ * methods are on the data path.
  */
 public final class GenerationTable {
   /** Bytes of a cell. */
@@ -55,7 +57,7 @@ public final class GenerationTable {
   }
 
   /**
-   * Takes the units of a range for {@code generation}; the bytes may be placed then.
+   * Takes the units of a range for {@code generation}. After that the bytes may be placed.
    *
    * @return OK, or STALE_EXTENT when a unit belongs to a later generation
    */
@@ -74,7 +76,8 @@ public final class GenerationTable {
       if (!raise(first, last, generation)) {
         return ErrorCode.STALE_EXTENT;
       }
-      // Neither compiler nor processor may move the bytes, or a look at others, before that.
+      // Neither compiler nor processor may move the bytes, or a check of other announcements,
+      // before this.
       VarHandle.fullFence();
     }
     return ErrorCode.OK;
@@ -89,7 +92,7 @@ public final class GenerationTable {
     return true;
   }
 
-  /** Raises a cell that is lower; gives what it is then. */
+  /** Raises a cell that is lower; returns its value after that. */
   private long raise(int cell, long generation) {
     long present = (long) CELL.getAcquire(cells, cell);
     while (present < generation) {
@@ -122,15 +125,15 @@ public final class GenerationTable {
   }
 
   /**
-   * True when a place was fenced since a generation was given. All that a tier asks whose network
-   * leaves no generations here.
+   * True when a place was fenced after a generation was given. This is the only check of a tier
+   * whose network writes no generations here.
    */
   public boolean isFenced(int regionOffset, long generation) {
     return (long) CELL.getAcquire(cells, cell(regionOffset)) > generation;
   }
 
   /**
-   * Checks a range after its bytes were taken or placed: OK says that no other generation has
+   * Checks a range after its bytes were taken or placed: OK means that no other generation has
    * touched them until now. Codes as in {@link #verify}.
    */
   public ErrorCode verifyAfter(int regionOffset, int length, long generation) {
@@ -139,17 +142,17 @@ public final class GenerationTable {
   }
 
   /**
-   * Ends all access in the name of the generations that were given so far, used or not: raises
-   * every unit far above the highest. A copy that has begun is not stopped by it.
+   * Ends all access under the generations given so far, used or not, by raising every unit far
+   * above the highest. This does not stop a copy that has begun.
    *
-   * @return the generation that all units have now; those of later owners are larger
+   * @return the generation that all units have now; later owners have larger ones
    */
   public long fence() {
     int length = cells.capacity();
     long highest = 0;
     for (int cell = 0; cell < length; cell += CELL_LENGTH) {
       long present = (long) CELL.getAcquire(cells, cell);
-      // What no namenode gives out is somebody's mistake, and costs the units that it lies in.
+      // A generation that no namenode gives out is an error, and costs the units that have it.
       highest = present <= Generation.MAX ? Math.max(highest, present) : highest;
     }
     long fence = highest + Generation.GAP;

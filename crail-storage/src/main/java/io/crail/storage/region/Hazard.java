@@ -3,7 +3,7 @@ package io.crail.storage.region;
 
 /**
  * A slot of a {@link HazardTable}, for one write at a time. Thread-safe: the thread whose {@link
- * #announce} succeeds has it until its {@link #retract}.
+ * #announce} succeeds has the slot until its {@link #retract}.
  */
 public final class Hazard {
   private final HazardTable table;
@@ -17,8 +17,8 @@ public final class Hazard {
   }
 
   /**
-   * Tells that bytes are about to be written. The caller looks at their generation from now on, and
-   * not at what it has seen before.
+   * Announces that bytes are about to be written. The caller checks their generation after this
+   * call; an earlier check does not count.
    *
    * @param length bytes, at least 1
    * @return false while another thread has this slot
@@ -27,7 +27,7 @@ public final class Hazard {
     return table.announce(at, idle, region, offset, length, generation);
   }
 
-  /** Tells that nothing is written any more. */
+  /** Tells that the write has ended. */
   public void retract() {
     table.retract(at, idle);
   }
@@ -37,12 +37,12 @@ public final class Hazard {
     return table.isRevoked(at);
   }
 
-  /** Lets nothing be announced any more; false while something is. */
+  /** Ends all announcements by this slot; false while a write is announced. */
   boolean retire() {
     return table.retire(at, idle);
   }
 
-  /** Gives the slot back, which announces nothing. */
+  /** Gives back the slot, which announces nothing. */
   void release() {
     table.release(at);
   }

@@ -14,15 +14,15 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Who is in the middle of a write, and where: memory that all writers of a datanode's regions
- * share, its own threads and the processes of its host that map them. Hazard pointers (M. Michael,
- * 2004), with ranges of bytes in place of pointers.
+ * The writes that are under way, with their places: memory that all writers of a datanode's regions
+ * share, which are the datanode's own threads and the processes of its host that map the regions.
+ * These are hazard pointers (M. Michael, 2004), with ranges of bytes in place of pointers.
  *
- * <p>A thread may be stopped at any place, for any time: between its look at the generation and its
- * last byte, too. No clock helps against that. So a writer announces what it is about to write,
- * then looks at the generation, copies, and retracts. Whoever has been given the space later raises
- * the generation first and then looks for older announcements: one of the two sees the other. Space
- * that an older writer still holds so is given up, and other space asked for.
+ * <p>A thread may be stopped at any place, for any time, even between its check of the generation
+ * and its last byte. No clock helps against that. So a writer announces what it is about to write,
+ * then checks the generation, copies, and retracts. A later owner of the space first raises the
+ * generation and then looks for older announcements. So one of the two sees the other. Space that
+ * an older writer still holds is given up, and the later owner asks for other space.
  *
  * <pre>
  * offset
@@ -30,15 +30,15 @@ import java.nio.file.StandardOpenOption;
  *  64     slot 0, slot 1, ... one to a cache line:
  *    +0   i64  owner, 0 for nobody
  *    +8   i64  generation + 1 of a write; a negative number of the owner's while there is none
- *    +16  i64  what it writes: region (16 bits), first unit (24), units (24); 0 for nothing
+ *    +16  i64  what it writes: region (16 bits), first unit (24), units (24); 0 for none
  *    +24  i64  1 when the owner must not write any more
  * </pre>
  *
  * <p>Units are those of {@link GenerationTable}. All numbers are little-endian. Thread-safe, and
- * safe between processes that map the same file. Nothing waits or allocates but {@link #claim}.
+ * safe between processes that map the same file. Only {@link #claim} waits or allocates.
  */
 public final class HazardTable {
-  /** The most writes under way at a time; who finds no slot goes over the network. */
+  /** The most writes under way at a time. A writer that finds no slot goes over the network. */
   static final int SLOTS = 4096;
 
   private static final String FILE = "hazards";
@@ -52,7 +52,7 @@ public final class HazardTable {
   private static final int PIECE = 16;
   private static final int REVOKED = 24;
 
-  /** In place of a generation, when nothing is announced in a slot any more. */
+  /** In place of a generation, in a slot that announces nothing any more. */
   private static final long RETIRED = -1;
 
   private static final int UNIT_SHIFT = Integer.numberOfTrailingZeros(Extent.MIN_LENGTH);
@@ -69,7 +69,7 @@ public final class HazardTable {
     this.memory = memory;
   }
 
-  /** Creates the table of a datanode whose regions nobody maps. */
+  /** Creates the table of a datanode whose regions no other process maps. */
   public static HazardTable anonymous() {
     return new HazardTable(ByteBuffer.allocateDirect(LENGTH));
   }
@@ -98,13 +98,14 @@ public final class HazardTable {
   /**
    * Takes a slot.
    *
-   * @param owner whose; not 0
+   * @param owner the owner of the slot; not 0
    * @return null when all are taken
    */
   public Hazard claim(long owner) {
     for (int slot = 0; slot < SLOTS; slot++) {
       if (owner(slot) == 0) {
-        // Before it is taken: whoever is killed here leaves nothing that is not looked at.
+        // Counted before it is taken: a process that is killed here leaves no slot that is never
+        // checked.
         count(slot + 1);
         if (WORD.compareAndSet(memory, at(slot) + OWNER, 0L, owner)) {
           WORD.setVolatile(memory, at(slot) + GENERATION, idle(owner));
@@ -116,8 +117,8 @@ public final class HazardTable {
   }
 
   /**
-   * What stands in place of a generation while an owner announces nothing. It differs from owner to
-   * owner: a thread that goes on late takes no slot that is somebody else's by then.
+   * The value in place of a generation while an owner announces nothing. It differs from owner to
+   * owner, so a thread that continues late takes no slot that belongs to another owner by then.
    */
   private static long idle(long owner) {
     // Never the mark of a retired slot, whose second bit from above is set.
@@ -133,7 +134,7 @@ public final class HazardTable {
 
   /**
    * True when a writer of an older generation is in the middle of a write to a range. The caller
-   * has raised the generations of the range before, and nothing else came between but a full fence.
+   * has raised the generations of the range before, with only a full fence in between.
    */
   boolean isHeld(int region, int offset, int length, long generation) {
     int first = offset >>> UNIT_SHIFT;
@@ -148,7 +149,7 @@ public final class HazardTable {
         if (again == piece && writing > generation) {
           break;
         }
-        // Without a generation it is between two writes, and soon in one of them.
+        // A slot without a generation is between two writes, and will soon be in one of them.
         if ((again == piece && writing > 0) || look >= MOST_LOOKS) {
           return true;
         }
@@ -163,7 +164,10 @@ public final class HazardTable {
     return region(piece) == region && unit < end && first < unit + units(piece);
   }
 
-  /** Ends what the process of an owner has left; for the datanode, when it has ended. */
+  /**
+   * Clears the slots that an owner's process has left. For the datanode, after that process has
+   * ended.
+   */
   void clear(long owner) {
     int slots = slots();
     for (int slot = 0; slot < slots; slot++) {
@@ -174,8 +178,8 @@ public final class HazardTable {
   }
 
   /**
-   * Lets an owner write no more: it looks at the first of its slots after each announcement, also
-   * by slots that it claims later, and takes back what it has announced.
+   * Stops an owner from writing. The owner checks the first of its slots after each announcement,
+   * also for slots that it claims later, and takes the announcement back.
    */
   void revoke(long owner) {
     int slots = slots();
@@ -187,7 +191,7 @@ public final class HazardTable {
     VarHandle.fullFence();
   }
 
-  /** True when an owner is in the middle of no write. */
+  /** True when no write of an owner is under way. */
   boolean isIdle(long owner) {
     int slots = slots();
     for (int slot = 0; slot < slots; slot++) {
@@ -203,12 +207,12 @@ public final class HazardTable {
     return (int) Math.min(SLOTS, Math.max(0, (long) WORD.getAcquire(memory, 0)));
   }
 
-  /** Who has a slot, 0 for nobody. */
+  /** The owner of a slot, 0 for none. */
   long owner(int slot) {
     return (long) WORD.getAcquire(memory, at(slot) + OWNER);
   }
 
-  /** What a slot announces, 0 for nothing. */
+  /** The piece that a slot announces, 0 for none. */
   long piece(int slot) {
     return (long) WORD.getAcquire(memory, at(slot) + PIECE);
   }
@@ -240,7 +244,7 @@ public final class HazardTable {
     return SLOT_LENGTH * (1 + slot);
   }
 
-  /** Takes a slot for a write, and announces it; false while it is used for another. */
+  /** Takes a slot for a write, and announces the write; false while another write uses the slot. */
   boolean announce(int at, long idle, int region, int offset, int length, long generation) {
     if (!WORD.compareAndSet(memory, at + GENERATION, idle, generation + 1)) {
       return false;
@@ -248,7 +252,7 @@ public final class HazardTable {
     int first = offset >>> UNIT_SHIFT;
     int units = (offset + length - 1 >>> UNIT_SHIFT) + 1 - first;
     WORD.setRelease(memory, at + PIECE, ((long) region << UNIT_BITS | first) << UNIT_BITS | units);
-    // Before the look at the generation, which may overtake the announcement else.
+    // Before the check of the generation, which could otherwise overtake the announcement.
     VarHandle.fullFence();
     return true;
   }
@@ -258,7 +262,7 @@ public final class HazardTable {
     WORD.setRelease(memory, at + GENERATION, idle);
   }
 
-  /** Lets nobody announce by a slot any more; false while somebody does. */
+  /** Ends all announcements by a slot; false while a write is announced. */
   boolean retire(int at, long idle) {
     long present = (long) WORD.compareAndExchange(memory, at + GENERATION, idle, RETIRED);
     return present == idle || present == RETIRED;
@@ -268,7 +272,7 @@ public final class HazardTable {
     return (long) WORD.getAcquire(memory, at + REVOKED) != 0;
   }
 
-  /** Gives a slot back that announces nothing any more. */
+  /** Gives back a slot that announces nothing any more. */
   void release(int at) {
     WORD.setRelease(memory, at + PIECE, 0L);
     WORD.setRelease(memory, at + GENERATION, 0L);

@@ -13,14 +13,14 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The sign of life of a datanode process for those who have mapped its regions: a number in a
+ * The sign of life of a datanode process for processes that have mapped its regions: a number in a
  * mapped file that the datanode raises every half second and sets to a mark when it ends.
  *
- * <p>A mapping outlives the process that made the file, so without it a client would go on to write
- * into the memory of a dead datanode. A number that moves needs no common clock, holds over the
- * borders of containers, and looking at it is one load, cheap enough for each transfer. A file lock
- * would tell of a killed process at once, but a process loses its POSIX locks when it closes any
- * descriptor of the file, so a client within the datanode's own process would break it.
+ * <p>A mapping outlives the process that made the file. Without a heartbeat a client would continue
+ * to write into the memory of a dead datanode. A number that moves needs no common clock and works
+ * across containers. Reading it is one load, cheap enough for each transfer. A file lock would show
+ * at once that a process was killed. But a process loses its POSIX locks when it closes any
+ * descriptor of the file, so a client within the datanode's own process would break the lock.
  *
  * <p>Thread-safe.
  */
@@ -28,7 +28,7 @@ final class Heartbeat {
   /** Pause between two beats. */
   static final long INTERVAL_MILLIS = 500;
 
-  /** A datanode whose heart stood still for so long counts as gone. */
+  /** A datanode whose heartbeat stands still for so long counts as gone. */
   static final long PATIENCE_MILLIS = 10 * INTERVAL_MILLIS;
 
   private static final VarHandle BEAT =
@@ -43,14 +43,14 @@ final class Heartbeat {
 
   /** Creates the file, for the datanode. */
   static Heartbeat create(Path file) throws IOException {
-    // Not through the mapping, which could not tell that there is no room.
+    // Not through the mapping, which could not report that there is no room.
     Files.write(file, new byte[Long.BYTES], StandardOpenOption.CREATE_NEW);
     Heartbeat heartbeat = map(file);
     heartbeat.beat();
     return heartbeat;
   }
 
-  /** Maps the file of a datanode, for somebody else. */
+  /** Maps the file of a datanode, for another process. */
   static Heartbeat open(Path directory) throws IOException {
     Path file = directory.resolve(RegionDirectory.HEARTBEAT_FILE);
     return Uninterrupted.run(() -> map(file));

@@ -18,9 +18,10 @@ public record HugePages(Path path, int pageLength) {
   private static final int LARGEST = 1 << 30;
 
   /**
-   * The huge pages of a directory; empty when it is another kind of directory, or none.
+   * The huge pages of a directory; empty when it is another kind of directory, or does not exist.
    *
-   * @throws IOException when it cannot be looked at, or its pages are larger than a region
+   * @throws IOException when the directory cannot be examined, or its pages are larger than a
+   *     region
    */
   public static Optional<HugePages> of(Path directory) throws IOException {
     if (!Files.isDirectory(directory)) {
@@ -30,7 +31,7 @@ public record HugePages(Path path, int pageLength) {
     try {
       store = Files.getFileStore(directory);
     } catch (IOException e) {
-      // A changed root hides its mount points; those of huge pages are not among them.
+      // A changed root hides its mount points. A mount of huge pages is not among them.
       return Optional.empty();
     }
     if (!store.type().equals("hugetlbfs")) {

@@ -10,10 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This process as one that writes to the regions of a datanode on its host: its slots in the {@link
- * HazardTable}, as many as threads write at a time, and the connection by which the datanode knows
- * whether it still lives. That is closed when nothing is being written any more, for from then on
- * the datanode takes the slots for its own. Thread-safe; a write takes no lock and allocates
+ * This process as a writer to the regions of a datanode on its host. It has slots in the {@link
+ * HazardTable}, as many as threads write at a time, and a connection by which the datanode knows
+ * whether this process lives. The connection is closed only when no write is under way any more,
+ * since after that the datanode reuses the slots. Thread-safe. A write takes no lock and allocates
  * nothing once there are slots.
  */
 public final class LocalWriter implements AutoCloseable {
@@ -37,7 +37,7 @@ public final class LocalWriter implements AutoCloseable {
    * Makes this process known to the datanode of a directory.
    *
    * @param client identity of the client, as told to namenodes
-   * @throws IOException when the datanode takes no more, or has ended
+   * @throws IOException when the datanode takes no more writers, or has ended
    */
   static LocalWriter open(Path directory, HazardTable hazards, long client) throws IOException {
     long owner;
@@ -54,10 +54,10 @@ public final class LocalWriter implements AutoCloseable {
   }
 
   /**
-   * Announces a write. Waits while all slots of the host are in use, which others leave within the
-   * time of a copy.
+   * Announces a write. Waits while all slots of the host are in use; other writers leave a slot
+   * within the time of a copy.
    *
-   * @return where it is to be retracted, with {@link #retract}; null when this was closed
+   * @return the slot to be retracted, with {@link #retract}; null when this was closed
    */
   public Hazard announce(int region, int offset, int length, long generation) {
     int at = (int) Thread.currentThread().getId();
@@ -81,19 +81,19 @@ public final class LocalWriter implements AutoCloseable {
     return null;
   }
 
-  /** True once the datanode lets nothing be written that this announces. After announcing. */
+  /** True once the datanode forbids the writes that this announces. Called after announcing. */
   public boolean isRevoked() {
     return slots[0].isRevoked();
   }
 
-  /** Has this end, when it was closed and the last write has. */
+  /** Ends this, once it was closed and the last write has ended. */
   public void ended() {
     if (closed) {
       release();
     }
   }
 
-  /** Claims one slot more than there were; null when there is none. */
+  /** Claims one slot more; null when none is free. */
   private synchronized Hazard[] grow(Hazard[] known) {
     if (closed || slots.length > known.length) {
       return slots;
@@ -108,7 +108,7 @@ public final class LocalWriter implements AutoCloseable {
     return grown;
   }
 
-  /** Announces nothing more; ends when nothing is announced. */
+  /** Announces no more writes; ends when no write is announced. */
   @Override
   public void close() {
     closed = true;

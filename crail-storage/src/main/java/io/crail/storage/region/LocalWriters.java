@@ -21,12 +21,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The processes of a datanode's host that write to its regions by themselves, each by a connection
- * of a Unix domain socket in the datanode's directory. The kernel ends it with the last thread of
- * the process, and not before, whatever stops the process in between: from then on nothing that it
- * has announced in the {@link HazardTable} is written any more.
+ * The processes of a datanode's host that write to its regions themselves. Each has a connection to
+ * a Unix domain socket in the datanode's directory. The kernel ends the connection with the last
+ * thread of the process, and not before, even if the process is stopped in between. After that no
+ * write that the process has announced in the {@link HazardTable} continues.
  *
- * <p>A connection begins with 24 bytes, little-endian, and is silent then:
+ * <p>A connection begins with 24 bytes, little-endian, and is silent after that:
  *
  * <pre>
  *  0  i64  owner of slots, as in the table; never given twice
@@ -42,14 +42,16 @@ final class LocalWriters implements AutoCloseable {
 
   private static final String FILE = "writers";
 
-  /** What fits into the address of such a socket everywhere; Linux takes four bytes more. */
+  /**
+   * The length that fits into the address of such a socket everywhere. Linux takes four bytes more.
+   */
   private static final int MAX_PATH_LENGTH = 103;
 
   private static final int BACKLOG = 4096;
   private static final long SILENT_NANOS = 10_000_000_000L;
   private static final Logger LOG = LoggerFactory.getLogger(LocalWriters.class);
 
-  /** One that is connected. */
+  /** A connected process. */
   private static final class Writer {
     private final ByteBuffer hello =
         ByteBuffer.allocate(HELLO_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
@@ -74,7 +76,7 @@ final class LocalWriters implements AutoCloseable {
   private final RateLimitedLog log = new RateLimitedLog(LOG, Clock.SYSTEM);
   private boolean allAccepted;
 
-  // What each slot announced when it was looked at, and since when.
+  // What each slot announced at the last check, and since when.
   private final long[] standing = new long[HazardTable.SLOTS];
   private final long[] sinceNanos = new long[HazardTable.SLOTS];
 
@@ -121,7 +123,7 @@ final class LocalWriters implements AutoCloseable {
    *
    * @param owner of the slots that will be claimed; not 0
    * @param client identity of the client
-   * @throws IOException when nobody listens, or too many wait
+   * @throws IOException when no datanode listens, or too many connections wait
    */
   static SocketChannel connect(Path directory, long owner, long client) throws IOException {
     ByteBuffer hello = ByteBuffer.allocate(HELLO_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
@@ -147,13 +149,13 @@ final class LocalWriters implements AutoCloseable {
         });
   }
 
-  /** Takes those who have come, and notices those who have gone; never waits. */
+  /** Accepts new writers, and notices writers that have gone; never waits. */
   void poll(long nowNanos) {
     select();
     lookForSilence(nowNanos);
   }
 
-  /** Takes note of all who have come by now, and gone; false when that is not possible. */
+  /** Notes all writers that have come or gone by now; false when that is not possible. */
   private boolean select() {
     allAccepted = true;
     try {
@@ -208,7 +210,7 @@ final class LocalWriters implements AutoCloseable {
         return;
       }
     } catch (IOException e) {
-      // It is gone with something unread: gone all the same.
+      // It has gone with bytes unread, but it has gone.
     }
     if (writer.owner() != 0) {
       hazards.clear(writer.owner());
@@ -220,7 +222,7 @@ final class LocalWriters implements AutoCloseable {
     }
   }
 
-  /** Says once of each writer that stands still in the middle of a write. */
+  /** Logs each writer once that stands still in the middle of a write. */
   private void lookForSilence(long nowNanos) {
     int slots = hazards.slots();
     for (int slot = 0; slot < slots; slot++) {
@@ -252,13 +254,13 @@ final class LocalWriters implements AutoCloseable {
   }
 
   /**
-   * Lets the processes of some clients write no more as those that they are known as now.
+   * Stops the processes of some clients from writing as their present owners.
    *
    * @param clients their identities, as told to namenodes
-   * @return the owners of their slots; null when somebody may have come who could not be taken
+   * @return the owners of their slots; null when a process may have come that could not be accepted
    */
   List<Long> revoke(Set<Long> clients) {
-    // Also of who has come since the last look.
+    // Includes processes that have come since the last check.
     if (!select()) {
       return null;
     }

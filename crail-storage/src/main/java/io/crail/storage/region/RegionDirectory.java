@@ -28,18 +28,19 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code id}: the identity of the datanode process, as text
  *   <li>{@code heartbeat}: a number that the datanode raises while it lives, see {@link Heartbeat}
  *   <li>{@code lock}: locked by the datanode process until its end
- *   <li>{@code region-<i>} and {@code region-<i>.gen}: bytes and generations of region i; the
- *       former may be a link into a mount of huge pages, which holds nothing else
+ *   <li>{@code region-<i>} and {@code region-<i>.gen}: bytes and generations of region i; the file
+ *       of the bytes may be a link into a mount of huge pages, which holds nothing else
  *   <li>{@code region-<i>.grown}: which of those bytes have memory, see {@link RegionFile}
- *   <li>{@code hazards}: what is being written, see {@link HazardTable}
+ *   <li>{@code hazards}: the writes that are under way, see {@link HazardTable}
  *   <li>{@code writers}: a socket for the processes that write, see {@link LocalWriters}
  * </ul>
  *
- * A datanode that was killed leaves its directory behind; the next one with the same data path
- * removes it. It does so only when the directory has all the marks of one, its heartbeat stands
- * still for a second and a half, and its lock is free. Either alone proves too little: a stopped
- * process has a still heartbeat, and a POSIX lock is lost when its own process closes any other
- * descriptor of the file, so the lock file of a process that may be this one is not even opened.
+ * A killed datanode leaves its directory behind; the next datanode with the same data path removes
+ * it. It does so only when the directory has all the marks of a datanode's directory, the heartbeat
+ * stands still for a second and a half, and the lock is free. Neither heartbeat nor lock alone
+ * proves enough. A stopped process has a still heartbeat. A POSIX lock is lost when its own process
+ * closes any other descriptor of the file, so the lock file of a process that may be this one is
+ * not even opened.
  *
  * <p>Created, beaten and closed by one thread at a time.
  */
@@ -82,14 +83,14 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   /**
-   * Creates the directory and its regions, after what dead datanodes have left was removed.
+   * Creates the directory and its regions, after removing the directories of dead datanodes.
    *
    * @param dataPath parent of the directory; created when it does not exist
    * @param uuid identity of this datanode process
    * @param lengths bytes of each region
-   * @param preallocate whether all memory is taken at once, or when it is first used
-   * @throws IOException that names the path and what is wrong with it, bytes that are missing
-   *     included; nothing is left behind then
+   * @param preallocate whether all memory is taken at once, rather than at its first use
+   * @throws IOException that names the path and the problem, missing bytes included; leaves nothing
+   *     behind
    */
   public static RegionDirectory create(
       Path dataPath, UUID uuid, List<Integer> lengths, boolean preallocate) throws IOException {
@@ -97,10 +98,10 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   /**
-   * As the other one, with the bytes of the regions in huge pages, unless there are none.
+   * The same, with the bytes of the regions in huge pages, if there are any.
    *
-   * @param lengths bytes of each region, then multiples of the size of a page
-   * @param preallocate whether all memory is taken at once; that of huge pages always is
+   * @param lengths bytes of each region; with huge pages, multiples of the size of a page
+   * @param preallocate whether all memory is taken at once; huge pages always are
    * @param hugePages a directory of a mount of huge pages, or null
    */
   public static RegionDirectory create(
@@ -152,7 +153,7 @@ public final class RegionDirectory implements AutoCloseable {
         }
         heartbeat.beat();
       }
-      // Last, for it is what says that the rest is there.
+      // Last, since this file shows that the others are complete.
       Files.writeString(path.resolve(ID_FILE), uuid.toString(), StandardOpenOption.CREATE_NEW);
       filled = true;
       return new RegionDirectory(
@@ -173,7 +174,7 @@ public final class RegionDirectory implements AutoCloseable {
     }
   }
 
-  /** Null where the directory's name is too long for it; its regions cannot be mapped then. */
+  /** Null when the directory's name is too long for a socket; the regions cannot be mapped then. */
   private static LocalWriters listen(Path path, HazardTable hazards) throws IOException {
     if (LocalWriters.fits(path)) {
       return LocalWriters.listen(path, hazards);
@@ -189,7 +190,7 @@ public final class RegionDirectory implements AutoCloseable {
     return path;
   }
 
-  /** The directory, where clients of this host may map the regions; else empty. */
+  /** The directory, if clients of this host may map the regions; else empty. */
   public String mappablePath() {
     return writers == null ? "" : path.toString();
   }
@@ -199,14 +200,14 @@ public final class RegionDirectory implements AutoCloseable {
     return regions;
   }
 
-  /** Who is in the middle of a write to the regions. */
+  /** The table of writes that are under way to the regions. */
   public HazardTable hazards() {
     return hazards;
   }
 
   /**
-   * Shows that this datanode lives, and notices which processes that write do not any more; due
-   * every {@link #BEAT_MILLIS}.
+   * Shows that this datanode lives, and notices which writing processes have ended. Due every
+   * {@link #BEAT_MILLIS}.
    */
   public void beat() {
     heartbeat.beat();
@@ -216,22 +217,25 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   /**
-   * Lets processes of this host write no more as those that they are known as now; whoever comes
-   * anew looks at its leases before. For the thread that beats.
+   * Stops processes of this host from writing as their present owners. A process that connects
+   * again checks its leases before it writes. For the thread that beats.
    *
    * @param clients the identities of their clients, as told to namenodes
-   * @return who is revoked, for {@link #areIdle}; null when that cannot be said now
+   * @return the revoked owners, for {@link #areIdle}; null when they cannot be told now
    */
   public List<Long> revoke(Set<Long> clients) {
     return writers == null ? List.of() : writers.revoke(clients);
   }
 
-  /** True when none of those who were revoked is in the middle of a write. */
+  /** True when no write of the revoked owners is under way. */
   public boolean areIdle(List<Long> revoked) {
     return revoked.stream().allMatch(hazards::isIdle);
   }
 
-  /** Tells those who have mapped the regions that they are gone, and removes the directory. */
+  /**
+   * Tells the processes that have mapped the regions that these are gone, and removes the
+   * directory.
+   */
   @Override
   public void close() {
     if (closed) {
@@ -253,8 +257,8 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   /**
-   * Creates the directory, with its parent, which another datanode that ends removes when it is
-   * empty. From then on nobody does.
+   * Creates the directory, with its parent. Another datanode that ends removes the parent if it is
+   * empty, so this may need more than one try. Once the directory exists, the parent stays.
    */
   private static void createWithParent(Path path) throws IOException {
     for (int attempt = 1; ; attempt++) {
@@ -297,7 +301,7 @@ public final class RegionDirectory implements AutoCloseable {
         }
       }
     } catch (NoSuchFileException | NotDirectoryException e) {
-      // Nothing can be left there; whether it can be made is seen next.
+      // There is nothing to remove. The next step shows whether the directory can be made.
       return;
     }
     if (silent.isEmpty()) {
@@ -346,7 +350,10 @@ public final class RegionDirectory implements AutoCloseable {
     }
   }
 
-  /** The name of a region's file where the data lie elsewhere; nobody else's begins so. */
+  /**
+   * The name of a region's file when the data lie elsewhere. No other datanode's file names begin
+   * like this.
+   */
   private static String targetName(Path directory, int index) {
     return "crail-" + directory.getFileName() + "-region-" + index;
   }
@@ -361,12 +368,12 @@ public final class RegionDirectory implements AutoCloseable {
     }
   }
 
-  /** Removes a datanode's directory; nothing but its own files. */
+  /** Removes a datanode's directory, and only its own files. */
   private static void delete(Path directory) {
     List<Path> files = new ArrayList<>();
     try (DirectoryStream<Path> entries =
         Files.newDirectoryStream(directory, "{id,heartbeat,lock,hazards,writers,region-*}")) {
-      // The identity goes first, so that nobody begins to map what is about to go.
+      // The identity goes first, so that no process begins to map files that are about to go.
       files.add(directory.resolve(ID_FILE));
       entries.forEach(files::add);
       for (Path file : files) {
@@ -375,7 +382,7 @@ public final class RegionDirectory implements AutoCloseable {
       }
       Files.delete(directory);
     } catch (NoSuchFileException e) {
-      // It was never made, or somebody has removed it: what was wanted.
+      // It was never made, or was removed already, as wanted.
     } catch (IOException e) {
       LOG.warn("cannot remove {}", directory, e);
     }

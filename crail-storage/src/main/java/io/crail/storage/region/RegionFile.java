@@ -14,14 +14,15 @@ import java.nio.file.StandardOpenOption;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file of a region, mapped whole but sparse, as it grows. Memory that nobody has written yet is
- * written through the file, where a full file system is an error. Through the mapping it would be a
- * SIGBUS, and what a JVM makes of that, an InternalError, comes some time later in whatever the
- * thread does then: a write would be taken for done that is not.
+ * The file of a region, mapped whole, but sparse: it grows as it is written. Memory that was never
+ * written is written through the file, where a full file system is an error. Through the mapping
+ * that would be a SIGBUS. A JVM turns it into an InternalError that comes some time later, so a
+ * write would count as done that is not.
  *
- * <p>Only data are ever written, no zeros ahead of them: another writer may be at work beside them.
+ * <p>Only data are written, never zeros ahead of them, since another writer may be at work beside
+ * them.
  *
- * <p>Thread-safe. Asking whether memory is there takes no lock.
+ * <p>Thread-safe. The check whether memory is present takes no lock.
  */
 final class RegionFile implements AutoCloseable {
   private static final int UNIT_SHIFT = Integer.numberOfTrailingZeros(Extent.MIN_LENGTH);
@@ -32,13 +33,13 @@ final class RegionFile implements AutoCloseable {
 
   private final Path path;
 
-  /** For each unit, 1 once its memory is there; never taken back, so races do no harm. */
+  /** For each unit, 1 once its memory is present. Never set back, so races do no harm. */
   private final ByteBuffer grown;
 
-  /** For each unit, 1 once this process has mapped it; what it forgets costs a fault. */
+  /** For each unit, 1 once this process has mapped it. A lost mark costs one page fault. */
   private final byte[] mapped;
 
-  /** Sum of what was read for the sake of being mapped, or the compiler would leave that out. */
+  /** Sum of the bytes read only to map pages. Without it the compiler would drop these reads. */
   private int seen;
 
   private final RateLimitedLog log =
@@ -47,10 +48,10 @@ final class RegionFile implements AutoCloseable {
   private boolean closed;
 
   /**
-   * Creates the keeper of an existing file.
+   * Opens an existing file.
    *
-   * @param grown a byte for each unit, 1 where its memory is there; shared by all that write the
-   *     file
+   * @param grown a byte for each unit, 1 when its memory is present; shared by all processes that
+   *     write the file
    */
   RegionFile(Path path, ByteBuffer grown) {
     this.path = path;
@@ -58,7 +59,7 @@ final class RegionFile implements AutoCloseable {
     this.mapped = new byte[grown.capacity()];
   }
 
-  /** Bytes of what is kept about a file of {@code length} bytes. */
+  /** Bytes of the {@code grown} table of a file of {@code length} bytes. */
   static int grownLengthFor(int length) {
     return length >>> UNIT_SHIFT;
   }
@@ -75,9 +76,8 @@ final class RegionFile implements AutoCloseable {
   }
 
   /**
-   * As {@link #isGrown}, and has the kernel map such a range first. A page that is read brings
-   * those around it, as far as they have memory; one that is written comes alone, and each costs a
-   * fault.
+   * As {@link #isGrown}, and makes the kernel map such a range first. A read of a page also maps
+   * the pages around it that have memory. A write maps one page only, and each costs a fault.
    *
    * @param mapping the whole file
    */
@@ -112,7 +112,7 @@ final class RegionFile implements AutoCloseable {
   }
 
   /**
-   * Writes a range, and so makes it grow.
+   * Writes a range, which makes the file grow.
    *
    * @param source neither position nor limit are changed
    * @return OK; NO_SPACE when the file cannot grow; UNAVAILABLE when it is gone or closed
@@ -130,9 +130,9 @@ final class RegionFile implements AutoCloseable {
   }
 
   /**
-   * Makes the whole file grow, which nobody uses yet.
+   * Makes the whole file grow, which is not in use yet.
    *
-   * @param meanwhile runs every few milliseconds
+   * @param meanwhile runs every few milliseconds during that
    */
   void growAll(Runnable meanwhile) throws IOException {
     ByteBuffer zeros = ByteBuffer.allocateDirect(FILL_LENGTH);
@@ -158,7 +158,7 @@ final class RegionFile implements AutoCloseable {
     }
   }
 
-  /** The channel, opened when it is needed first and when an interrupt has closed it. */
+  /** The channel, opened at its first use, and again after an interrupt has closed it. */
   private synchronized FileChannel open() throws IOException {
     if (closed) {
       throw new NoSuchFileException(path.toString());

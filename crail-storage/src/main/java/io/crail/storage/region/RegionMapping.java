@@ -14,17 +14,17 @@ import java.util.UUID;
 
 /**
  * The regions of a datanode as another process of its host maps them, one by one when they are
- * needed. They can be let go of at any time, so that their memory goes back to the host, and mapped
+ * needed. They can be unmapped at any time, so that their memory goes back to the host, and mapped
  * again.
  *
  * <p>A datanode that has ended is noticed by its {@link Heartbeat}: at once when it ended in order,
  * after {@value Heartbeat#PATIENCE_MILLIS} ms when it was killed.
  *
  * <p>{@link #lives}, {@link #region}, {@link #isGone} and {@link #mayHold} may be called by any
- * thread; the others one at a time, as their caller sees to.
+ * thread; the caller makes sure that all other methods are called one at a time.
  */
 public final class RegionMapping {
-  /** The most regions of a datanode that are mapped, far above what a datanode has. */
+  /** The most regions of a datanode that are mapped, far more than a datanode has. */
   public static final int MAX_REGIONS = 1 << 16;
 
   private static final RegionMemory[] NONE = {};
@@ -47,14 +47,14 @@ public final class RegionMapping {
   }
 
   /**
-   * Finds the region files of a datanode, when they are on this host and are those of this very
-   * process: a directory of the same name on another host, or behind another container's mount,
-   * holds another identity or nothing.
+   * Finds the region files of a datanode, when they are on this host and belong to exactly this
+   * datanode process. A directory of the same name on another host, or in another container's
+   * mount, holds another identity or nothing.
    *
-   * @param directory the datanode's, as it tells it; empty for none
+   * @param directory the datanode's directory, as the datanode tells it; empty for none
    * @param nowNanos the time, for {@link #lives}
-   * @return empty when they are not here
-   * @throws IOException when they are here, but may not be used; says why
+   * @return empty when the files are not here
+   * @throws IOException when the files are here, but may not be used; says why
    */
   public static Optional<RegionMapping> find(String directory, UUID uuid, long nowNanos)
       throws IOException {
@@ -62,7 +62,7 @@ public final class RegionMapping {
     try {
       path = Path.of(directory);
     } catch (InvalidPathException e) {
-      // What is a path there is none here.
+      // A path on the datanode's host may be no valid path here.
       return Optional.empty();
     }
     try {
@@ -74,7 +74,7 @@ public final class RegionMapping {
           ? Optional.empty()
           : Optional.of(new RegionMapping(path, uuid, heartbeat, nowNanos));
     } catch (NoSuchFileException e) {
-      // It has ended meanwhile.
+      // The datanode has just ended.
       return Optional.empty();
     }
   }
@@ -93,11 +93,11 @@ public final class RegionMapping {
     return directory;
   }
 
-  /** False when the datanode has ended, or its heart stands still for long. */
+  /** False when the datanode has ended, or its heartbeat stands still for long. */
   public boolean lives(long nowNanos) {
     long beat = heartbeat.value();
     if (beat != lastBeat) {
-      // In this order: whoever sees the new beat sees the new time.
+      // In this order: a thread that sees the new beat sees the new time.
       lastBeatNanos = nowNanos;
       lastBeat = beat;
     }
@@ -105,9 +105,8 @@ public final class RegionMapping {
   }
 
   /**
-   * True when the datanode has ended for certain: a process that was only stopped comes back, and a
-   * killed one leaves its files, so a heart that stands still is no proof before the directory is
-   * gone as well.
+   * True when the datanode has certainly ended. A still heartbeat is no proof before the directory
+   * is gone as well: a process that was only stopped continues, and a killed one leaves its files.
    */
   public boolean isGone() {
     try {
@@ -117,7 +116,7 @@ public final class RegionMapping {
     }
   }
 
-  /** False when the datanode has no such region for certain, or is gone itself. */
+  /** False when the datanode certainly has no such region, or is gone itself. */
   public boolean mayHold(int index, boolean described) {
     try {
       return holds(directory, uuid)
@@ -151,10 +150,10 @@ public final class RegionMapping {
   }
 
   /**
-   * Makes this process known to the datanode as one that writes.
+   * Makes this process known to the datanode as a writer.
    *
    * @param client identity of the client, as told to namenodes
-   * @throws IOException when the datanode takes no more, or has ended
+   * @throws IOException when the datanode takes no more writers, or has ended
    */
   public LocalWriter newWriter(long client) throws IOException {
     return LocalWriter.open(directory, hazards(), client);
@@ -167,7 +166,7 @@ public final class RegionMapping {
     return hazards;
   }
 
-  /** Lets go of the regions; their memory goes back once nobody uses them any more. */
+  /** Unmaps the regions. Their memory goes back once no thread uses them any more. */
   public void letGo() {
     for (RegionMemory region : regions) {
       if (region != null) {

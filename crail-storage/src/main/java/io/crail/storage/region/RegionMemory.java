@@ -19,7 +19,7 @@ import java.util.Objects;
 /**
  * The bytes of one region and their generations, in mapped files or in anonymous memory of the
  * process. Thread-safe; only absolute access. The memory goes back when this is no longer
- * reachable, for the platform offers no earlier way that is safe against access in other threads.
+ * reachable, since the platform offers no earlier way that is safe against access by other threads.
  */
 public final class RegionMemory implements AutoCloseable {
   /** The most bytes of a region. */
@@ -29,14 +29,15 @@ public final class RegionMemory implements AutoCloseable {
   private static final int CACHE_LINE = 64;
 
   /**
-   * From so many bytes on a copy fetches what it writes to. Smaller ones more often go to what is
-   * in a cache anyway, where that loses up to a third.
+   * From this length on, a copy first fetches the memory that it writes to. Smaller copies more
+   * often go to memory that is in a cache anyway, and there a fetch loses up to a third.
    */
   static final int LARGE = 64 << 10;
 
   /**
-   * What a JVM copies past the caches by itself, which is faster still: Java 25 does so from 2.5
-   * MiB on, on processors with AVX-512. Others lose the gain.
+   * From this length on, a JVM may itself copy past the caches, which is faster still: Java 25 does
+   * so from 2.5 MiB on, on processors with AVX-512. Other JVMs and processors lose the gain of a
+   * fetch here.
    */
   private static final int HUGE =
       Runtime.version().feature() >= 25 ? (5 << 20) / 2 : Integer.MAX_VALUE;
@@ -46,7 +47,7 @@ public final class RegionMemory implements AutoCloseable {
   private final GenerationTable generations;
   private final HazardTable hazards;
 
-  /** Holds what was read for the sake of being fetched, or the compiler would leave that out. */
+  /** Sum of the bytes read only to fetch memory. Without it the compiler would drop these reads. */
   private int fetched;
 
   /** Null for anonymous memory. */
@@ -66,8 +67,8 @@ public final class RegionMemory implements AutoCloseable {
    * and {@code region-<index>.grown} of a directory. The memory of the latter two is taken at once.
    *
    * @param length bytes, a multiple of {@link Extent#MIN_LENGTH}
-   * @param linked whether the file of the data is there, empty, and takes its memory when mapped
-   * @param hazards those of the datanode
+   * @param linked whether the file of the data exists, empty, and takes its memory when mapped
+   * @param hazards the table of the datanode
    */
   static RegionMemory create(
       Path directory, int index, int length, boolean linked, HazardTable hazards)
@@ -88,8 +89,8 @@ public final class RegionMemory implements AutoCloseable {
   /**
    * Maps the files of a region that its datanode has created.
    *
-   * @param hazards those of the datanode
-   * @throws IOException when there are none, or they are not those of a region
+   * @param hazards the table of the datanode
+   * @throws IOException when there are none, or they are not the files of a region
    */
   static RegionMemory open(Path directory, int index, HazardTable hazards) throws IOException {
     Path file = dataFile(directory, index);
@@ -109,7 +110,7 @@ public final class RegionMemory implements AutoCloseable {
   /**
    * Creates region {@code index} in memory of this process.
    *
-   * @param hazards those of the datanode
+   * @param hazards the table of the datanode
    */
   public static RegionMemory anonymous(int index, int length, HazardTable hazards) {
     checkLength(length);
@@ -132,8 +133,8 @@ public final class RegionMemory implements AutoCloseable {
   }
 
   /**
-   * All bytes of the region; position and limit are nobody's to change. Written only where {@link
-   * #isReady} says so.
+   * All bytes of the region. Nobody may change position and limit. A caller writes only where
+   * {@link #isReady} is true.
    */
   public ByteBuffer data() {
     return data;
@@ -153,7 +154,7 @@ public final class RegionMemory implements AutoCloseable {
    * Copies bytes of one generation out of the region.
    *
    * @param target memory; neither position nor limit are changed
-   * @return OK, or why what was copied is not to be used
+   * @return OK, or why the copied bytes must not be used
    */
   public ErrorCode read(
       int regionOffset, ByteBuffer target, int targetOffset, int length, long generation) {
@@ -166,11 +167,12 @@ public final class RegionMemory implements AutoCloseable {
   }
 
   /**
-   * Takes a range for a generation; who has announced a write there since, and found the generation
-   * still to be its own, may place bytes.
+   * Takes a range for a generation. A writer that announces a write there after this, and then
+   * finds its own generation, may place bytes.
    *
-   * @return OK; STALE_EXTENT when somebody later has it; SPACE_PINNED when an earlier writer is in
-   *     the middle of a write there, so that nobody can have it before that one has gone on
+   * @return OK; STALE_EXTENT when a later owner has the range; SPACE_PINNED when an earlier writer
+   *     is in the middle of a write there, so that nobody can have the range before that writer has
+   *     continued
    */
   public ErrorCode take(int regionOffset, int length, long generation) {
     return take(regionOffset, length, generation, length);
@@ -184,23 +186,22 @@ public final class RegionMemory implements AutoCloseable {
   }
 
   /**
-   * True when anybody is in the middle of a write to this region. The caller has fenced its
-   * generations before.
+   * True when any write to this region is under way. The caller has fenced its generations before.
    */
   public boolean isBeingWritten() {
     return hazards.isHeld(index, 0, length(), Long.MAX_VALUE - 1);
   }
 
   /**
-   * Copies bytes into the region, in the name of a generation.
+   * Copies bytes into the region, under a generation.
    *
-   * @param hazard announces just this write; retracted when this returns
+   * @param hazard announces exactly this write; retracted when this returns
    * @param source memory; neither position nor limit are changed
-   * @param checked false where others leave no generations and a fence is all that counts
-   * @param lookAtLength bytes from the first one in which nobody may be in the middle of an older
-   *     write: at least {@code length}; the whole extent for its first bytes, for one that cannot
-   *     be filled is better given back before anything is in it
-   * @return OK when the bytes are placed, or as by {@link #take} and {@link #place}
+   * @param checked false when other writers leave no generations, so that only a fence counts
+   * @param lookAtLength bytes, from the first one on, in which no older write may be under way: at
+   *     least {@code length}; the whole extent for its first bytes, since an extent that cannot be
+   *     filled is better given back before it holds bytes
+   * @return OK when the bytes are placed, or a code of {@link #take} or {@link #place}
    */
   public ErrorCode write(
       Hazard hazard,
@@ -223,8 +224,9 @@ public final class RegionMemory implements AutoCloseable {
     } finally {
       hazard.retract();
     }
-    // Behind it or by itself: a full fence, so that one of two sees the other, who ends a write and
-    // who closes the writer.
+    // A full fence follows the retract, in verifyAfter or by itself. So either the thread that ends
+    // this write sees that the writer is closed, or the thread that closes the writer sees the end
+    // of this write.
     if (checked && code == ErrorCode.OK) {
       return generations.verifyAfter(regionOffset, length, generation);
     }
@@ -256,12 +258,12 @@ public final class RegionMemory implements AutoCloseable {
   }
 
   /**
-   * Copies page by page, and reads a byte of each cache line of a page before. A store to a line
-   * that is in no cache fetches it first, and few of these fetches overlap, for stores leave their
-   * buffer in order; loads of many lines do.
+   * Copies page by page, and first reads a byte of each cache line of a page. A store to a line
+   * that is in no cache fetches the line first. Few of these fetches overlap, since stores leave
+   * their buffer in order. Loads of many lines do overlap.
    */
   private void fetchAndPut(int regionOffset, ByteBuffer source, int sourceOffset, int length) {
-    // All or nothing, as by one copy.
+    // All or nothing, like a single copy.
     Objects.checkFromIndexSize(sourceOffset, length, source.limit());
     Objects.checkFromIndexSize(regionOffset, length, data.limit());
     int sum = 0;
@@ -275,12 +277,12 @@ public final class RegionMemory implements AutoCloseable {
       at = next;
     }
     if (sum == Integer.MIN_VALUE) {
-      // Hardly ever: the fields beside it are read by all.
+      // Written hardly ever, since all threads read the fields beside it.
       fetched = sum;
     }
   }
 
-  /** Apart, for what is called for each page is compiled after a MiB. */
+  /** A method of its own: a method that is called for each page is compiled after a MiB. */
   private int fetch(int begin, int end) {
     int sum = 0;
     for (int line = begin & -CACHE_LINE; line < end; line += CACHE_LINE) {
@@ -290,24 +292,24 @@ public final class RegionMemory implements AutoCloseable {
   }
 
   /**
-   * True when a range has all its memory, as far as is known here: only then it may be written to
-   * in {@link #data()}, see {@link RegionFile}. The range is mapped then.
+   * True when a range has all its memory, as far as is known here. Only then may {@link #data()} be
+   * written there, see {@link RegionFile}. The range is then mapped.
    */
   public boolean isReady(int regionOffset, int length) {
     return file == null || file.isReady(data, regionOffset, length);
   }
 
   /**
-   * Takes all memory of a region in files that nobody uses yet.
+   * Takes all memory of a region in files that is not in use yet.
    *
-   * @param meanwhile runs every few milliseconds
+   * @param meanwhile runs every few milliseconds during that
    * @throws IOException when there is no room
    */
   void growAll(Runnable meanwhile) throws IOException {
     file.growAll(meanwhile);
   }
 
-  /** Closes the file: what was mapped stays so, but the region grows no more. */
+  /** Closes the file. Mapped memory stays mapped, but the region grows no more. */
   @Override
   public void close() {
     if (file != null) {

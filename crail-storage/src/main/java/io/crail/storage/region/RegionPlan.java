@@ -8,7 +8,7 @@ import io.crail.protocol.part.Extent;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Into which regions a datanode cuts what it lends. */
+/** The plan of how a datanode cuts the memory that it lends into regions. */
 public final class RegionPlan {
   private static final int MAX_REGIONS = 1 << 16;
 
@@ -27,12 +27,11 @@ public final class RegionPlan {
   }
 
   /**
-   * The lengths of the regions: as many whole ones as fit into the limit, and where that is none,
-   * or not one for each namenode, smaller ones. A smaller one is a multiple of a power of two of
-   * about a sixteenth of it, and so of any block size up to that.
+   * The lengths of the regions: as many whole regions as fit into the limit. If that is less than
+   * one for each namenode, or none, the regions are smaller. A smaller region is a multiple of a
+   * power of two of about a sixteenth of it, and so of any block size up to that.
    *
-   * @param unit a power of two of which each length is a multiple, at least {@link
-   *     Extent#MIN_LENGTH}
+   * @param unit a power of two, at least {@link Extent#MIN_LENGTH}; each length is a multiple of it
    * @throws ConfigException when the limit is too small, or the regions are too many
    */
   public List<Integer> lengths(Configuration configuration, int namenodes, int unit) {

@@ -6,14 +6,14 @@ import java.nio.channels.ClosedChannelException;
 
 /**
  * Work with files in the threads of users. An interrupted thread cannot use a file channel: it
- * closes the channel under itself and under everybody else. Here the work is done all the same, and
- * the thread is as interrupted after it as before.
+ * closes the channel for itself and for all other threads. This class does the work nevertheless,
+ * and leaves the thread interrupted as before.
  */
 final class Uninterrupted {
   private Uninterrupted() {}
 
   /**
-   * Work that can be done again.
+   * Work that can be repeated.
    *
    * @param <T> the result
    */
@@ -22,7 +22,7 @@ final class Uninterrupted {
   }
 
   /**
-   * Does the work, once more for each interrupt that comes meanwhile.
+   * Does the work, and repeats it for each interrupt that comes during it.
    *
    * @param work opens the channel that it uses, unless that is open
    */

@@ -25,7 +25,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A tier's server that serves nothing: what it is asked for, in which order. */
+/** Tests which methods of a tier's server are called, in which order. The server serves nothing. */
 class HostedServerTest {
   private static final HostKeys KEYS =
       new HostKeys(

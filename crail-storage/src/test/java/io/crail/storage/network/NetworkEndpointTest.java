@@ -27,7 +27,10 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Connecting, losing, pausing and waiting, with a network and a time of the test's own. */
+/**
+ * Tests connection attempts, losses, pauses and queued transfers, with a simulated network and
+ * clock.
+ */
 class NetworkEndpointTest {
   private static final long CONNECT_NANOS = 1_000_000_000_000L;
   private static final DatanodeDescription DATANODE =
@@ -107,7 +110,7 @@ class NetworkEndpointTest {
     }
   }
 
-  /** Does what the test says; has room for two transfers. */
+  /** Does what the test tells it; has room for two transfers. */
   private final class TestEndpoint extends NetworkEndpoint<TestTransfer> {
     private TransferQueue<TestTransfer> inFlight = new TransferQueue<>();
     private final List<Transfer> sent = new ArrayList<>();

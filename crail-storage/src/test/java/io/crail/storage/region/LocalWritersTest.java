@@ -51,7 +51,7 @@ class LocalWritersTest {
   private RegionDirectory directory;
   private Process child;
 
-  /** Announces a write of generation 1 and never goes on. */
+  /** Announces a write of generation 1 and never continues. */
   static final class StoppedWriter {
     private StoppedWriter() {}
 

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * Crail mounted into the {@code viewfs://} of a {@code FileContext}. In this package for the fields
- * of the suite.
+ * Crail mounted into the {@code viewfs://} of a {@code FileContext}. In this package, since it
+ * needs package-private fields of the suite.
  */
 class ViewFsCrailTest extends ViewFsBaseTest {
   private static final String IMPLEMENTATION = "fs.AbstractFileSystem.crail.impl";
