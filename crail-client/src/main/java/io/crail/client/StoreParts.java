@@ -90,6 +90,13 @@ final class StoreParts implements AutoCloseable {
             configuration.get(ClientKeys.CACHE_LIMIT));
     this.statistics =
         new StoreStatistics(configuration.get(ClientKeys.STATISTICS), pool, this::endpointCount);
+    long dataTimeoutNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
+    BlockLocations locations =
+        new BlockLocations(
+            LocationMap.parse(configuration.get(ClientKeys.LOCATION_MAP)),
+            configuration.get(ClientKeys.SHADOW_REPLICATION));
+    boolean randomizes = configuration.get(ClientKeys.DIRECTORY_RANDOMIZE);
+    // From here on there is something to close, so nothing is parsed any more.
     this.loops = new Loops(loopCount(configuration), this::newContext);
     SpaceAhead spaceAhead = new SpaceAhead();
     LoopContext first = loops.first();
@@ -106,18 +113,11 @@ final class StoreParts implements AutoCloseable {
             store,
             loops,
             leases,
-            new StreamContext(
-                loops,
-                pool,
-                statistics,
-                sliceBytes,
-                configuration.get(ClientKeys.DATA_TIMEOUT).toNanos()),
+            new StreamContext(loops, pool, statistics, sliceBytes, dataTimeoutNanos),
             spaceAhead,
             new OwnerNames(loops, addresses.size()),
-            new BlockLocations(
-                LocationMap.parse(configuration.get(ClientKeys.LOCATION_MAP)),
-                configuration.get(ClientKeys.SHADOW_REPLICATION)),
-            configuration.get(ClientKeys.DIRECTORY_RANDOMIZE));
+            locations,
+            randomizes);
   }
 
   private static int sliceBytes(Configuration configuration) {

@@ -63,14 +63,14 @@ public final class PositionedReader implements AutoCloseable {
    * @throws Exception an {@code OutOfRangeException} for a position that is negative or after the
    *     end
    */
-  public Future<CrailResult> issue(long position, ByteBuffer target) throws Exception {
+  Future<CrailResult> issue(long position, ByteBuffer target) throws Exception {
     // A duplicate has a position of its own. It still spans the whole memory, which a tier may have
     // to register.
     return issue(position, OffHeapBuffer.wrap(target.duplicate()));
   }
 
   /** As {@link #issue(long, ByteBuffer)}; the position of the buffer moves on. */
-  public Future<CrailResult> issue(long position, CrailBuffer target) throws Exception {
+  Future<CrailResult> issue(long position, CrailBuffer target) throws Exception {
     if (straight == null) {
       straight = file.getDirectInputStream(0);
     }
@@ -103,6 +103,11 @@ public final class PositionedReader implements AutoCloseable {
 
   String path() {
     return file.getPath();
+  }
+
+  /** Bytes of the file, as its handle knows it. */
+  long length() {
+    return file.getCapacity();
   }
 
   /** Waits for the reads in flight, and gives all memory back. */

@@ -35,33 +35,34 @@ final class RangeMemory {
     this.cache = cache;
   }
 
+  /** Whether so many bytes fit into a buffer; false when the store lends none now. */
+  boolean hasRoom(long length) throws Exception {
+    return length <= MAX_LENGTH && (!lent.isEmpty() || lend()) && length <= lent.get(0).capacity();
+  }
+
   /**
-   * Memory for a range.
+   * Memory for what a buffer {@linkplain #hasRoom has room} for.
    *
-   * @return null when the range is too long, or there is none now
+   * @return null when there is none now
    */
   CrailBuffer take(int length) throws Exception {
-    if (length > MAX_LENGTH) {
-      return null;
-    }
-    while (current < lent.size()) {
+    while (current < lent.size() || lend()) {
       CrailBuffer buffer = lent.get(current);
       if (buffer.remaining() >= length) {
         return cut(buffer, length);
       }
       current++;
     }
-    if (lent.size() == MAX_BUFFERS) {
-      return null;
-    }
+    return null;
+  }
+
+  private boolean lend() throws Exception {
     try {
-      lent.add(cache.allocateBuffer());
+      return lent.size() < MAX_BUFFERS && lent.add(cache.allocateBuffer());
     } catch (LimitExceededException e) {
       // Fewer buffers, or none, are enough: a range without memory is read by itself.
-      return null;
+      return false;
     }
-    CrailBuffer buffer = lent.get(current);
-    return buffer.remaining() >= length ? cut(buffer, length) : null;
   }
 
   private static CrailBuffer cut(CrailBuffer buffer, int length) {
@@ -111,8 +112,12 @@ final class RangeMemory {
   }
 
   private void free() throws Exception {
-    while (!lent.isEmpty()) {
-      cache.freeBuffer(lent.remove(lent.size() - 1));
+    if (!lent.isEmpty()) {
+      try {
+        cache.freeBuffer(lent.remove(lent.size() - 1));
+      } finally {
+        free();
+      }
     }
   }
 

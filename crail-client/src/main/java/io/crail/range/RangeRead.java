@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.range;
 
+import io.crail.common.error.ErrorCode;
 import java.io.EOFException;
 import java.nio.ByteBuffer;
 
@@ -10,6 +11,7 @@ public final class RangeRead {
   private final PositionedReader file;
   private final long position;
   private final ByteBuffer target;
+  private final int length;
 
   private boolean ended;
 
@@ -21,6 +23,7 @@ public final class RangeRead {
     this.file = file;
     this.position = position;
     this.target = target;
+    this.length = target.remaining();
   }
 
   /** Where the range begins in its file. */
@@ -63,11 +66,11 @@ public final class RangeRead {
   }
 
   int length() {
-    return target.remaining();
+    return length;
   }
 
   long end() {
-    return position + length();
+    return position + length;
   }
 
   boolean hasEnded() {
@@ -79,19 +82,28 @@ public final class RangeRead {
    *
    * @param from where the bytes are to be copied from; null when they are in the target
    * @param offset of the range in {@code from}
-   * @param count bytes that arrived, counted from the range's first byte; may be more than the
-   *     range has, or negative
+   * @param count bytes that arrived from the range's first one on; may be more, or negative when
+   *     the file ends before that
    */
   void arrived(ByteBuffer from, int offset, int count) {
-    if (count < length()) {
+    if (count < length) {
       String range = position + " to " + end() + " of " + file.path();
-      failed(new EOFException("the file ends within the range from " + range), false);
+      failed(
+          count < 0
+              ? ErrorCode.OUT_OF_RANGE.exception("the range from " + range)
+              : new EOFException("the file ends within the range from " + range),
+          false);
       return;
     }
-    if (from != null) {
-      target.put(target.position(), from, offset, length());
+    try {
+      if (from != null) {
+        target.put(target.position(), from, offset, length);
+      }
+      ended = true;
+    } catch (IndexOutOfBoundsException e) {
+      // The caller has moved the limit; other ranges are read all the same.
+      failed(e, false);
     }
-    ended = true;
   }
 
   /** Ends with an error. */

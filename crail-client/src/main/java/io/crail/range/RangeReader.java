@@ -2,6 +2,8 @@
 package io.crail.range;
 
 import io.crail.CrailBufferCache;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -11,8 +13,8 @@ import java.util.Deque;
  * the caller: into a direct buffer straight from the datanode, into one of the heap through memory
  * of the store, at most four of its buffers ({@code crail.buffersize}) at a time. While those are
  * full {@link #begin} waits for what was begun before. Near ranges of one file on the heap that are
- * begun one after the other are read as one. A range of more than 512 KiB on the heap is read by
- * itself, when it is waited for.
+ * begun one after the other are read as one. A range on the heap of more than 512 KiB, or of more
+ * than a buffer, is read by itself, when it is waited for.
  *
  * <pre>{@code
  * try (PositionedReader file = new PositionedReader(store.lookup("/a").get().asFile());
@@ -48,6 +50,8 @@ public final class RangeReader implements AutoCloseable {
    */
   private RangeTransfer joining;
 
+  private boolean closed;
+
   /**
    * Creates a reader, which takes no memory yet.
    *
@@ -62,7 +66,8 @@ public final class RangeReader implements AutoCloseable {
   }
 
   /**
-   * Begins to read a range. {@link RangeRead#get} tells its errors.
+   * Begins to read a range. Its errors are told by {@link RangeRead#get}; a {@code ClosedException}
+   * after {@link #close}.
    *
    * @param file a reader of the calling thread; stays open until the range has ended
    * @param position the position of the first byte in the file
@@ -75,11 +80,13 @@ public final class RangeReader implements AutoCloseable {
       throw new IllegalArgumentException("a range cannot be read into read-only " + target);
     }
     RangeRead range = new RangeRead(this, file, position, target);
-    if (range.length() == 0) {
+    if (closed) {
+      range.failed(closedError(), false);
+    } else if (range.length() == 0) {
       range.arrived(null, 0, 0);
     } else if (target.isDirect()) {
       issue(new RangeTransfer(range));
-    } else if (joining == null || !joining.join(range, maxGapBytes)) {
+    } else if (joining == null || !joining.join(range, maxGapBytes, memory)) {
       issueJoined();
       joining = new RangeTransfer(range);
     }
@@ -98,7 +105,7 @@ public final class RangeReader implements AutoCloseable {
     if (transfer == null) {
       return;
     }
-    if (transfer.needsMemory() && hasPlace(transfer)) {
+    if (transfer.hasRoom(memory) && hasPlace(transfer)) {
       issue(transfer);
     } else {
       apart.add(transfer);
@@ -124,9 +131,12 @@ public final class RangeReader implements AutoCloseable {
       issued.remove().end(memory);
     }
     if (!range.hasEnded()) {
-      giveBack();
-      while (!range.hasEnded()) {
-        apart.remove().end(memory);
+      try {
+        giveBack();
+      } finally {
+        while (!range.hasEnded()) {
+          apart.remove().end(memory);
+        }
       }
     }
   }
@@ -140,23 +150,30 @@ public final class RangeReader implements AutoCloseable {
   /** Gives the memory back, so that a range read by itself finds free buffers in the store. */
   private void giveBack() throws Exception {
     endIssued();
-    memory.giveBack();
+    RangeMemory used = memory;
     memory = new RangeMemory(cache);
+    used.giveBack();
+  }
+
+  private static CrailException closedError() {
+    return ErrorCode.CLOSED.exception("reader of ranges");
   }
 
   /**
-   * Ends all ranges that were begun and gives the memory back. Memory into which a read may still
-   * write after its deadline goes back when that read has ended.
+   * Ends all ranges that were begun and gives the memory back. A range that is not in flight, since
+   * no memory was there for it, ends with a {@code ClosedException}. Memory into which a read may
+   * still put bytes after its deadline goes back when that read has ended.
    *
    * @throws Exception when the store does not take its memory back; only {@link RangeRead#get}
    *     tells errors of ranges
    */
   @Override
   public void close() throws Exception {
+    closed = true;
     issueJoined();
-    giveBack();
     while (!apart.isEmpty()) {
-      apart.remove().end(memory);
+      apart.remove().fail(closedError(), false);
     }
+    giveBack();
   }
 }

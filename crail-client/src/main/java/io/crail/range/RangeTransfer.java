@@ -3,6 +3,7 @@ package io.crail.range;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailResult;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,30 +43,45 @@ final class RangeTransfer {
     end = range.end();
   }
 
-  /** Adds a range that follows the present ones, if it is near; false when it is not. */
-  boolean join(RangeRead range, int maxGapBytes) {
-    boolean near =
+  /**
+   * Takes a range that follows those that are here, if it is near and a buffer has room for all;
+   * false when not.
+   */
+  boolean join(RangeRead range, int maxGapBytes, RangeMemory memory) {
+    boolean joins =
+        // What is out of range fails alone.
         range.file() == file
-            && range.position() >= end
+            && 0 <= position
+            && position < end
+            && end <= range.position()
             && range.position() - end <= maxGapBytes
-            && range.end() - position <= RangeMemory.MAX_LENGTH;
-    if (near) {
+            && hasRoom(memory, range.end() - position);
+    if (joins) {
       add(range);
     }
-    return near;
+    return joins;
   }
 
-  /** True when this has to go through other memory to be in flight. */
-  boolean needsMemory() {
-    return end - position <= RangeMemory.MAX_LENGTH;
+  /** Whether this can be in flight by way of the memory. */
+  boolean hasRoom(RangeMemory memory) {
+    return hasRoom(memory, end - position);
   }
 
-  /** Takes the memory to go through; false when there is none now. */
+  private boolean hasRoom(RangeMemory memory, long length) {
+    try {
+      return memory.hasRoom(length);
+    } catch (Exception e) {
+      failure = kept(e);
+      return false;
+    }
+  }
+
+  /** Takes the memory to go through, which has room; false when there is none now. */
   boolean place(RangeMemory memory) {
     try {
       place = memory.take((int) (end - position));
     } catch (Exception e) {
-      failure = e;
+      failure = kept(e);
     }
     return place != null || failure != null;
   }
@@ -81,8 +97,17 @@ final class RangeTransfer {
               ? file.issue(position, place)
               : file.issue(position, ranges.get(0).target().duplicate());
     } catch (Exception e) {
-      failure = e;
+      failure = kept(e);
     }
+  }
+
+  /** An error that is told later. An interrupt is told at once too: it stays set. */
+  private static Exception kept(Exception e) {
+    if (!(e instanceof InterruptedException)) {
+      return e;
+    }
+    Thread.currentThread().interrupt();
+    return (Exception) new InterruptedIOException("interrupted").initCause(e);
   }
 
   /**
@@ -107,10 +132,16 @@ final class RangeTransfer {
       if (late && place != null) {
         memory.late(issued);
       }
-      ranges.forEach(range -> range.failed(e, late && place == null));
+      fail(kept(e), late && place == null);
     }
   }
 
+  /** Ends the ranges with an error. */
+  void fail(Exception cause, boolean bytesMayArrive) {
+    ranges.forEach(range -> range.failed(cause, bytesMayArrive));
+  }
+
+  /** Bytes from the first one on; negative when the file ends before that. */
   private int await() throws Exception {
     if (issued != null) {
       return PositionedReader.await(issued);
@@ -118,7 +149,8 @@ final class RangeTransfer {
     int count = 0;
     for (RangeRead range : ranges) {
       int offset = (int) (range.position() - position);
-      count = offset + Math.max(0, file.read(range.position(), range.target()));
+      int read = file.read(range.position(), range.target());
+      count = offset + (read < 0 && range.position() <= file.length() ? 0 : read);
       if (count < range.end() - position) {
         break;
       }

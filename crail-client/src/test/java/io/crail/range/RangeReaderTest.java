@@ -9,17 +9,21 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
+import io.crail.CrailBufferCache;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailFile;
 import io.crail.CrailInputStream;
 import io.crail.CrailNode;
 import io.crail.CrailResult;
 import io.crail.Upcoming;
+import io.crail.common.error.ClosedException;
 import io.crail.common.error.CrailTimeoutException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.OutOfRangeException;
 import io.crail.memory.BufferPool;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -47,6 +51,12 @@ class RangeReaderTest {
   /** Reads that do not end though somebody waits for them. */
   private boolean stuck;
 
+  /** An interrupt is noticed when a read is issued. */
+  private boolean interrupted;
+
+  /** How many reads have copied. */
+  private int copied;
+
   /** Length of each file. */
   private long fileLength = Long.MAX_VALUE;
 
@@ -67,6 +77,8 @@ class RangeReaderTest {
                       return new CopyingStream();
                     case "getDirectInputStream":
                       return new LateStream();
+                    case "getCapacity":
+                      return fileLength;
                     default:
                       assertEquals("getPath", method.getName());
                       return "/a";
@@ -125,7 +137,10 @@ class RangeReaderTest {
     }
 
     @Override
-    public Future<CrailResult> read(CrailBuffer buffer) {
+    public Future<CrailResult> read(CrailBuffer buffer) throws InterruptedException {
+      if (interrupted) {
+        throw new InterruptedException();
+      }
       LateRead read = new LateRead(position, buffer.getByteBuffer().duplicate());
       inFlight.add(read);
       lengths.add(read.memory.remaining());
@@ -135,7 +150,10 @@ class RangeReaderTest {
     }
 
     @Override
-    public void seek(long target) {
+    public void seek(long target) throws IOException {
+      if (target < 0 || target > fileLength) {
+        throw ErrorCode.OUT_OF_RANGE.exception("seek to " + target);
+      }
       position = target;
     }
 
@@ -167,6 +185,10 @@ class RangeReaderTest {
 
     @Override
     protected int readAt(long position, byte[] target, int offset, int length) throws IOException {
+      if (position < 0) {
+        throw ErrorCode.OUT_OF_RANGE.exception("read at " + position);
+      }
+      copied++;
       CrailBuffer buffer = lender.allocateBuffer();
       int count = (int) Math.min(length, Math.max(0, fileLength - position));
       for (int i = 0; i < count; i++) {
@@ -296,11 +318,38 @@ class RangeReaderTest {
     assertEquals(List.of(500_000, 400_000), lengths);
   }
 
+  @Test
+  void joinedRangesAreNoLongerThanABuffer() throws Exception {
+    lender = new BufferPool(4_096, 16 * 4_096);
+    try (RangeReader reader = new RangeReader(lender, 0)) {
+      List<RangeRead> ranges = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        ranges.add(reader.begin(file, i * 1_500L, ByteBuffer.allocate(1_500)));
+      }
+      ranges.forEach(RangeReaderTest::assertFilled);
+    }
+    assertEquals(List.of(3_000, 1_500), lengths);
+    assertEquals(2, mostInFlight);
+    assertEquals(0, copied);
+  }
+
+  @Test
+  void whatIsLongerThanABufferWaitsForNoOther() throws Exception {
+    lender = new BufferPool(4_096, 16 * 4_096);
+    try (RangeReader reader = new RangeReader(lender, 0)) {
+      begin(reader, 2, 1_000, false);
+      reader.begin(file, 10_000, ByteBuffer.allocate(5_000));
+      reader.begin(file, 20_000, ByteBuffer.allocate(1_000));
+      reader.begin(file, 30_000, ByteBuffer.allocate(1_000));
+      assertEquals(3, inFlight.size());
+    }
+  }
+
   /** With memory to go through, straight, and by itself. */
   @Test
   void theEndOfTheFileFailsTheRangesThatItCuts() throws Exception {
     fileLength = 1_000;
-    for (BufferPool from : List.of(pool, new BufferPool(512, 512))) {
+    for (BufferPool from : List.of(pool, new BufferPool(256, 256))) {
       lender = from;
       try (RangeReader reader = new RangeReader(lender, 0)) {
         for (boolean direct : new boolean[] {false, true}) {
@@ -319,6 +368,133 @@ class RangeReaderTest {
         }
       }
     }
+  }
+
+  private void assertErrors(int length, int maxGapBytes, boolean direct) throws Exception {
+    try (RangeReader reader = new RangeReader(pool, maxGapBytes)) {
+      List<RangeRead> ranges = new ArrayList<>();
+      for (long position : new long[] {-length, 0, 1_001 - length, 1_000, 1_001, 1_001 + length}) {
+        ranges.add(
+            reader.begin(
+                file,
+                position,
+                direct ? ByteBuffer.allocateDirect(length) : ByteBuffer.allocate(length)));
+      }
+      assertThrows(OutOfRangeException.class, ranges.get(0)::get);
+      if (length <= fileLength) {
+        assertFilled(ranges.get(1));
+      } else {
+        assertThrows(EOFException.class, ranges.get(1)::get);
+      }
+      Class<? extends Exception> cut =
+          length <= fileLength ? EOFException.class : OutOfRangeException.class;
+      assertThrows(cut, ranges.get(2)::get);
+      assertThrows(EOFException.class, ranges.get(3)::get);
+      assertThrows(OutOfRangeException.class, ranges.get(4)::get);
+      assertThrows(OutOfRangeException.class, ranges.get(5)::get);
+    }
+  }
+
+  @Test
+  void theErrorOfARangeDependsOnItsPlaceAlone() throws Exception {
+    fileLength = 1_000;
+    for (int length : new int[] {10, 600_000}) {
+      for (int maxGapBytes : new int[] {0, 4_096}) {
+        assertErrors(length, maxGapBytes, false);
+        assertErrors(length, maxGapBytes, true);
+      }
+    }
+  }
+
+  @Test
+  void aRangeAfterTheEndIsToldSoBesideOneThatIsThere() throws Exception {
+    fileLength = 1_000;
+    try (RangeReader reader = new RangeReader(pool, 4_096)) {
+      RangeRead last = reader.begin(file, 900, ByteBuffer.allocate(100));
+      RangeRead after = reader.begin(file, 1_100, ByteBuffer.allocate(10));
+      assertFilled(last);
+      assertThrows(OutOfRangeException.class, after::get);
+    }
+    assertEquals(List.of(210), lengths);
+  }
+
+  @Test
+  void anInterruptStaysSetWhenARangeCannotBeIssued() throws Exception {
+    interrupted = true;
+    try (RangeReader reader = new RangeReader(pool, 0)) {
+      RangeRead range = reader.begin(file, 0, ByteBuffer.allocateDirect(10));
+      assertTrue(Thread.interrupted());
+      assertThrows(InterruptedIOException.class, range::get);
+      range = reader.begin(file, 0, ByteBuffer.allocate(10));
+      reader.close();
+      assertTrue(Thread.interrupted());
+      assertThrows(InterruptedIOException.class, range::get);
+    }
+  }
+
+  @Test
+  void aRangeEndsThoughTheMemoryIsNotTakenBack() throws Exception {
+    List<CrailBuffer> offered = new ArrayList<>();
+    CrailBufferCache broken =
+        new CrailBufferCache() {
+          @Override
+          public CrailBuffer allocateBuffer() throws Exception {
+            return pool.allocateBuffer();
+          }
+
+          @Override
+          public void freeBuffer(CrailBuffer buffer) {
+            offered.add(buffer);
+            throw new IllegalStateException("not now");
+          }
+        };
+    RangeReader reader = new RangeReader(broken, 0);
+    begin(reader, 4, 300_000, false);
+    RangeRead apart = reader.begin(file, 0, ByteBuffer.allocate(700_000));
+    assertThrows(IllegalStateException.class, apart::get);
+    assertEquals(2, offered.size());
+    assertFilled(apart);
+    reader.close();
+    assertEquals(2, offered.size());
+  }
+
+  @Test
+  void whatIsNotInFlightAtTheCloseIsNotRead() throws Exception {
+    RangeReader reader = new RangeReader(pool, 0);
+    RangeRead apart = reader.begin(file, 0, ByteBuffer.allocate(700_000));
+    RangeRead issued = reader.begin(file, 0, ByteBuffer.allocate(1_000));
+    reader.close();
+    assertThrows(ClosedException.class, apart::get);
+    assertFalse(apart.isLate());
+    assertFilled(issued);
+    assertEquals(0, copied);
+  }
+
+  @Test
+  void nothingBeginsAfterTheClose() throws Exception {
+    RangeReader reader = new RangeReader(pool, 0);
+    reader.close();
+    for (ByteBuffer target : List.of(ByteBuffer.allocate(10), ByteBuffer.allocateDirect(10))) {
+      assertThrows(ClosedException.class, reader.begin(file, 0, target)::get);
+    }
+    reader.close();
+    assertEquals(List.of(), lengths);
+    assertEquals(0, pool.lentCount());
+  }
+
+  @Test
+  void aTargetThatHasNoRoomAnyMoreFailsNoOther() throws Exception {
+    try (RangeReader reader = new RangeReader(pool, 0)) {
+      List<RangeRead> ranges = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        ranges.add(reader.begin(file, i * 10L, ByteBuffer.allocate(10)));
+      }
+      ranges.get(1).target().limit(5);
+      assertFilled(ranges.get(0));
+      assertThrows(IndexOutOfBoundsException.class, ranges.get(1)::get);
+      assertFilled(ranges.get(2));
+    }
+    assertEquals(List.of(30), lengths);
   }
 
   @Test

@@ -255,6 +255,9 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
     if (route() == PutRoute.COPIED_AHEAD) {
       store.streams().valueWritten(request.length());
+    } else if (route() == PutRoute.BESIDE_CREATE) {
+      // It is in vain, but reads the memory until it ends.
+      ahead.abandonBeside();
     }
     ended(null);
   }
@@ -344,26 +347,36 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
 
   private void write(CoreKeyValue made, DirectOutput output) {
     value = made;
-    int length = request.length();
+    StreamOperation write = null;
     try {
       if (ahead != null && ahead.isWritten()) {
         ahead.hand(output);
-        output.beginClose(this::ended);
-        return;
+      } else {
+        write = issue(output);
       }
-      if (deadlineNanos - context.nanoTime() < store.streams().timeoutNanos(length)) {
-        // The caller may stop waiting before all is written, and then the memory is the caller's
-        // again.
-        throw ErrorCode.TIMED_OUT.exception(toString());
-      }
-      if (ahead != null) {
-        ahead.replaceIn(output);
-      }
-      StreamOperation write = output.write(request.memory(), root, request.from(), length);
-      write.whenComplete(() -> output.beginClose(this::ended));
     } catch (CrailException | InterruptedException | RuntimeException e) {
       output.beginClose(later -> failed(e));
+      return;
     }
+    if (write == null) {
+      output.beginClose(this::ended);
+    } else {
+      write.whenComplete(() -> output.beginClose(this::ended));
+    }
+  }
+
+  /** Writes all bytes in the stream of the node. */
+  private StreamOperation issue(DirectOutput output) throws CrailException, InterruptedException {
+    int length = request.length();
+    if (deadlineNanos - context.nanoTime() < store.streams().timeoutNanos(length)) {
+      // The caller may stop waiting before all is written, and then the memory is the caller's
+      // again.
+      throw ErrorCode.TIMED_OUT.exception(toString());
+    }
+    if (ahead != null) {
+      ahead.replaceIn(output);
+    }
+    return output.write(request.memory(), root, request.from(), length);
   }
 
   private void failed(Throwable cause) {

@@ -75,7 +75,7 @@ public final class CreatorLeases {
   }
 
   /** Notes that a lease has come back. */
-  public void returned(HandleLease lease) {
+  void returned(HandleLease lease) {
     returned.incrementAndGet();
     leaving.remove(lease);
   }

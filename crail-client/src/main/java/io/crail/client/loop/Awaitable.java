@@ -27,7 +27,7 @@ public interface Awaitable<T> extends Upcoming<T> {
   long GRACE_NANOS = 1_000_000_000L;
 
   /** This as a completion, for the code that ends it. */
-  default Completion completion() {
+  private Completion completion() {
     return (Completion) this;
   }
 
