@@ -26,7 +26,11 @@ public final class PositionedReader implements AutoCloseable {
   /** Reads straight into the caller's direct memory; null until it is needed. */
   private CrailInputStream straight;
 
-  /** Opens a reader. Its first use takes memory and sends requests. */
+  /**
+   * Opens a reader. Its first use takes memory and sends requests.
+   *
+   * @param file the file
+   */
   public PositionedReader(CrailFile file) {
     this.file = file;
   }
@@ -34,6 +38,10 @@ public final class PositionedReader implements AutoCloseable {
   /**
    * Reads until the target is full or the file ends, and waits for the bytes.
    *
+   * @param position of the first byte in the file
+   * @param target takes the bytes
+   * @param offset where the first byte goes in the target
+   * @param length the most bytes to read
    * @return bytes read; -1 at or after the end
    * @throws Exception an {@code OutOfRangeException} for a negative position, else the error of the
    *     read
@@ -45,7 +53,14 @@ public final class PositionedReader implements AutoCloseable {
     return copying.read(position, target, offset, length);
   }
 
-  /** As {@link #read(long, byte[], int, int)}, into a buffer whose position and limit stay. */
+  /**
+   * As {@link #read(long, byte[], int, int)}, into a buffer whose position and limit stay.
+   *
+   * @param position of the first byte in the file
+   * @param target takes as many bytes as it has between position and limit
+   * @return bytes read; -1 at or after the end
+   * @throws Exception as there
+   */
   public int read(long position, ByteBuffer target) throws Exception {
     if (!target.isDirect()) {
       int offset = target.arrayOffset() + target.position();

@@ -26,12 +26,20 @@ public final class RangeRead {
     this.length = target.remaining();
   }
 
-  /** Where the range begins in its file. */
+  /**
+   * Where the range begins in its file.
+   *
+   * @return the position of its first byte
+   */
   public long position() {
     return position;
   }
 
-  /** The memory that the range is read into; position and limit are those of {@code begin}. */
+  /**
+   * The memory that the range is read into.
+   *
+   * @return the buffer that {@code begin} got, with that position and limit
+   */
   public ByteBuffer target() {
     return target;
   }
@@ -56,6 +64,8 @@ public final class RangeRead {
   /**
    * True when {@link #get} has failed by its deadline and bytes may still arrive in the target: its
    * memory must not be used for anything else.
+   *
+   * @return whether bytes may still arrive
    */
   public boolean isLate() {
     return late;

@@ -73,6 +73,7 @@ public final class RangeReader implements AutoCloseable {
    * @param position the position of the first byte in the file
    * @param target takes as many bytes as it has between position and limit, both of which stay; it
    *     belongs to the read until that ends
+   * @return the range, whose bytes are there after {@link RangeRead#get}
    * @throws IllegalArgumentException for a target that is read-only
    */
   public RangeRead begin(PositionedReader file, long position, ByteBuffer target) {
