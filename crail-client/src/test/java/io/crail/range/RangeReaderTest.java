@@ -452,6 +452,7 @@ class RangeReaderTest {
     begin(reader, 4, 300_000, false);
     RangeRead apart = reader.begin(file, 0, ByteBuffer.allocate(700_000));
     assertThrows(IllegalStateException.class, apart::get);
+    assertTrue(apart.hasEnded());
     assertEquals(2, offered.size());
     assertFilled(apart);
     reader.close();
