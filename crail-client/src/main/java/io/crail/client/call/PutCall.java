@@ -33,9 +33,10 @@ import java.util.List;
  * begins in the thread that learns of the end of the stage before, and no thread waits in between.
  *
  * <ol>
- *   <li><em>Create.</em> One request asks for the node, for a write lease and for the space of all
- *       bytes. So puts take effect in the order of their creates, whatever happens to the bytes.
- *       The {@link PutRoute} says what the create does for the bytes already.
+ *   <li><em>Create.</em> One request, the operation {@code put}, asks for the node, for a write
+ *       lease and for the space of all bytes. So puts take effect in the order of their creates,
+ *       whatever happens to the bytes. The {@link PutRoute} says what the create does for the bytes
+ *       already.
  *   <li><em>Write.</em> The bytes that are not yet in place are written now. When a route fails,
  *       the bytes are written after the create.
  *   <li><em>Close.</em> The lease goes back, with the length. When the create left no byte to
