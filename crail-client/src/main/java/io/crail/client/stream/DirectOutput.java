@@ -195,10 +195,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     }
   }
 
-  /**
-   * Makes the stream write all bytes to extents, however few they are. Called before the first
-   * write.
-   */
+  /** Makes the stream write all bytes to extents, also a few. Called before the first write. */
   public synchronized void holdNothing() {
     held.drop();
   }
@@ -263,9 +260,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     return lease.isValid(nowNanos) ? null : lease.loss(file().getPath());
   }
 
-  /**
-   * The deadline moves with each renewal, so a slow piece may take as long as the lease is held.
-   */
+  /** Moves with each renewal, so a slow piece may take as long as the lease is held. */
   @Override
   long pieceDeadlineNanos(long operationDeadlineNanos) {
     long leaseEnd = lease.validUntilNanos();
@@ -366,9 +361,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     return size <= writes.visible();
   }
 
-  /**
-   * Tells that other clients see {@code size} bytes, and what the namenode has told about the node.
-   */
+  /** Other clients see {@code size} bytes now; {@code info} is what the namenode told. */
   void visible(long size, NodeInfo info) {
     synchronized (this) {
       writes.visibleTo(size);
