@@ -26,10 +26,12 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** One writer at a time; what leases do when time passes is shown in virtual time. */
 @EachTier
+@Tag("repeat")
 class WriteLeaseTest {
   private static final int MIB = 1 << 20;
 

@@ -28,6 +28,13 @@ final class CrailProcess implements AutoCloseable {
   /** The processor that servers run on; on an emulated machine a JVM keeps to one. */
   private static final String SERVER_PROCESSOR = System.getProperty("crail.test.serverprocessor");
 
+  /**
+   * These processes live for seconds, most of which the second compiler would take. The long tests
+   * have it.
+   */
+  private static final List<String> COMPILER =
+      Boolean.getBoolean("crail.test.long") ? List.of() : List.of("-XX:TieredStopAtLevel=1");
+
   private final String name;
   private final Process process;
   private final Output out;
@@ -37,6 +44,7 @@ final class CrailProcess implements AutoCloseable {
     this.name = name;
     builder.environment().put("JAVA_HOME", JAVA_HOME);
     builder.environment().remove("CRAIL_HOME");
+    builder.environment().putIfAbsent("CRAIL_EXTRA_JAVA_OPTIONS", String.join(" ", COMPILER));
     if (SERVER_PROCESSOR != null) {
       // On an emulated machine: see bin/rdma-vm --help.
       builder.environment().put("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1");
@@ -144,6 +152,7 @@ final class CrailProcess implements AutoCloseable {
     }
     String libraries = System.getProperty("java.library.path");
     command.addAll(List.of("-Djava.library.path=" + libraries, "-Xmx256m", "-XX:+UseSerialGC"));
+    command.addAll(COMPILER);
     return command;
   }
 

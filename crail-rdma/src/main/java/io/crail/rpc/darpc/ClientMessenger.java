@@ -38,10 +38,7 @@ final class ClientMessenger extends Messenger implements Connection {
    */
   void connected(Greeting greeting) {
     connected = true;
-    open(
-        greeting,
-        new Tickets.Client(settings().messageSize(), settings().receives()),
-        Frame.KIND_RESPONSE);
+    open(greeting, Frame.KIND_RESPONSE);
     handler.connected(this);
     if (!isClosed()) {
       advance();

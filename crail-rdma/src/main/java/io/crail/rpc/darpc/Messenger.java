@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.darpc;
 
+import io.crail.rpc.Frame;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaException;
 import io.crail.verbs.Verbs;
@@ -65,13 +66,12 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
    * Begins to talk.
    *
    * @param greeting the peer's greeting; null when the peer is not Crail's
-   * @param foreign the dialect of a peer that is not Crail's
    * @param kind the kind of frames to expect
    */
-  final void open(Greeting greeting, Dialect foreign, int kind) {
+  final void open(Greeting greeting, int kind) {
     dialect =
         greeting == null
-            ? foreign
+            ? new Tickets(settings, kind == Frame.KIND_REQUEST)
             : new Dialect.Stream(
                 new Credits(free.length, greeting.receives()), greeting.messageSize());
     outgoing = new Outgoing(pool, dialect, this, settings.sends(), port.inlineBytes());

@@ -19,12 +19,6 @@ import java.nio.ByteBuffer;
  * polling thread.
  */
 final class ServerMessenger extends Messenger {
-  /**
-   * How many requests of a plain peer may be unanswered, as a multiple of what the peer can have
-   * sent.
-   */
-  private static final int TICKETS = 4;
-
   private final PollingThread thread;
   private final DarpcServer server;
   private final Session session;
@@ -88,10 +82,7 @@ final class ServerMessenger extends Messenger {
     this.waitingSinceNanos = openedNanos;
     this.unacknowledgedSinceNanos = openedNanos;
     this.idleSinceNanos = openedNanos;
-    open(
-        greeting,
-        new Tickets.Server(settings.messageSize(), TICKETS * settings.receives()),
-        Frame.KIND_REQUEST);
+    open(greeting, Frame.KIND_REQUEST);
   }
 
   /** This connection as a member of the queue of waiting connections. */

@@ -5,173 +5,105 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
 
 /**
  * Plain DaRPC, for a peer that is not Crail's. Each message has one frame, and the header is a
  * ticket that an answer shares with its request. A client has at most as many requests in flight as
  * the server has receive requests, and it posts a receive request for each answer. So nothing else
- * has to be counted. Both sides are configured with the same message size. Not thread-safe.
+ * has to be counted. Both sides are configured with the same message size. Not thread-safe, and not
+ * a hot path.
  */
-abstract class Tickets extends Dialect {
+final class Tickets extends Dialect {
+  private static final int NONE = -1;
+
+  private final boolean server;
+  private final int most;
   private final int maxFrameLength;
+  // The tickets of unanswered requests, by their correlation ids. A server that may hold no more
+  // answers takes no more requests, which limits them.
+  private final Map<Long, Integer> tickets = new HashMap<>();
+  private int ticket;
+  private int length;
 
-  private Tickets(int messageSize) {
-    this.maxFrameLength = Math.min(Frame.MAX_LENGTH, messageSize - HEADER_LENGTH);
+  /**
+   * Creates the dialect of a connection.
+   *
+   * @param server true at the server's end
+   */
+  Tickets(DarpcSettings settings, boolean server) {
+    this.server = server;
+    this.most = server ? Integer.MAX_VALUE : settings.receives();
+    this.maxFrameLength = Math.min(Frame.MAX_LENGTH, settings.messageSize() - HEADER_LENGTH);
   }
 
   @Override
-  final boolean owes() {
-    return false;
+  int room() {
+    return most - tickets.size();
   }
 
   @Override
-  final void posted(int count) {}
-
-  @Override
-  final boolean spans() {
-    return false;
-  }
-
-  @Override
-  final int maxFrameLength() {
-    return maxFrameLength;
-  }
-
-  /** The client's side: any ticket will do, since the correlation ids identify the answers. */
-  static final class Client extends Tickets {
-    private final int most;
-    private int underway;
-    private int ticket;
-    private int length;
-
-    /**
-     * Creates the dialect of a connection.
-     *
-     * @param most the most requests in flight
-     */
-    Client(int messageSize, int most) {
-      super(messageSize);
-      this.most = most;
+  int cut(ByteBuffer frames, int from, int to) {
+    int taken = Frame.length(frames, from);
+    long id = Frame.correlationId(frames, from);
+    length = taken;
+    if (taken > maxFrameLength) {
+      // Only an answer can be too long, for the length of a request is checked before.
+      int code = ErrorCode.LIMIT_EXCEEDED.number();
+      length = Frame.HEADER_LENGTH;
+      Frame.write(frames, from, length, code, Frame.KIND_RESPONSE, id);
     }
-
-    @Override
-    int room() {
-      return most - underway;
-    }
-
-    @Override
-    int cut(ByteBuffer frames, int from, int to) {
-      length = Frame.length(frames, from);
-      return length;
-    }
-
-    @Override
-    int contentLength() {
-      return length;
-    }
-
-    @Override
-    int send() {
-      underway++;
+    if (server) {
+      ticket = Objects.requireNonNullElse(tickets.remove(id), NONE);
+    } else {
       ticket = ticket + 1 & Integer.MAX_VALUE;
-      return ticket;
+      tickets.put(id, ticket);
     }
+    return taken;
+  }
 
-    @Override
-    void received(int header, ByteBuffer bytes, int offset, int contentLength)
-        throws CrailException {
-      if (underway == 0) {
-        throw ErrorCode.PROTOCOL.exception("an answer to no request");
-      }
-      underway--;
+  @Override
+  int contentLength() {
+    return length;
+  }
+
+  @Override
+  int send() {
+    return ticket;
+  }
+
+  @Override
+  void received(int header, ByteBuffer bytes, int offset, int contentLength) throws CrailException {
+    if (contentLength < Frame.HEADER_LENGTH) {
+      throw ErrorCode.PROTOCOL.exception(
+          "a message of " + contentLength + " bytes without a frame");
+    }
+    long id = Frame.correlationId(bytes, offset);
+    if (server && tickets.put(id, header) != null) {
+      throw ErrorCode.PROTOCOL.exception("two requests with the correlation id " + id);
+    }
+    if (!server && tickets.remove(id) == null) {
+      throw ErrorCode.PROTOCOL.exception("an answer to no request");
     }
   }
 
-  /** The server's side: remembers the tickets of requests that have not been answered. */
-  static final class Server extends Tickets {
-    private static final byte[] TOO_LONG =
-        "the answer is longer than a message".getBytes(StandardCharsets.US_ASCII);
+  @Override
+  boolean owes() {
+    return false;
+  }
 
-    private final long[] correlationIds;
-    private final int[] tickets;
-    private final boolean[] open;
-    private int next;
-    private int length;
-    private int ticket;
+  @Override
+  void posted(int count) {}
 
-    /**
-     * Creates the dialect of a connection.
-     *
-     * @param most the most requests that are remembered; with more, some are not answered
-     */
-    Server(int messageSize, int most) {
-      super(messageSize);
-      this.correlationIds = new long[most];
-      this.tickets = new int[most];
-      this.open = new boolean[most];
-    }
+  @Override
+  boolean spans() {
+    return false;
+  }
 
-    @Override
-    int room() {
-      return Integer.MAX_VALUE;
-    }
-
-    @Override
-    int cut(ByteBuffer frames, int from, int to) {
-      int taken = Frame.length(frames, from);
-      long correlationId = Frame.correlationId(frames, from);
-      length = taken;
-      if (taken > maxFrameLength()) {
-        int fits = Math.min(TOO_LONG.length, maxFrameLength() - Frame.HEADER_LENGTH);
-        length = Frame.HEADER_LENGTH + fits;
-        frames.put(from + Frame.HEADER_LENGTH, TOO_LONG, 0, fits);
-        Frame.write(
-            frames,
-            from,
-            length,
-            ErrorCode.LIMIT_EXCEEDED.number(),
-            Frame.KIND_RESPONSE,
-            correlationId);
-      }
-      ticket = ticketOf(correlationId);
-      return taken;
-    }
-
-    private int ticketOf(long correlationId) {
-      // The oldest request is the most likely.
-      for (int i = 0; i < open.length; i++) {
-        int at = (next + i) % open.length;
-        if (open[at] && correlationIds[at] == correlationId) {
-          open[at] = false;
-          return tickets[at];
-        }
-      }
-      return -1;
-    }
-
-    @Override
-    int contentLength() {
-      return length;
-    }
-
-    @Override
-    int send() {
-      return ticket;
-    }
-
-    @Override
-    void received(int header, ByteBuffer bytes, int offset, int contentLength) {
-      if (contentLength >= Frame.HEADER_LENGTH) {
-        // Does not overwrite a request whose answer is held, as long as there is a free place.
-        for (int i = 0; i < open.length && open[next]; i++) {
-          next = (next + 1) % open.length;
-        }
-        correlationIds[next] = Frame.correlationId(bytes, offset);
-        tickets[next] = header;
-        open[next] = true;
-        next = (next + 1) % open.length;
-      }
-    }
+  @Override
+  int maxFrameLength() {
+    return maxFrameLength;
   }
 }

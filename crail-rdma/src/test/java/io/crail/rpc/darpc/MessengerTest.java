@@ -252,14 +252,8 @@ class MessengerTest {
       this.server = (Server) Side.of(true, ofServer, random);
       client.port.connect(server.port, client);
       server.port.connect(client.port, server);
-      client.open(
-          crails ? ofServer.greeting() : null,
-          new Tickets.Client(ofClient.messageSize(), ofClient.receives()),
-          Frame.KIND_RESPONSE);
-      server.open(
-          crails ? ofClient.greeting() : null,
-          new Tickets.Server(ofServer.messageSize(), 4 * ofServer.receives()),
-          Frame.KIND_REQUEST);
+      client.open(crails ? ofServer.greeting() : null, Frame.KIND_RESPONSE);
+      server.open(crails ? ofClient.greeting() : null, Frame.KIND_REQUEST);
     }
 
     void step(boolean asks) throws IOException {
@@ -493,7 +487,7 @@ class MessengerTest {
     early.port.arrive(answer.array());
     early.port.poll(8);
     assertEquals(0, early.received);
-    early.open(settings.greeting(), null, Frame.KIND_RESPONSE);
+    early.open(settings.greeting(), Frame.KIND_RESPONSE);
     early.advance();
     assertEquals(1, early.received);
   }
