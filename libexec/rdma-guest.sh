@@ -171,9 +171,22 @@ port() {
   done
 }
 
+# check_clock <seconds>: fails when the clock that this kernel has measured the frequency of does not
+# agree with the host's, which QEMU's real-time clock shows.
+check_clock() {
+  local passed uptime
+  passed=$(($(cat /sys/class/rtc/rtc0/since_epoch) - $1))
+  read -r uptime _ </proc/uptime
+  uptime=${uptime%.*}
+  if ((uptime > 2 * passed + 5 || passed > 2 * uptime + 30)); then
+    echo "rdma-vm: the guest counts $uptime s since its boot where $passed s have passed" >/dev/console
+    return 1
+  fi
+}
+
 # boot: does the work of an init. The files in /run/rdma-vm say what to run, and how.
 boot() {
-  local modules=() shares=() directory host nvmet switched environment command status=0 i
+  local modules=() shares=() directory host nvmet switched started environment command status=0 i
   export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
   . /run/rdma-vm/settings
   mkdir -p /dev/shm /dev/pts /dev/hugepages /lib/modules
@@ -187,6 +200,7 @@ boot() {
     mkdir -p "${shares[i]}"
     mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=mmap "share$i" "${shares[i]}"
   done
+  check_clock "$started"
   hostname "$host"
   network_up "$(! $switched || echo switched)"
   keep_routes &
