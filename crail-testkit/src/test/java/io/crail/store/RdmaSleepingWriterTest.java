@@ -164,6 +164,8 @@ class RdmaSleepingWriterTest {
       long end = System.nanoTime() + TWO_TRIES_NANOS;
       while (System.nanoTime() - end < 0) {
         assertUntouched(contents);
+        // What has been placed stays, so a look now and then is enough.
+        Thread.sleep(1000);
       }
       others.delete("/full-0", false).get();
       others.delete("/full-1", false).get();
