@@ -109,7 +109,7 @@ final class ReferencePages {
         | code | u16 | the operation in a request, the error code in a response |
         | v | u8 | version of the protocol |
         | k | u8 | kind: 0 request, 1 response |
-        | correlation id | u64 | chosen by the client, returned unchanged |
+        | correlation id | u64 | chosen by the client, unique among its unanswered requests, returned unchanged |
 
         """);
     page.append("The version is ").append(Frame.VERSION);

@@ -21,7 +21,8 @@ import java.nio.ByteBuffer;
  *       response
  *   <li>{@code v} (u8): protocol version, {@link #VERSION}
  *   <li>{@code k} (u8): kind, {@link #KIND_REQUEST} or {@link #KIND_RESPONSE}
- *   <li>{@code correlation id} (u64): chosen by the client, returned unchanged
+ *   <li>{@code correlation id} (u64): chosen by the client, unique among its unanswered requests,
+ *       returned unchanged
  * </ul>
  *
  * A response with an error carries a short UTF-8 detail (path, node id) as its body.

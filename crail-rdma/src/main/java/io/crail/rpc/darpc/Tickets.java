@@ -5,6 +5,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -18,12 +19,16 @@ import java.util.Objects;
  */
 final class Tickets extends Dialect {
   private static final int NONE = -1;
+  private static final byte[] TOO_LONG =
+      "the answer is longer than a message".getBytes(StandardCharsets.US_ASCII);
+
+  /** Requests that a server remembers, as a multiple of those that a peer may have in flight. */
+  private static final int MARGIN = 4;
 
   private final boolean server;
   private final int most;
   private final int maxFrameLength;
-  // The tickets of unanswered requests, by their correlation ids. A server that may hold no more
-  // answers takes no more requests, which limits them.
+  // The tickets of unanswered requests, by their correlation ids.
   private final Map<Long, Integer> tickets = new HashMap<>();
   private int ticket;
   private int length;
@@ -35,13 +40,13 @@ final class Tickets extends Dialect {
    */
   Tickets(DarpcSettings settings, boolean server) {
     this.server = server;
-    this.most = server ? Integer.MAX_VALUE : settings.receives();
+    this.most = server ? MARGIN * settings.receives() : settings.receives();
     this.maxFrameLength = Math.min(Frame.MAX_LENGTH, settings.messageSize() - HEADER_LENGTH);
   }
 
   @Override
   int room() {
-    return most - tickets.size();
+    return server ? Integer.MAX_VALUE : most - tickets.size();
   }
 
   @Override
@@ -52,7 +57,9 @@ final class Tickets extends Dialect {
     if (taken > maxFrameLength) {
       // Only an answer can be too long, for the length of a request is checked before.
       int code = ErrorCode.LIMIT_EXCEEDED.number();
-      length = Frame.HEADER_LENGTH;
+      int fits = Math.min(TOO_LONG.length, maxFrameLength - Frame.HEADER_LENGTH);
+      length = Frame.HEADER_LENGTH + fits;
+      frames.put(from + Frame.HEADER_LENGTH, TOO_LONG, 0, fits);
       Frame.write(frames, from, length, code, Frame.KIND_RESPONSE, id);
     }
     if (server) {
@@ -81,6 +88,9 @@ final class Tickets extends Dialect {
           "a message of " + contentLength + " bytes without a frame");
     }
     long id = Frame.correlationId(bytes, offset);
+    if (server && tickets.size() == most) {
+      throw ErrorCode.PROTOCOL.exception("more than " + most + " requests at once");
+    }
     if (server && tickets.put(id, header) != null) {
       throw ErrorCode.PROTOCOL.exception("two requests with the correlation id " + id);
     }

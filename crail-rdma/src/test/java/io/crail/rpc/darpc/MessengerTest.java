@@ -4,8 +4,11 @@ package io.crail.rpc.darpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -433,6 +436,53 @@ class MessengerTest {
       ByteBuffer memory = pair.client.port.memory();
       assertEquals(1_000_000 + i, Integer.reverseBytes(memory.getInt(pair.client.port.offset(i))));
     }
+  }
+
+  @Test
+  void closesTheConnectionOfABrokenPlainPeer() throws Exception {
+    DarpcSettings settings = settings(8, 8, 128, 0, 1 << 20);
+    byte[] request = message(7, 16, Frame.KIND_REQUEST, Frame.VERSION);
+    // Without a frame, and a doubled correlation id.
+    for (List<byte[]> messages : List.of(List.of(new byte[19]), List.of(request, request))) {
+      Pair pair = new Pair(random(1), settings, settings, false);
+      messages.forEach(pair.server.port::arrive);
+      pair.server.port.poll(8);
+      assertTrue(pair.server.port.closed, () -> messages.size() + " messages");
+    }
+    // An answer to no request.
+    Pair pair = new Pair(random(1), settings, settings, false);
+    pair.client.port.arrive(message(7, 16, Frame.KIND_RESPONSE, Frame.VERSION));
+    pair.client.port.poll(8);
+    assertTrue(pair.client.port.closed);
+  }
+
+  @Test
+  void remembersAFewTimesTheRequestsThatMayBeInFlight() throws Exception {
+    DarpcSettings settings = settings(8, 8, 128, 0, 1 << 20);
+    Tickets tickets = new Tickets(settings, true);
+    ByteBuffer request = ByteBuffer.allocate(16).order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < 32; i++) {
+      Frame.write(request, 0, 16, 1, Frame.KIND_REQUEST, i);
+      tickets.received(i, request, 0, 16);
+    }
+    Frame.write(request, 0, 16, 1, Frame.KIND_REQUEST, 32);
+    assertThrows(CrailException.class, () -> tickets.received(32, request, 0, 16));
+    Frame.write(request, 0, 16, 1, Frame.KIND_RESPONSE, 5);
+    tickets.cut(request, 0, 16);
+    assertEquals(5, tickets.send());
+    Frame.write(request, 0, 16, 1, Frame.KIND_REQUEST, 32);
+    tickets.received(32, request, 0, 16);
+  }
+
+  @Test
+  void tellsAPlainPeerThatAnAnswerIsTooLong() {
+    Tickets tickets = new Tickets(settings(8, 8, 128, 0, 1 << 20), true);
+    ByteBuffer answer = ByteBuffer.allocate(200).order(ByteOrder.LITTLE_ENDIAN);
+    Frame.write(answer, 0, 200, 0, Frame.KIND_RESPONSE, 1);
+    assertEquals(200, tickets.cut(answer, 0, 200));
+    assertEquals(ErrorCode.LIMIT_EXCEEDED.number(), Frame.code(answer, 0));
+    assertEquals(tickets.contentLength(), Frame.length(answer, 0));
+    assertTrue(tickets.contentLength() <= tickets.maxFrameLength());
   }
 
   @Test
