@@ -29,11 +29,11 @@ final class CrailProcess implements AutoCloseable {
   private static final String SERVER_PROCESSOR = System.getProperty("crail.test.serverprocessor");
 
   /**
-   * These processes live for seconds, most of which the second compiler would take. The long tests
-   * have it.
+   * Options for bin/crail. Its processes live for seconds here, most of which the second compiler
+   * would take. The long tests have it.
    */
-  private static final List<String> COMPILER =
-      Boolean.getBoolean("crail.test.long") ? List.of() : List.of("-XX:TieredStopAtLevel=1");
+  private static final String COMPILER =
+      Boolean.getBoolean("crail.test.long") ? "" : "-XX:TieredStopAtLevel=1";
 
   private final String name;
   private final Process process;
@@ -44,7 +44,7 @@ final class CrailProcess implements AutoCloseable {
     this.name = name;
     builder.environment().put("JAVA_HOME", JAVA_HOME);
     builder.environment().remove("CRAIL_HOME");
-    builder.environment().putIfAbsent("CRAIL_EXTRA_JAVA_OPTIONS", String.join(" ", COMPILER));
+    builder.environment().putIfAbsent("CRAIL_EXTRA_JAVA_OPTIONS", COMPILER);
     if (SERVER_PROCESSOR != null) {
       // On an emulated machine: see bin/rdma-vm --help.
       builder.environment().put("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1");
@@ -152,7 +152,6 @@ final class CrailProcess implements AutoCloseable {
     }
     String libraries = System.getProperty("java.library.path");
     command.addAll(List.of("-Djava.library.path=" + libraries, "-Xmx256m", "-XX:+UseSerialGC"));
-    command.addAll(COMPILER);
     return command;
   }
 
