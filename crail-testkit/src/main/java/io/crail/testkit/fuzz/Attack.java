@@ -110,8 +110,9 @@ public final class Attack {
         socket.setSoLinger(true, 0);
       }
       InputStream in = socket.getInputStream();
+      FrameSplitter received = new FrameSplitter();
       for (byte[] frame : frames) {
-        if (isFair(table, frame)) {
+        if (received.add(frame, seen -> isFair(table, seen))) {
           socket.getOutputStream().write(frame);
           sent++;
         }
@@ -128,9 +129,6 @@ public final class Attack {
   }
 
   private boolean isFair(Map<Integer, Operation<?, ?>> table, byte[] frame) {
-    if (frame.length < Frame.HEADER_LENGTH) {
-      return true;
-    }
     Operation<?, ?> operation = table.get(opcode(frame));
     if (operation == NameNodeOperations.REMOVE_DATANODE) {
       return false;
