@@ -143,9 +143,12 @@ interface HeldAnswerTests extends TransportBench {
   default void ignoresAnswersThatAreReleasedTooLateForTheirClient() throws Exception {
     Transport.ServerEndpoint server = newServer();
     RpcPeer peer = newPeer(newLoop(), server);
-    EchoCall call = EchoCall.once(peer, EchoService.HOLD, new byte[40], SHORT);
+    // Connected, so that the call arrives before its time is over.
+    echo(peer, 0);
+    EchoCall call = EchoCall.once(peer, EchoService.HOLD, new byte[40], 10 * SHORT);
     ByteBuffer.wrap(call.request()).order(ByteOrder.LITTLE_ENDIAN).putInt(4, NEVER_MILLIS);
     call.submit();
+    eventually("held", () -> service().held().size() == 1);
     failWith(ErrorCode.TIMED_OUT, call);
     List<EchoCall> others = hold(peer, 3);
     releaseAll(takeHeld());
