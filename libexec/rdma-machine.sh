@@ -36,7 +36,7 @@ machine_lock() {
   mkdir -p "$cache/runs" || die "cannot write to $cache"
   exec {machine_lock}>"$cache/lock"
   if ! flock -n "$machine_lock"; then
-    say "rdma-vm: another one is being set up; waiting for it ..."
+    say "rdma-vm: another one is being prepared; waiting for it ..."
     flock -w 900 "$machine_lock" || die "waited 900 s for another set-up; $cache/lock is held"
   fi
 }

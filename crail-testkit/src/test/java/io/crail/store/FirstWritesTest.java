@@ -21,10 +21,12 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The first writes of a store, which waits for its datanodes while more writes are issued. */
 @EachTier(ifLong = Tier.MIXED)
+@Tag("repeat")
 class FirstWritesTest {
   private final Tier tier;
   private final int rounds;

@@ -2,9 +2,11 @@
 package io.crail.dist.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.channel.epoll.Epoll;
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.jar.JarFile;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -20,6 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests the single jar for Hadoop and Spark programs, together with the libraries that such
@@ -81,20 +85,46 @@ class ClientJarSystemTest {
     worksBeside(jars(Path.of("target/hosts/hadoop-older")), "hadoop-client-api-3.4");
   }
 
-  private static void worksBeside(List<Path> hadoop, String version) throws Exception {
+  /** The native library is not in the jar. */
+  @Test
+  void aHostIsToldThatItLacksTheNativeLibrary(@TempDir Path directory) throws Exception {
+    Files.writeString(
+        directory.resolve("crail-site.conf"),
+        "crail.namenode.address crail://127.0.0.1:1\ncrail.namenode.rpctype darpc\n");
+    String classPath =
+        classPath(jars(home.resolve("lib/hadoop"))).stream()
+            .map(Path::toString)
+            .collect(Collectors.joining(File.pathSeparator));
+    Map<String, String> environment =
+        Map.of("CRAIL_CONF_DIR", directory.toString(), "LD_LIBRARY_PATH", directory.toString());
+    try (CrailProcess host =
+        CrailProcess.plainJava(
+            environment, "-cp", classPath, HostProgram.class.getName(), "crail:///")) {
+      assertNotEquals(0, host.awaitExit(PATIENCE));
+      assertTrue(
+          host.stderr().contains("libdisni.so is not on java.library.path (" + directory),
+          host.stderr());
+    }
+  }
+
+  private static List<Path> classPath(List<Path> hadoop) throws Exception {
     List<Path> classPath = new ArrayList<>();
     // The host's come first: it is Crail that has to get along.
     classPath.addAll(jars(Path.of("target/hosts/libraries")));
     classPath.addAll(hadoop);
     classPath.add(jar);
     classPath.add(Path.of("target/test-classes"));
+    return classPath;
+  }
+
+  private static void worksBeside(List<Path> hadoop, String version) throws Exception {
     // Their file has keys that no client has on its class path.
     Map<String, String> settings =
         Map.of("crail.blocksize", "512k", "crail.namenode.blockselection", "random");
     try (ProcessCluster cluster = ProcessCluster.start(2, 2, settings);
         CrailProcess host =
             CrailProcess.program(
-                classPath,
+                classPath(hadoop),
                 Map.of("CRAIL_CONF_DIR", cluster.directory().toString()),
                 HostProgram.class,
                 "crail:///")) {

@@ -128,12 +128,13 @@ final class CrailProcess implements AutoCloseable {
     return new CrailProcess(arguments[0], builder);
   }
 
-  /** Starts a JVM with nothing but these arguments, and this path of the loader of libraries. */
-  static CrailProcess plainJava(Path libraries, String... arguments) throws IOException {
+  /** Starts a JVM with nothing but these arguments, and these variables in its environment. */
+  static CrailProcess plainJava(Map<String, String> environment, String... arguments)
+      throws IOException {
     List<String> command = new ArrayList<>(List.of(JAVA_HOME + "/bin/java"));
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().put("LD_LIBRARY_PATH", libraries.toString());
+    builder.environment().putAll(environment);
     return new CrailProcess("java " + arguments[arguments.length - 1], builder);
   }
 

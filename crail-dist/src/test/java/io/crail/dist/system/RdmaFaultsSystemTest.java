@@ -38,7 +38,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * Tests killed processes and broken links, with everything over RDMA. Nothing may hang, failures
@@ -46,10 +45,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
  * machine a process takes many seconds to start.
  */
 @Tag("rdma")
-@EnabledIfSystemProperty(
-    named = "crail.test.long",
-    matches = "true",
-    disabledReason = "many processes on an emulated machine: only among the long tests")
+@Tag("repeat")
 @Timeout(value = 600, unit = TimeUnit.SECONDS)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RdmaFaultsSystemTest {

@@ -35,7 +35,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * Tests a store over RDMA under mixed load for {@code -Dcrail.test.soak} seconds. The resources of
@@ -43,10 +42,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
  * end. The load pauses while resources are counted, so the counts are exact.
  */
 @Tag("rdma")
-@EnabledIfSystemProperty(
-    named = "crail.test.long",
-    matches = "true",
-    disabledReason = "takes minutes: only among the long tests")
+@Tag("repeat")
 class RdmaSoakTest {
   private static final int SECONDS = Integer.getInteger("crail.test.soak", 600);
 

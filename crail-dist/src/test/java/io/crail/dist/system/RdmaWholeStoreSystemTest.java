@@ -24,17 +24,13 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * Tests the whole store over RDMA: the metadata of two namenodes with messages, and the data in an
  * RDMA datanode, which is accessed without its processor, and in a TCP datanode.
  */
 @Tag("rdma")
-@EnabledIfSystemProperty(
-    named = "crail.test.long",
-    matches = "true",
-    disabledReason = "many processes on an emulated machine: only among the long tests")
+@Tag("repeat")
 class RdmaWholeStoreSystemTest extends WholeStoreContract {
   @Override
   ProcessCluster newCluster() throws Exception {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist.system;
+package io.crail.store;
 
 import io.crail.CrailFile;
 import io.crail.CrailInputStream;
