@@ -146,8 +146,29 @@ build() {
   layout=$(readlink -f "$dist_target/crail")
 }
 
+# build_tests: the same with the classes of the tests, if they are not there.
+build_tests() {
+  if tests_are_built; then
+    build
+  else
+    say "crail: building what has changed ..."
+    build tests
+  fi
+}
+
+# class_path <module>: prints the class path of the tests of a module, which is there after
+# build_tests.
+class_path() {
+  local target=$root/$1/target
+  # While Maven packages, modules stand there as jars.
+  tr ':' '\n' <"$target/test.classpath" \
+    | sed -E "1i $target/test-classes\n$target/classes
+        s|^($root/crail-[^/]*/target/)crail-[^/]*-tests\.jar$|\1test-classes|
+        s|^($root/crail-[^/]*/target/)crail-[^/]*\.jar$|\1classes|"
+}
+
 build_alone() {
-  local what=(-Dmaven.test.skip=true) log started next old
+  local what=(package -Dmaven.test.skip=true) log started next old
   if ! flock -n 8; then
     say "crail: another build is at work; waiting for it ..."
     flock 8
@@ -156,7 +177,7 @@ build_alone() {
     return 0
   fi
   if [ -n "${1:-}" ]; then
-    what=(-DskipTests)
+    what=(package dependency:build-classpath -DskipTests -Dmdep.outputFile=target/test.classpath)
   else
     say "crail: building (a minute or so the first time) ..."
   fi
@@ -166,7 +187,7 @@ build_alone() {
   touch "$started"
   rm -rf "$dist_target/assembling"
   build_native
-  if ! maven -q package "${what[@]}" -Dcrail.tarball.skip=true \
+  if ! maven -q "${what[@]}" -Dcrail.tarball.skip=true \
     -Dcrail.layout.parent="$dist_target/assembling" >"$log" 2>&1; then
     grep -E '^\[ERROR\]|\.java:' "$log" | head -n 30 >&2 || true
     die "the build failed; all of its output is in $log"

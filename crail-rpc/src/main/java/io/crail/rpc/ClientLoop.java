@@ -38,7 +38,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
      */
     void sweep(long nowNanos);
 
-    /** * Fails all outstanding operations before the loop ends. Called once, in the loop. */
+    /** Fails all outstanding operations before the loop ends. Called once, in the loop. */
     default void loopClosing() {}
   }
 
@@ -271,7 +271,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     }
   }
 
-  /** * Makes progress without waiting. Returns true when this thread could drive. */
+  /** Makes progress without waiting. Returns true when this thread could drive. */
   public final boolean pollOnce() {
     Thread self = Thread.currentThread();
     if (seat.isTakenBy(self) || !callersDrive || !seat.tryTake(self)) {
@@ -300,7 +300,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     round.flushLater(flushable);
   }
 
-  /** * Lets the driver poll another network, and destroy it when the loop ends. In the loop. */
+  /** Lets the driver poll another network, and destroy it when the loop ends. In the loop. */
   public final void attach(Poller poller) {
     networks.attach(poller);
   }
@@ -433,7 +433,7 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     seat.wakeAll();
   }
 
-  /** * Wakes a sleeping helper, which serves the calls without a waiting thread. For any thread. */
+  /** Wakes a sleeping helper, which serves the calls without a waiting thread. For any thread. */
   final void wakeHelper() {
     if (helper != null && helper.isIdle() && outstanding() > 0) {
       helper.wake();

@@ -3,9 +3,11 @@ package io.crail.dist.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.dist.Ran;
+import java.io.File;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -168,6 +170,24 @@ class CommandsSystemTest {
     assertTrue(namenode.stderr().contains("--embedded"), namenode.stderr());
     assertFalse(ran("datanode", "--help").stdout().contains("--embedded"));
     assertTrue(ran("df", "--help").stdout().contains("--embedded"));
+  }
+
+  /** A server asks the native library for devices, so it has found it with all of its own jars. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "namenode -p 0 --set crail.namenode.rpctype=darpc",
+        "datanode -t rdma --set crail.storage.types=rdma"
+      })
+  void aServerSaysThatThereIsNoRdmaDevice(String arguments, @TempDir Path empty) throws Exception {
+    Path home = Path.of(System.getProperty("crail.home", "/nonexistent"));
+    Assumptions.assumeTrue(
+        Files.exists(home.resolve("lib/native/libdisni.so")), "no native library");
+    String[] devices = new File("/sys/class/infiniband").list();
+    Assumptions.assumeTrue(devices == null || devices.length == 0, "this host has RDMA devices");
+    CrailProcess server = CrailProcess.crail(empty, arguments.split(" "));
+    assertNotEquals(0, server.awaitExit(PATIENCE));
+    assertTrue(server.stderr().contains("there is no RDMA device ("), server.stderr());
   }
 
   @Test

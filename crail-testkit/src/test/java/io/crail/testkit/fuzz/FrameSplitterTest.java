@@ -47,10 +47,26 @@ class FrameSplitterTest {
   void theRestOfACutFrameComesFromTheNext() {
     assertTrue(add(Arrays.copyOf(frame(40, 1), 24)));
     assertEquals(List.of(24), seen);
-    // Its first 16 bytes end the first frame, and a frame of 4 begins in its middle.
+    // Its first 16 bytes end the first frame. Its last 4 begin another, very long one.
     assertTrue(add(frame(20, 2)));
     assertEquals(List.of(40), seen);
     assertTrue(add(new byte[12]));
+    assertEquals(List.of(16), seen);
+  }
+
+  @Test
+  void everyFrameOfSeveralIsSeen() {
+    byte[] both = Arrays.copyOf(frame(20, 1), 36);
+    System.arraycopy(frame(16, 2), 0, both, 20, 16);
+    assertTrue(add(both));
+    assertEquals(List.of(20, 16), seen);
+  }
+
+  @Test
+  void aLengthBelowThatOfAHeaderCountsAsAHeader() {
+    byte[] tooShort = frame(20, 1);
+    ByteBuffer.wrap(tooShort).order(ByteOrder.LITTLE_ENDIAN).putInt(0, 3);
+    assertTrue(add(tooShort));
     assertEquals(List.of(16), seen);
   }
 
