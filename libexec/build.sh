@@ -161,7 +161,7 @@ build_tests() {
 class_path() {
   local target=$root/$1/target
   # While Maven packages, modules stand there as jars.
-  tr ':' '\n' <"$target/test.classpath" \
+  tr ':' '\n' <<<"$(cat "$target/test.classpath")" \
     | sed -E "1i $target/test-classes\n$target/classes
         s|^($root/crail-[^/]*/target/)crail-[^/]*-tests\.jar$|\1test-classes|
         s|^($root/crail-[^/]*/target/)crail-[^/]*\.jar$|\1classes|"
