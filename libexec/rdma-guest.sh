@@ -132,23 +132,17 @@ network_down() {
   done
 }
 
-# nvmet_up: sets up the kernel's NVMe over Fabrics target at the second host, with a namespace in
+# nvmet_up: sets up the kernel's NVMe over Fabrics target at the second host, with two namespaces in
 # memory.
 nvmet_up() {
-  local config=/sys/kernel/config disk subsystem port
+  local config=/sys/kernel/config subsystem port
   modprobe null_blk nr_devices=0
   modprobe -a nvmet nvmet-rdma nvmet-tcp nvme-rdma nvme-tcp
-  disk=$config/nullb/crail
-  mkdir "$disk"
-  echo 1 >"$disk/memory_backed"
-  echo 256 >"$disk/size"
-  echo 1 >"$disk/power"
   subsystem=$config/nvmet/subsystems/nqn.2026-11.io.crail:memory
   mkdir "$subsystem"
   echo 1 >"$subsystem/attr_allow_any_host"
-  mkdir "$subsystem/namespaces/1"
-  echo /dev/crail >"$subsystem/namespaces/1/device_path"
-  echo 1 >"$subsystem/namespaces/1/enable"
+  namespace 1 512 256
+  namespace 2 4096 64
   for port in 4420/rdma 4421/tcp; do
     mkdir "$config/nvmet/ports/${port%/*}"
     cd "$config/nvmet/ports/${port%/*}"
@@ -159,6 +153,19 @@ nvmet_up() {
     ln -s "$subsystem" subsystems/
   done
   cd /
+}
+
+# namespace <number> <bytes of a block> <MiB>: adds a namespace to the subsystem of nvmet_up.
+namespace() {
+  local disk=$config/nullb/crail$1
+  mkdir "$disk"
+  echo 1 >"$disk/memory_backed"
+  echo "$2" >"$disk/blocksize"
+  echo "$3" >"$disk/size"
+  echo 1 >"$disk/power"
+  mkdir "$subsystem/namespaces/$1"
+  echo "/dev/crail$1" >"$subsystem/namespaces/$1/device_path"
+  echo 1 >"$subsystem/namespaces/$1/enable"
 }
 
 # port <name>: prints the device of a virtio-serial port.

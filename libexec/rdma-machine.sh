@@ -35,7 +35,8 @@ machine_find() {
 machine_lock() {
   mkdir -p "$cache/runs" || die "cannot write to $cache"
   exec {machine_lock}>"$cache/lock"
-  if ! flock -n "$machine_lock"; then
+  # A look at what is there takes seconds, and is not worth a word.
+  if ! flock -w 30 "$machine_lock"; then
     say "rdma-vm: another one is being prepared; waiting for it ..."
     flock -w 900 "$machine_lock" || die "waited 900 s for another set-up; $cache/lock is held"
   fi

@@ -123,6 +123,14 @@ class ArchitectureTest {
         new Module(
             List.of("io.crail.storage.rdma.."),
             with(SERVED, "common", "verbs", "engine", "rdma", "protocol")));
+    // Rooms of crail-datanode-nvmf: a host of NVMe over Fabrics knows neither Crail's blocks nor,
+    // without the package below, a network.
+    modules.put(
+        "nvmf",
+        new Module(List.of("io.crail.nvmf", "io.crail.nvmf.sector"), List.of("common", "engine")));
+    modules.put(
+        "nvmf over tcp",
+        new Module(List.of("io.crail.nvmf.tcp"), List.of("common", "engine", "netty", "nvmf")));
     modules.put(
         "client",
         new Module(
@@ -176,6 +184,8 @@ class ArchitectureTest {
                 "namenode",
                 "tcp tier",
                 "rdma tier",
+                "nvmf",
+                "nvmf over tcp",
                 "client")));
     List<String> everything = new ArrayList<>(modules.keySet());
     everything.remove("testkit");
@@ -305,11 +315,14 @@ class ArchitectureTest {
   }
 
   @Test
-  void nettyStaysInTheTransportAndTheTcpTier() {
+  void nettyStaysInTheTransportAndWhereTcpIsSpoken() {
     noClasses()
         .that()
         .resideOutsideOfPackages(
-            "io.crail.rpc.netty..", "io.crail.storage.tcp..", "io.crail.testkit..")
+            "io.crail.rpc.netty..",
+            "io.crail.storage.tcp..",
+            "io.crail.nvmf.tcp..",
+            "io.crail.testkit..")
         .should()
         .dependOnClassesThat()
         .resideInAPackage("io.netty..")

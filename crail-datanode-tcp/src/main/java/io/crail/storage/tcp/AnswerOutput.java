@@ -4,6 +4,7 @@ package io.crail.storage.tcp;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.HeldMemory;
+import io.crail.rpc.netty.Window;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import java.nio.ByteBuffer;

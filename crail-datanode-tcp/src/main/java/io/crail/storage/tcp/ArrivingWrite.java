@@ -3,6 +3,8 @@ package io.crail.storage.tcp;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Generation;
+import io.crail.rpc.netty.Receiver;
+import io.crail.rpc.netty.Window;
 import io.crail.storage.host.HostedRegions;
 import io.crail.storage.region.Hazard;
 import java.nio.ByteBuffer;

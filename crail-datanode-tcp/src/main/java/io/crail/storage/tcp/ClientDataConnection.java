@@ -4,6 +4,8 @@ package io.crail.storage.tcp;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
+import io.crail.rpc.netty.Receiver;
+import io.crail.rpc.netty.Window;
 import io.crail.storage.network.DataHello;
 import io.crail.storage.network.TransferQueue;
 import io.netty.buffer.ByteBuf;

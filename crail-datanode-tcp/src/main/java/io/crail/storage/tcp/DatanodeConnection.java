@@ -7,6 +7,8 @@ import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.codec.Codec;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.HeldMemory;
+import io.crail.rpc.netty.Receiver;
+import io.crail.rpc.netty.Window;
 import io.crail.storage.network.DataHello;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;

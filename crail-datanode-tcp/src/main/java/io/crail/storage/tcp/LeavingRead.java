@@ -4,6 +4,7 @@ package io.crail.storage.tcp;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
+import io.crail.rpc.netty.Window;
 import io.crail.storage.host.HostedRegions;
 import java.nio.ByteBuffer;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
+import io.crail.rpc.netty.Window;
 import io.crail.storage.Transfer;
 import io.crail.storage.network.NetworkTransfer;
 import java.nio.ByteBuffer;

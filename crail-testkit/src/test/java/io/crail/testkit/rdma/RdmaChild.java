@@ -38,7 +38,7 @@ import java.util.concurrent.TimeUnit;
  * memory. It says what it is in lines on its standard output, and ends when its input does.
  */
 final class RdmaChild implements AutoCloseable {
-  private static final int PATIENCE_SECONDS = 120;
+  private static final int PATIENCE_SECONDS = 400;
 
   private final Process process;
   private final BufferedReader output;

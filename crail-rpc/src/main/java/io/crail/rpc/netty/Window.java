@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.storage.tcp;
+package io.crail.rpc.netty;
 
 import io.crail.common.DoubleReleaseError;
 import io.netty.buffer.AbstractReferenceCountedByteBuf;
@@ -26,11 +26,12 @@ import java.nio.channels.ScatteringByteChannel;
  * each use. {@link #isIdle} tells when the channel has released that reference. Used by one thread
  * at a time.
  */
-class Window extends AbstractReferenceCountedByteBuf {
+public class Window extends AbstractReferenceCountedByteBuf {
   private ByteBuffer view = Unpooled.EMPTY_BUFFER.nioBuffer();
   private int end;
 
-  Window() {
+  /** Creates a window that points at nothing. */
+  public Window() {
     super(Integer.MAX_VALUE);
   }
 
@@ -40,13 +41,13 @@ class Window extends AbstractReferenceCountedByteBuf {
    * @param newView a view that nobody else uses during that time, since its position and limit
    *     change
    */
-  final void toReceive(ByteBuffer newView, int offset, int length) {
+  public final void toReceive(ByteBuffer newView, int offset, int length) {
     point(newView, offset, length);
     setIndex(offset, offset);
   }
 
   /** Points at memory to send from: {@code length} bytes are readable. */
-  final void toSend(ByteBuffer newView, int offset, int length) {
+  public final void toSend(ByteBuffer newView, int offset, int length) {
     point(newView, offset, length);
     setIndex(offset, offset + length);
   }
@@ -60,14 +61,14 @@ class Window extends AbstractReferenceCountedByteBuf {
   }
 
   /** Points at nothing, so that the memory can be freed, unless a channel still holds this. */
-  final void letGo() {
+  public final void letGo() {
     if (isIdle()) {
       toSend(Unpooled.EMPTY_BUFFER.nioBuffer(), 0, 0);
     }
   }
 
   /** True when no channel holds this. */
-  final boolean isIdle() {
+  public final boolean isIdle() {
     return refCnt() == 1;
   }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.storage.tcp;
+package io.crail.rpc.netty;
 
-import io.crail.rpc.netty.BoundedReads;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -16,9 +15,9 @@ import java.nio.ByteOrder;
  * connection's thread.
  */
 @SuppressWarnings("deprecation") // Netty's own base class of handles is deprecated as well.
-final class Receiver implements RecvByteBufAllocator {
+public final class Receiver implements RecvByteBufAllocator {
   /** What the connection expects next. */
-  interface Expectation {
+  public interface Expectation {
     /**
      * Points {@code window} at the place of the next data.
      *
@@ -46,7 +45,12 @@ final class Receiver implements RecvByteBufAllocator {
   private int windowStart;
   private boolean placed;
 
-  Receiver(Expectation expectation, int capacity) {
+  /**
+   * Creates a receiver.
+   *
+   * @param capacity bytes of its own buffer
+   */
+  public Receiver(Expectation expectation, int capacity) {
     this.expectation = expectation;
     this.memory = UnpooledByteBufAllocator.DEFAULT.directBuffer(capacity, capacity);
     this.bytes = memory.nioBuffer(0, capacity).order(ByteOrder.LITTLE_ENDIAN);
@@ -54,27 +58,27 @@ final class Receiver implements RecvByteBufAllocator {
   }
 
   /** The receiver's own buffer, little-endian; only absolute access. */
-  ByteBuffer bytes() {
+  public ByteBuffer bytes() {
     return bytes;
   }
 
   /** Where the bytes that are not taken yet begin in {@link #bytes()}. */
-  int offset() {
+  public int offset() {
     return start;
   }
 
   /** The number of bytes that are not taken yet. */
-  int available() {
+  public int available() {
     return end - start;
   }
 
   /** Room for more bytes, once the taken ones are removed. */
-  int room() {
+  public int room() {
     return bytes.capacity() - available();
   }
 
   /** Takes the first bytes. */
-  void take(int count) {
+  public void take(int count) {
     start += count;
   }
 
@@ -83,7 +87,7 @@ final class Receiver implements RecvByteBufAllocator {
    *
    * @return the number of bytes that went straight to their place, 0 for the own buffer
    */
-  int received(Object message) {
+  public int received(Object message) {
     if (message != window) {
       throw new IllegalStateException("a read into another buffer: " + message);
     }
@@ -97,7 +101,7 @@ final class Receiver implements RecvByteBufAllocator {
   }
 
   /** Releases the own buffer. Nothing may be received any more. */
-  void release() {
+  public void release() {
     memory.release();
     window.letGo();
   }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.nvmf;
+
+import java.nio.ByteBuffer;
+
+/** A command of a controller's start, or a sign of the host. It is used once. */
+final class AdminRequest extends NvmeRequest {
+  /** Writes a command. */
+  interface Encoder {
+    void encode(ByteBuffer out, int at);
+  }
+
+  /** Learns how a command ended. */
+  interface Listener {
+    /** Called unless the queue is lost; the controller learns of that by itself. */
+    void ended(int status, long result);
+  }
+
+  private final Encoder encoder;
+  private final Listener listener;
+
+  AdminRequest(Encoder encoder, Listener listener) {
+    this.encoder = encoder;
+    this.listener = listener;
+  }
+
+  AdminRequest reading(ByteBuffer memory) {
+    data(Direction.TO_HOST, memory, 0, memory.capacity());
+    return this;
+  }
+
+  AdminRequest writing(ByteBuffer memory) {
+    data(Direction.TO_CONTROLLER, memory, 0, memory.capacity());
+    return this;
+  }
+
+  @Override
+  public void encode(ByteBuffer out, int at) {
+    encoder.encode(out, at);
+  }
+
+  @Override
+  public void ended(int status, long result) {
+    listener.ended(status, result);
+  }
+
+  @Override
+  public void lost(String cause) {
+    // The controller is told as well.
+  }
+}

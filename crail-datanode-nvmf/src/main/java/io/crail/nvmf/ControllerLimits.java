@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.nvmf;
+
+import java.time.Duration;
+
+/**
+ * How a host uses a controller.
+ *
+ * @param depth the most I/O commands in flight, at least 1
+ * @param keepAlive how long the controller lives without a sign of the host; the host gives one in
+ *     half of that time
+ * @param timeoutNanos how long a command of the admin queue may take
+ */
+public record ControllerLimits(int depth, Duration keepAlive, long timeoutNanos) {}

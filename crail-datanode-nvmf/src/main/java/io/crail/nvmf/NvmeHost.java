@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.nvmf;
+
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+
+/**
+ * The identity of a host to targets. The id belongs to the name: targets refuse one id with two
+ * names.
+ *
+ * @param nqn its name
+ * @param id its id
+ */
+public record NvmeHost(String nqn, UUID id) {
+  private static final String UUID_FORM = "nqn.2014-08.org.nvmexpress:uuid:";
+
+  /** The host of a name; the id is the one in the name, or else a hash of the name. */
+  public static NvmeHost named(String nqn) {
+    if (nqn.startsWith(UUID_FORM)) {
+      try {
+        return new NvmeHost(nqn, UUID.fromString(nqn.substring(UUID_FORM.length())));
+      } catch (IllegalArgumentException e) {
+        // The name only looks like that form.
+      }
+    }
+    return new NvmeHost(nqn, UUID.nameUUIDFromBytes(nqn.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  /** The host of an id, with the usual form of a name. */
+  public static NvmeHost of(UUID id) {
+    return new NvmeHost(UUID_FORM + id, id);
+  }
+}

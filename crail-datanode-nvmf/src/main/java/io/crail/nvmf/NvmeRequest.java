@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.nvmf;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * One command, its data, and what happens when it ends. Its owner may use it again after it has
+ * ended. Used only in the loop of its queue.
+ */
+public abstract class NvmeRequest {
+  /** Which way the data of a command go. */
+  public enum Direction {
+    /** There are none. */
+    NONE,
+    /** From the controller. */
+    TO_HOST,
+    /** To the controller. */
+    TO_CONTROLLER
+  }
+
+  private Direction direction = Direction.NONE;
+  private ByteBuffer data;
+  private int offset;
+  private int length;
+
+  /** Creates a request without data. */
+  protected NvmeRequest() {}
+
+  /** Direct little-endian memory for data. */
+  public static ByteBuffer newMemory(int bytes) {
+    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /**
+   * Sets the data of the next use.
+   *
+   * @param view direct memory that nobody else uses during that time, since position and limit
+   *     change
+   */
+  protected final void data(Direction newDirection, ByteBuffer view, int newOffset, int newLength) {
+    direction = newDirection;
+    data = view;
+    offset = newOffset;
+    length = newLength;
+  }
+
+  /** Writes the command; see {@link NvmeCommand}. */
+  public abstract void encode(ByteBuffer out, int at);
+
+  /**
+   * The command has ended. The data of a read are in their place.
+   *
+   * @param status see {@link NvmeStatus}
+   * @param result the two first words of the completion
+   */
+  public abstract void ended(int status, long result);
+
+  /** The queue is lost. Nobody knows whether the command was or will be executed. */
+  public abstract void lost(String cause);
+
+  /**
+   * True when the memory must not be touched any more, so that the data of a read are dropped when
+   * they come. The request still ends.
+   */
+  public boolean isGivenUp() {
+    return false;
+  }
+
+  /** Which way the data go. */
+  public final Direction direction() {
+    return direction;
+  }
+
+  /** The memory of the data. */
+  public final ByteBuffer view() {
+    return data;
+  }
+
+  /** The first byte of the data in the memory. */
+  public final int offset() {
+    return offset;
+  }
+
+  /** Bytes of data. */
+  public final int length() {
+    return length;
+  }
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.nvmf.sector;
+
+import io.crail.nvmf.NvmeCommand;
+import io.crail.nvmf.NvmeRequest;
+import io.crail.nvmf.NvmeStatus;
+import java.nio.ByteBuffer;
+
+/**
+ * A command that moves bytes of one transfer: whole sectors straight between device and user's
+ * memory, or sectors that a read touches into staging memory, from which its bytes are copied.
+ */
+final class SectorPiece extends NvmeRequest {
+  private final SectorAccess access;
+  private ByteTransfer transfer;
+  private long first;
+  private int count;
+  private int target;
+  private int within;
+  private int wanted;
+
+  /** The staging memory of a copying read, or null. */
+  private ByteBuffer memory;
+
+  SectorPiece(SectorAccess access) {
+    this.access = access;
+  }
+
+  void direct(ByteTransfer newTransfer, long newFirst, int newCount, int length) {
+    transfer = newTransfer;
+    first = newFirst;
+    count = newCount;
+    memory = null;
+    data(
+        newTransfer.isWrite() ? Direction.TO_CONTROLLER : Direction.TO_HOST,
+        newTransfer.view(),
+        newTransfer.offset() + newTransfer.begun(),
+        length);
+  }
+
+  void copied(
+      ByteTransfer newTransfer,
+      long newFirst,
+      int newCount,
+      int newWithin,
+      int length,
+      ByteBuffer newMemory) {
+    transfer = newTransfer;
+    first = newFirst;
+    count = newCount;
+    within = newWithin;
+    wanted = length;
+    target = newTransfer.offset() + newTransfer.begun();
+    memory = newMemory;
+    data(Direction.TO_HOST, newMemory, 0, newCount * access.sector());
+  }
+
+  @Override
+  public void encode(ByteBuffer out, int at) {
+    if (direction() == Direction.TO_CONTROLLER) {
+      NvmeCommand.write(out, at, access.namespace(), first, count);
+    } else {
+      NvmeCommand.read(out, at, access.namespace(), first, count);
+    }
+  }
+
+  @Override
+  public void ended(int status, long result) {
+    ByteTransfer done = transfer;
+    if (memory != null && status == NvmeStatus.OK && !done.isGivenUp()) {
+      done.view().clear().put(target, memory, within, wanted);
+    }
+    release();
+    done.pieceEnded(status);
+    access.commandEnded();
+  }
+
+  @Override
+  public void lost(String cause) {
+    ByteTransfer done = transfer;
+    release();
+    done.pieceLost(cause);
+  }
+
+  private void release() {
+    ByteBuffer staged = memory;
+    memory = null;
+    transfer = null;
+    data(Direction.NONE, null, 0, 0);
+    access.free(this, staged);
+  }
+
+  @Override
+  public boolean isGivenUp() {
+    // Staging memory is this side's own.
+    return memory == null && transfer.isGivenUp();
+  }
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.nvmf.sector;
+
+import io.crail.nvmf.NvmeCommand;
+import io.crail.nvmf.NvmeRequest;
+import io.crail.nvmf.NvmeStatus;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A sector of which parts are being written, and the command for it that is in flight: first a
+ * read, then writes until no changes wait. A change is applied when no command is in flight, and
+ * ends with the write that took it along.
+ */
+final class StagedSector extends NvmeRequest {
+  /** Bytes of a transfer that belong into the sector. */
+  private record Change(ByteTransfer transfer, int begun, int within, int length) {}
+
+  private final SectorAccess access;
+  private List<Change> waiting = new ArrayList<>();
+  private List<Change> leaving = new ArrayList<>();
+  private long number;
+  private ByteBuffer memory;
+
+  StagedSector(SectorAccess access) {
+    this.access = access;
+  }
+
+  /** Becomes the read of a sector. */
+  void load(long newNumber, ByteBuffer newMemory) {
+    number = newNumber;
+    memory = newMemory;
+    data(Direction.TO_HOST, newMemory, 0, access.sector());
+  }
+
+  /**
+   * Adds a change.
+   *
+   * @param begun the first byte in the transfer
+   * @param within the first byte in the sector
+   */
+  void add(ByteTransfer transfer, int begun, int within, int length) {
+    waiting.add(new Change(transfer, begun, within, length));
+  }
+
+  @Override
+  public void encode(ByteBuffer out, int at) {
+    if (direction() == Direction.TO_CONTROLLER) {
+      NvmeCommand.write(out, at, access.namespace(), number, 1);
+    } else {
+      NvmeCommand.read(out, at, access.namespace(), number, 1);
+    }
+  }
+
+  @Override
+  public void ended(int status, long result) {
+    List<Change> done = leaving;
+    if (status != NvmeStatus.OK) {
+      done = all();
+      release();
+    } else if (waiting.isEmpty()) {
+      leaving = new ArrayList<>();
+      release();
+    } else {
+      leaving = waiting;
+      waiting = new ArrayList<>();
+      write();
+    }
+    done.forEach(change -> change.transfer().pieceEnded(status));
+    access.commandEnded();
+  }
+
+  /** Writes the sector with the changes. The command that has ended has left room for this one. */
+  private void write() {
+    for (Change change : leaving) {
+      ByteTransfer transfer = change.transfer();
+      memory.put(
+          change.within(),
+          transfer.view().clear(),
+          transfer.offset() + change.begun(),
+          change.length());
+    }
+    data(Direction.TO_CONTROLLER, memory, 0, access.sector());
+    access.queue().send(this);
+    access.queue().flush();
+  }
+
+  @Override
+  public void lost(String cause) {
+    List<Change> lost = all();
+    release();
+    lost.forEach(change -> change.transfer().pieceLost(cause));
+  }
+
+  private List<Change> all() {
+    List<Change> all = new ArrayList<>(leaving);
+    all.addAll(waiting);
+    leaving = new ArrayList<>();
+    waiting = new ArrayList<>();
+    return all;
+  }
+
+  private void release() {
+    ByteBuffer freed = memory;
+    memory = null;
+    data(Direction.NONE, null, 0, 0);
+    access.free(this, number, freed);
+  }
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.nvmf.tcp;
+
+import io.crail.nvmf.NvmeQueue;
+import io.crail.nvmf.NvmeRequest;
+import io.crail.nvmf.NvmeStatus;
+import io.crail.rpc.netty.Dialer;
+import io.crail.rpc.netty.NettyClientLoop;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+/**
+ * A queue over one TCP connection. A command leaves as its header and, if the controller takes them
+ * along, the user's memory in one gathering write. Otherwise the data leave when the controller is
+ * ready for them. Answers may come in any order; the id of a command is the number of its slot.
+ */
+final class TcpQueue implements NvmeQueue, Dialer.Listener {
+  private final NettyClientLoop loop;
+  private final TcpOptions options;
+  private final NvmeQueue.Listener listener;
+  private final CommandSlots slots;
+  private QueueOutput outgoing;
+  private Channel channel;
+  private boolean opened;
+  private boolean closed;
+
+  TcpQueue(NettyClientLoop loop, TcpOptions options, int depth, NvmeQueue.Listener listener) {
+    this.loop = loop;
+    this.options = options;
+    this.listener = listener;
+    this.slots = new CommandSlots(depth);
+  }
+
+  void open(InetSocketAddress address, long deadlineNanos) {
+    loop.connect(
+        address,
+        deadlineNanos,
+        new ChannelInitializer<>() {
+          @Override
+          protected void initChannel(Channel newChannel) {
+            new QueueInput(TcpQueue.this, slots, options, newChannel).initialize();
+          }
+        },
+        this);
+  }
+
+  @Override
+  public void connected(Channel newChannel) {
+    if (closed) {
+      newChannel.close();
+      return;
+    }
+    channel = newChannel;
+    outgoing = new QueueOutput(newChannel, slots.count(), options);
+    outgoing.begin();
+  }
+
+  @Override
+  public void failed(String cause) {
+    end(cause, true);
+  }
+
+  @Override
+  public void inCapsule(int bytes) {
+    outgoing.inCapsule(bytes);
+  }
+
+  @Override
+  public boolean hasRoom() {
+    return opened && slots.isAnyFree();
+  }
+
+  @Override
+  public int inFlight() {
+    return slots.inFlight();
+  }
+
+  @Override
+  public void send(NvmeRequest request) {
+    outgoing.command(slots.take(request), request);
+    loop.expect();
+  }
+
+  @Override
+  public void flush() {
+    if (!closed) {
+      outgoing.flush();
+    }
+  }
+
+  @Override
+  public void close(String cause) {
+    end(cause, false);
+  }
+
+  private void end(String cause, boolean tell) {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    opened = false;
+    if (channel != null) {
+      if (channel.isOpen()) {
+        // A reset drops the bytes that the kernel has not sent.
+        channel.config().setOption(ChannelOption.SO_LINGER, 0);
+      }
+      channel.close();
+    }
+    slots.endAll(cause);
+    if (tell) {
+      listener.lost(cause);
+    }
+  }
+
+  // What the incoming side tells.
+
+  boolean isOpened() {
+    return opened;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** Bytes will come soon. */
+  void expect() {
+    loop.expect();
+  }
+
+  /** The connection of a channel is gone, or has broken the protocol. */
+  void lost(Channel gone, String cause) {
+    if (gone == channel) {
+      end(cause, true);
+    }
+  }
+
+  /** A channel is gone, and holds nothing any more. */
+  void removed(Channel gone) {
+    if (gone == channel) {
+      outgoing.release();
+    }
+  }
+
+  /** ICResp has arrived. */
+  void agreed(ByteBuffer bytes, int at) throws ProtocolError {
+    outgoing.agreed(bytes, at);
+    opened = true;
+    listener.opened();
+  }
+
+  /** The controller is ready for data of a command. */
+  void ready(int slot, int tag, int offset, int length) throws ProtocolError {
+    NvmeRequest request = slots.existing(slot);
+    if (request.direction() != NvmeRequest.Direction.TO_CONTROLLER
+        || offset < 0
+        || length < 1
+        || offset > request.length() - length) {
+      throw new ProtocolError(
+          "it asks for " + length + " bytes at " + offset + " of " + request.length());
+    }
+    if (!outgoing.isIdle(slot)) {
+      throw new ProtocolError("it asks for data while others are being sent");
+    }
+    outgoing.data(slot, request, tag, offset, length);
+    outgoing.flush();
+  }
+
+  /** A command has ended. */
+  void ended(int slot, int status, long result) throws ProtocolError {
+    NvmeRequest request = slots.existing(slot);
+    boolean reading = request.direction() == NvmeRequest.Direction.TO_HOST;
+    if (status == NvmeStatus.OK && reading && slots.received(slot) != request.length()) {
+      throw new ProtocolError(
+          slots.received(slot) + " bytes of data in place of " + request.length());
+    }
+    if (!outgoing.isIdle(slot)) {
+      throw new ProtocolError("an answer to a command before its data were sent");
+    }
+    boolean damaged = slots.isDamaged(slot);
+    slots
+        .free(slot)
+        .ended(
+            status == NvmeStatus.OK && damaged ? NvmeStatus.TRANSIENT_TRANSPORT_ERROR : status,
+            result);
+  }
+}

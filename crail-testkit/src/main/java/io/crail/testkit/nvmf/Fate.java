@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nvmf;
+
+/** What a target does with a command. */
+public enum Fate {
+  /** Executes it and answers. */
+  NORMAL,
+  /** Executes it and never answers. */
+  SILENT,
+  /** Neither executes nor answers it. */
+  IGNORED,
+  /** Executes and answers it after the next command. */
+  LATE,
+  /** Ends the connection before it is executed. */
+  CLOSE,
+  /** Executes it and ends the connection in the middle of the answer. */
+  CLOSE_WITHIN,
+  /** Answers with bytes that mean nothing. */
+  GARBAGE,
+  /** Says that it sends more data than there are. */
+  WRONG_LENGTH,
+  /** Answers with the id of another command. */
+  WRONG_ID,
+  /** Flips a bit of the data, after their digest was made. */
+  DAMAGED_DATA,
+  /** Flips a bit of the header, after its digest was made. */
+  DAMAGED_HEADER,
+  /** Answers that the target has an internal error. */
+  FAILED
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nvmf;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A small target of NVMe/TCP, with a thread for each connection. It is for tests: it is strict
+ * where a host could be sloppy, and breaks the rules where a test asks for it. Thread-safe.
+ */
+public final class NvmeTarget implements AutoCloseable {
+  /** The limits of a target. */
+  public static final class Options {
+    String nqn = "nqn.2026-11.io.crail:test";
+    int inCapsule = 8192;
+    int maxData = 128 * 1024;
+    int alignment = 4;
+    int transferShift = 5;
+    int entries = 128;
+    int queues = 4;
+    boolean headerDigest = true;
+    boolean dataDigest = true;
+    boolean splitReads;
+    String allowedHost = "";
+
+    /** Creates the usual limits. */
+    public Options() {}
+
+    /** The subsystem's name. */
+    public Options nqn(String name) {
+      nqn = name;
+      return this;
+    }
+
+    /** Bytes of data that an I/O command may carry along; a multiple of 16. */
+    public Options inCapsule(int bytes) {
+      inCapsule = bytes;
+      return this;
+    }
+
+    /** The most bytes of one H2CData. */
+    public Options maxData(int bytes) {
+      maxData = bytes;
+      return this;
+    }
+
+    /** Bytes of which the place of data in a unit is a multiple; a multiple of 4 up to 128. */
+    public Options alignment(int bytes) {
+      alignment = bytes;
+      return this;
+    }
+
+    /** The most bytes of a command's data: 4 KiB times two to the power of this; 0 for no limit. */
+    public Options transferShift(int shift) {
+      transferShift = shift;
+      return this;
+    }
+
+    /** Entries of a queue. */
+    public Options entries(int most) {
+      entries = most;
+      return this;
+    }
+
+    /** Whether digests are used if a host asks for them. */
+    public Options digests(boolean header, boolean data) {
+      headerDigest = header;
+      dataDigest = data;
+      return this;
+    }
+
+    /** Sends the data of a read in two parts, the completion apart from them. */
+    public Options splitReads() {
+      splitReads = true;
+      return this;
+    }
+
+    /** The only host that may connect. */
+    public Options allowedHost(String name) {
+      allowedHost = name;
+      return this;
+    }
+  }
+
+  /** Chooses what happens to a command. Called by the threads of connections. */
+  public interface Plan {
+    /**
+     * The fate of a command.
+     *
+     * @param queue its queue; 0 is the admin queue
+     * @param opcode its opcode
+     * @param number how many commands the queue's connection has had before
+     */
+    Fate of(int queue, int opcode, int number);
+  }
+
+  /** A controller, made by a connect of an admin queue. */
+  static final class Owned {
+    final String host;
+    final TargetSession admin;
+    volatile boolean enabled;
+    final Set<Integer> queues = ConcurrentHashMap.newKeySet();
+
+    Owned(String host, TargetSession admin) {
+      this.host = host;
+      this.admin = admin;
+    }
+  }
+
+  private final Options options;
+  private final Map<Integer, TargetNamespace> namespaces = new ConcurrentHashMap<>();
+  private final Map<Integer, Owned> controllers = new ConcurrentHashMap<>();
+  private final Set<TargetSession> sessions = ConcurrentHashMap.newKeySet();
+  private final ConcurrentLinkedQueue<String> complaints = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger nextController = new AtomicInteger(1);
+  private final AtomicInteger connections = new AtomicInteger();
+  private final InetSocketAddress address;
+  private volatile Plan plan = (queue, opcode, number) -> Fate.NORMAL;
+  private ServerSocket server;
+  private Thread acceptor;
+
+  /** Starts a target on any free port of the loopback interface. */
+  public NvmeTarget(Options options, TargetNamespace... namespaces) throws IOException {
+    this(InetAddress.getLoopbackAddress(), options, namespaces);
+  }
+
+  /** Starts a target on any free port of an address. */
+  public NvmeTarget(InetAddress host, Options options, TargetNamespace... namespaces)
+      throws IOException {
+    this.options = options;
+    for (TargetNamespace namespace : namespaces) {
+      this.namespaces.put(namespace.number(), namespace);
+    }
+    this.address = listen(new InetSocketAddress(host, 0));
+  }
+
+  private synchronized InetSocketAddress listen(InetSocketAddress where) throws IOException {
+    ServerSocket socket = new ServerSocket();
+    socket.setReuseAddress(true);
+    socket.bind(where);
+    server = socket;
+    acceptor = new Thread(() -> accept(socket), "nvme-target");
+    acceptor.setDaemon(true);
+    acceptor.start();
+    return (InetSocketAddress) socket.getLocalSocketAddress();
+  }
+
+  private void accept(ServerSocket socket) {
+    while (true) {
+      try {
+        Socket accepted = socket.accept();
+        accepted.setTcpNoDelay(true);
+        connections.incrementAndGet();
+        TargetSession session = new TargetSession(this, accepted);
+        sessions.add(session);
+        session.start();
+      } catch (IOException e) {
+        return;
+      }
+    }
+  }
+
+  /** Where it listens. */
+  public InetSocketAddress address() {
+    return address;
+  }
+
+  /** The subsystem's name. */
+  public String nqn() {
+    return options.nqn;
+  }
+
+  /** Sets what happens to commands from now on. */
+  public void plan(Plan newPlan) {
+    plan = newPlan;
+  }
+
+  /** Connections that were accepted so far. */
+  public int connections() {
+    return connections.get();
+  }
+
+  /** Connections that are open. */
+  public int open() {
+    return sessions.size();
+  }
+
+  /** What hosts did wrong; empty when they kept to the protocol. */
+  public List<String> complaints() {
+    return List.copyOf(complaints);
+  }
+
+  /** Ends all connections and refuses new ones. */
+  public synchronized void down() throws IOException {
+    server.close();
+    join(acceptor);
+    cut();
+  }
+
+  /** Ends all connections. */
+  public void cut() {
+    for (TargetSession session : sessions) {
+      session.close();
+    }
+  }
+
+  /** Listens again, after {@link #down}. */
+  public void up() throws IOException {
+    listen(address);
+  }
+
+  @Override
+  public void close() throws IOException {
+    List<TargetSession> ending = List.copyOf(sessions);
+    down();
+    ending.forEach(session -> join(session));
+  }
+
+  private static void join(Thread thread) {
+    try {
+      thread.join(10_000);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  // For the sessions.
+
+  Options options() {
+    return options;
+  }
+
+  Fate fate(int queue, int opcode, int number) {
+    return plan.of(queue, opcode, number);
+  }
+
+  TargetNamespace namespace(int number) {
+    return namespaces.get(number);
+  }
+
+  List<Integer> numbers() {
+    return namespaces.keySet().stream().sorted().toList();
+  }
+
+  int own(String host, TargetSession admin) {
+    int id = nextController.getAndIncrement();
+    controllers.put(id, new Owned(host, admin));
+    return id;
+  }
+
+  Owned controller(int id) {
+    return controllers.get(id);
+  }
+
+  void complain(String what) {
+    complaints.add(what);
+  }
+
+  /** A connection has ended; the end of an admin queue is the end of its controller. */
+  void ended(TargetSession session, int controller, int queue) {
+    sessions.remove(session);
+    if (queue == 0) {
+      controllers.remove(controller);
+      sessions.stream().filter(s -> s.controller() == controller).forEach(TargetSession::close);
+    }
+  }
+}

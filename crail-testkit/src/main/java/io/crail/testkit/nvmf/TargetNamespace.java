@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nvmf;
+
+import java.nio.ByteBuffer;
+
+/** A namespace of a target, in memory. Thread-safe: an access is atomic. */
+public final class TargetNamespace {
+  private final int number;
+  private final int blockLength;
+  private final ByteBuffer memory;
+  private volatile boolean readOnly;
+  private volatile long blocks;
+  private long flushes;
+
+  /** Creates a namespace of zeros. */
+  public TargetNamespace(int number, int blocks, int blockLength) {
+    this.number = number;
+    this.blockLength = blockLength;
+    this.blocks = blocks;
+    this.memory = ByteBuffer.allocate(Math.multiplyExact(blocks, blockLength));
+  }
+
+  /** Its number. */
+  public int number() {
+    return number;
+  }
+
+  /** Bytes of a block. */
+  public int blockLength() {
+    return blockLength;
+  }
+
+  /** Its length in blocks. */
+  public long blocks() {
+    return blocks;
+  }
+
+  /** Makes it shorter, as an operator may. */
+  public void shrink(long newBlocks) {
+    blocks = newBlocks;
+  }
+
+  /** Whether it refuses writes. */
+  public boolean isReadOnly() {
+    return readOnly;
+  }
+
+  /** Sets whether it refuses writes. */
+  public void readOnly(boolean refuses) {
+    readOnly = refuses;
+  }
+
+  /** Reads bytes, for a test to compare. */
+  public synchronized byte[] read(long offset, int length) {
+    byte[] bytes = new byte[length];
+    memory.get((int) offset, bytes);
+    return bytes;
+  }
+
+  /** Writes bytes. */
+  public synchronized void write(long offset, byte[] bytes) {
+    memory.put((int) offset, bytes);
+  }
+
+  synchronized void flush() {
+    flushes++;
+  }
+
+  /** How often a host has flushed it. */
+  public synchronized long flushes() {
+    return flushes;
+  }
+
+  boolean has(long block, long count) {
+    return block >= 0 && count >= 1 && block <= blocks - count;
+  }
+}

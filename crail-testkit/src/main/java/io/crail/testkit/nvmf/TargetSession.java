@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nvmf;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.zip.CRC32C;
+
+/** One connection of a target: one queue. Its thread reads, executes and answers. */
+final class TargetSession extends Thread {
+  private static final int OK = 0;
+  private static final int INVALID_OPCODE = 0x4001;
+  private static final int INVALID_FIELD = 0x4002;
+  private static final int INTERNAL = 0x0006;
+  private static final int INVALID_NAMESPACE = 0x400b;
+  private static final int WRITE_PROTECTED = 0x4020;
+  private static final int OUT_OF_RANGE = 0x4080;
+  private static final int CONNECT_INVALID = 0x4182;
+  private static final int CONNECT_HOST = 0x4184;
+
+  /** A command that waits for its data. */
+  private static final class Waiting {
+    final ByteBuffer entry;
+    final byte[] data;
+    final Fate fate;
+    int arrived;
+
+    Waiting(ByteBuffer entry, int length, Fate fate) {
+      this.entry = entry;
+      this.data = new byte[length];
+      this.fate = fate;
+    }
+  }
+
+  private final NvmeTarget target;
+  private final NvmeTarget.Options options;
+  private final Socket socket;
+  private final DataInputStream in;
+  private final OutputStream out;
+  private final Map<Integer, Waiting> waiting = new HashMap<>();
+  private boolean greeted;
+  private boolean headerDigest;
+  private boolean dataDigest;
+  private volatile int queue = -1;
+  private volatile int controller = -1;
+  private int entries = 32;
+  private int inFlight;
+  private int commands;
+  private int nextTag = 1;
+  private Runnable late;
+
+  TargetSession(NvmeTarget target, Socket socket) throws IOException {
+    super("nvme-target-session");
+    setDaemon(true);
+    this.target = target;
+    this.options = target.options();
+    this.socket = socket;
+    this.in = new DataInputStream(socket.getInputStream());
+    this.out = socket.getOutputStream();
+  }
+
+  int controller() {
+    return controller;
+  }
+
+  void close() {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      // It is closed all the same.
+    }
+  }
+
+  @Override
+  public void run() {
+    try {
+      while (true) {
+        takeUnit();
+      }
+    } catch (IOException e) {
+      // The connection has ended.
+    } catch (RuntimeException e) {
+      target.complain("the target failed: " + e);
+    } finally {
+      close();
+      target.ended(this, controller, queue);
+    }
+  }
+
+  /** Ends the connection because of a mistake of the host. */
+  private IOException wrong(String what) {
+    target.complain(what);
+    return new IOException(what);
+  }
+
+  private static ByteBuffer little(byte[] bytes) {
+    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  private static int crc(byte[] bytes, int at, int length) {
+    CRC32C crc = new CRC32C();
+    crc.update(bytes, at, length);
+    return (int) crc.getValue();
+  }
+
+  private void takeUnit() throws IOException {
+    byte[] common = new byte[8];
+    in.readFully(common);
+    int type = common[0] & 0xff;
+    int headerLength = common[2] & 0xff;
+    int dataAt = common[3] & 0xff;
+    int length = little(common).getInt(4);
+    int expected =
+        switch (type) {
+          case 0x00 -> 128;
+          case 0x04 -> 72;
+          case 0x06 -> 24;
+          default -> throw wrong("a unit of type " + type);
+        };
+    if (headerLength != expected || (type == 0) == greeted || length < headerLength) {
+      throw wrong("a unit of type " + type + " with " + headerLength + " and " + length + " bytes");
+    }
+    byte[] header = new byte[headerLength];
+    System.arraycopy(common, 0, header, 0, 8);
+    in.readFully(header, 8, headerLength - 8);
+    if (type == 0) {
+      greet(little(header));
+      return;
+    }
+    int at = headerLength;
+    if (headerDigest != ((common[1] & 1) != 0)) {
+      throw wrong("a header digest is missing, or was not agreed");
+    }
+    if (headerDigest) {
+      if (readInt() != crc(header, 0, headerLength)) {
+        throw wrong("a wrong header digest");
+      }
+      at += 4;
+    }
+    byte[] data = new byte[0];
+    if (length > at) {
+      if (dataAt < at || dataAt % options.alignment != 0) {
+        throw wrong("data at " + dataAt);
+      }
+      in.skipNBytes(dataAt - at);
+      data = new byte[length - dataAt - (dataDigest ? 4 : 0)];
+      in.readFully(data);
+      if (dataDigest != ((common[1] & 2) != 0)) {
+        throw wrong("a data digest is missing, or was not agreed");
+      }
+      if (dataDigest && readInt() != crc(data, 0, data.length)) {
+        throw wrong("a wrong data digest");
+      }
+    }
+    if (type == 0x04) {
+      take(little(header).slice(8, 64).order(ByteOrder.LITTLE_ENDIAN), data);
+    } else {
+      takeData(little(header), data, (common[1] & 4) != 0);
+    }
+  }
+
+  private int readInt() throws IOException {
+    return Integer.reverseBytes(in.readInt());
+  }
+
+  private void greet(ByteBuffer request) throws IOException {
+    int digests = request.get(11) & 0xff;
+    headerDigest = options.headerDigest && (digests & 1) != 0;
+    dataDigest = options.dataDigest && (digests & 2) != 0;
+    ByteBuffer answer = little(new byte[128]);
+    answer.put(0, (byte) 1).put(2, (byte) 128).putInt(4, 128);
+    answer.put(10, (byte) (options.alignment / 4 - 1));
+    answer.put(11, (byte) ((headerDigest ? 1 : 0) | (dataDigest ? 2 : 0)));
+    answer.putInt(12, options.maxData);
+    out.write(answer.array());
+    greeted = true;
+  }
+
+  // Commands.
+
+  private void take(ByteBuffer entry, byte[] data) throws IOException {
+    int opcode = entry.get(0) & 0xff;
+    if ((entry.get(1) & 0xff) != 0x40) {
+      throw wrong("flags " + entry.get(1));
+    }
+    inFlight++;
+    if (inFlight >= entries) {
+      throw wrong(inFlight + " commands in flight on a queue of " + entries + " entries");
+    }
+    Fate fate = target.fate(queue, opcode, commands++);
+    int form = entry.get(39) & 0xff;
+    int length = entry.getInt(32);
+    boolean carries = form == 0x01;
+    boolean writes = (opcode == 0x7f ? entry.get(4) & 3 : opcode & 3) == 1;
+    if (carries ? data.length != length : data.length != 0 || form != 0x5a) {
+      throw wrong("data of form " + form + " with " + length + " bytes, carries " + data.length);
+    }
+    int most = queue > 0 ? options.inCapsule : 8192;
+    if (carries && length > most) {
+      throw wrong("a command carries " + length + " bytes");
+    }
+    if (fate == Fate.CLOSE) {
+      throw new IOException("as planned");
+    }
+    if (fate == Fate.IGNORED) {
+      return;
+    }
+    if (writes && length > 0 && !carries) {
+      int tag = nextTag++ & 0xffff;
+      ByteBuffer copy = little(new byte[64]);
+      copy.put(0, entry, 0, 64);
+      waiting.put(tag, new Waiting(copy, length, fate));
+      ByteBuffer ready = unit(0x09, 24);
+      ready.putShort(8, entry.getShort(2)).putShort(10, (short) tag);
+      ready.putInt(12, 0).putInt(16, length);
+      send(ready, null, Fate.NORMAL);
+      return;
+    }
+    execute(entry, data, fate);
+  }
+
+  private void takeData(ByteBuffer header, byte[] data, boolean last) throws IOException {
+    Waiting command = waiting.get(header.getShort(10) & 0xffff);
+    int offset = header.getInt(12);
+    int length = header.getInt(16);
+    if (command == null
+        || command.entry.getShort(2) != header.getShort(8)
+        || offset != command.arrived
+        || length != data.length
+        || length > options.maxData
+        || length > command.data.length - offset
+        || last != (offset + length == command.data.length)) {
+      throw wrong("data of " + length + " bytes at " + offset);
+    }
+    System.arraycopy(data, 0, command.data, offset, length);
+    command.arrived += length;
+    if (last) {
+      waiting.remove(header.getShort(10) & 0xffff);
+      execute(command.entry, command.data, command.fate);
+    }
+  }
+
+  private void execute(ByteBuffer entry, byte[] data, Fate fate) throws IOException {
+    if (fate == Fate.LATE) {
+      if (late != null) {
+        throw new IllegalStateException("two late commands");
+      }
+      ByteBuffer copy = little(new byte[64]);
+      copy.put(0, entry, 0, 64);
+      late = () -> executeNow(copy, data, Fate.NORMAL);
+      return;
+    }
+    executeNow(entry, data, fate);
+    if (late != null) {
+      Runnable then = late;
+      late = null;
+      then.run();
+    }
+  }
+
+  private void executeNow(ByteBuffer entry, byte[] data, Fate fate) {
+    try {
+      int opcode = entry.get(0) & 0xff;
+      if (fate == Fate.FAILED) {
+        answer(entry, INTERNAL, 0, null, fate);
+      } else if (opcode == 0x7f) {
+        fabrics(entry, data, fate);
+      } else if (queue < 0) {
+        throw wrong("a command before the connect");
+      } else if (queue == 0) {
+        admin(entry, fate);
+      } else {
+        io(entry, data, fate);
+      }
+    } catch (IOException e) {
+      close();
+    }
+  }
+
+  private void fabrics(ByteBuffer entry, byte[] data, Fate fate) throws IOException {
+    NvmeTarget.Owned owned = target.controller(controller);
+    int property = entry.getInt(44);
+    switch (entry.get(4)) {
+      case 0x01:
+        connect(entry, little(data), fate);
+        break;
+      case 0x00:
+        owned.enabled = property == 0x14 && (entry.getLong(48) & 1) != 0;
+        answer(entry, property == 0x14 ? OK : INVALID_FIELD, 0, null, fate);
+        break;
+      case 0x04:
+        long value =
+            switch (property) {
+              case 0x00 -> (options.entries - 1) | 1L << 37 | 2L << 24;
+              case 0x08 -> 0x00010400;
+              case 0x14 -> owned.enabled ? 0x00460001 : 0;
+              case 0x1c -> owned.enabled ? 1 : 0;
+              default -> 0;
+            };
+        if ((property == 0) != ((entry.get(40) & 7) == 1)) {
+          throw wrong("property " + property + " with the wrong size");
+        }
+        answer(entry, OK, value, null, fate);
+        break;
+      default:
+        answer(entry, INVALID_OPCODE, 0, null, fate);
+        break;
+    }
+  }
+
+  private static String text(ByteBuffer data, int at) {
+    int end = at;
+    while (end < at + 256 && data.get(end) != 0) {
+      end++;
+    }
+    return new String(data.array(), at, end - at, StandardCharsets.UTF_8);
+  }
+
+  private void connect(ByteBuffer entry, ByteBuffer data, Fate fate) throws IOException {
+    if (data.capacity() != 1024 || queue >= 0) {
+      throw wrong("a connect with " + data.capacity() + " bytes");
+    }
+    int wanted = entry.getShort(42) & 0xffff;
+    int size = (entry.getShort(44) & 0xffff) + 1;
+    int id = data.getShort(16) & 0xffff;
+    String host = text(data, 512);
+    if (!text(data, 256).equals(options.nqn)) {
+      answer(entry, CONNECT_INVALID, 256 | 1L << 16, null, fate);
+    } else if (!options.allowedHost.isEmpty() && !options.allowedHost.equals(host)) {
+      answer(entry, CONNECT_HOST, 0, null, fate);
+    } else if (wanted == 0) {
+      if (id != 0xffff || size < 2 || size > 32) {
+        throw wrong("a connect of an admin queue for controller " + id + ", " + size + " entries");
+      }
+      queue = 0;
+      entries = size;
+      controller = target.own(host, this);
+      answer(entry, OK, controller, null, fate);
+    } else {
+      NvmeTarget.Owned owned = target.controller(id);
+      if (owned == null
+          || !owned.enabled
+          || !owned.host.equals(host)
+          || wanted > options.queues
+          || size < 2
+          || size > options.entries
+          || !owned.queues.add(wanted)) {
+        answer(entry, CONNECT_INVALID, 16 | 1L << 16, null, fate);
+        return;
+      }
+      queue = wanted;
+      entries = size;
+      controller = id;
+      answer(entry, OK, id, null, fate);
+    }
+  }
+
+  private void admin(ByteBuffer entry, Fate fate) throws IOException {
+    switch (entry.get(0)) {
+      case 0x06:
+        identify(entry, fate);
+        break;
+      case 0x09:
+        int most = options.queues - 1;
+        answer(entry, entry.get(40) == 7 ? OK : INVALID_FIELD, most | most << 16, null, fate);
+        break;
+      case 0x18:
+        answer(entry, OK, 0, null, fate);
+        break;
+      default:
+        answer(entry, INVALID_OPCODE, 0, null, fate);
+        break;
+    }
+  }
+
+  private void identify(ByteBuffer entry, Fate fate) throws IOException {
+    ByteBuffer data = little(new byte[4096]);
+    if (entry.getInt(32) != 4096) {
+      throw wrong("an identify of " + entry.getInt(32) + " bytes");
+    }
+    int status = OK;
+    switch (entry.get(40)) {
+      case 0:
+        TargetNamespace namespace = target.namespace(entry.getInt(4));
+        if (namespace == null) {
+          status = INVALID_NAMESPACE;
+          break;
+        }
+        data.putLong(0, namespace.blocks()).putLong(8, namespace.blocks());
+        data.put(99, (byte) (namespace.isReadOnly() ? 1 : 0));
+        putId(data, 104, namespace.number());
+        // The second of two formats.
+        data.put(25, (byte) 1).put(26, (byte) 1);
+        data.putInt(128, 0x090000);
+        data.putInt(132, Integer.numberOfTrailingZeros(namespace.blockLength()) << 16);
+        break;
+      case 1:
+        data.put(4, "SERIAL              ".getBytes(StandardCharsets.US_ASCII));
+        data.put(24, pad("Crail test target", 40));
+        data.put(64, pad("1", 8));
+        data.put(77, (byte) options.transferShift);
+        data.putShort(78, (short) controller);
+        data.putInt(80, 0x00010400);
+        data.put(111, (byte) 1);
+        data.putShort(320, (short) 10);
+        data.put(512, (byte) 0x66).put(513, (byte) 0x44);
+        data.putShort(514, (short) (options.entries - 1));
+        data.putInt(516, 16);
+        data.put(525, (byte) 1);
+        data.putInt(536, 0x00100001);
+        data.put(768, options.nqn.getBytes(StandardCharsets.UTF_8));
+        data.putInt(1792, (options.inCapsule + 64) / 16).putInt(1796, 1);
+        break;
+      case 2:
+        int at = 0;
+        for (int number : target.numbers()) {
+          if (number > entry.getInt(4)) {
+            data.putInt(at, number);
+            at += 4;
+          }
+        }
+        break;
+      case 3:
+        // One descriptor, of the globally unique id; the kernel's host asks for it.
+        data.put(0, (byte) 2).put(1, (byte) 16);
+        putId(data, 4, entry.getInt(4));
+        break;
+      default:
+        status = INVALID_FIELD;
+        break;
+    }
+    answer(entry, status, 0, status == OK ? data.array() : null, fate);
+  }
+
+  private static void putId(ByteBuffer data, int at, int namespace) {
+    data.putLong(at, Long.reverseBytes(0xc4a1L)).putLong(at + 8, Long.reverseBytes(namespace));
+  }
+
+  private static byte[] pad(String text, int length) {
+    return (text + " ".repeat(length - text.length())).getBytes(StandardCharsets.US_ASCII);
+  }
+
+  private void io(ByteBuffer entry, byte[] data, Fate fate) throws IOException {
+    TargetNamespace namespace = target.namespace(entry.getInt(4));
+    long block = entry.getLong(40);
+    int count = (entry.getShort(48) & 0xffff) + 1;
+    int opcode = entry.get(0);
+    if (namespace == null) {
+      answer(entry, INVALID_NAMESPACE, 0, null, fate);
+      return;
+    }
+    if (opcode == 0x00) {
+      namespace.flush();
+      answer(entry, OK, 0, null, fate);
+      return;
+    }
+    int length = Math.multiplyExact(count, namespace.blockLength());
+    long most = options.transferShift == 0 ? Integer.MAX_VALUE : 4096L << options.transferShift;
+    if (opcode != 0x01 && opcode != 0x02) {
+      answer(entry, INVALID_OPCODE, 0, null, fate);
+    } else if (entry.getInt(32) != length || length > most) {
+      target.complain("a transfer of " + length + " bytes described as " + entry.getInt(32));
+      answer(entry, INVALID_FIELD, 0, null, fate);
+    } else if (!namespace.has(block, count)) {
+      answer(entry, OUT_OF_RANGE, 0, null, fate);
+    } else if (opcode == 0x02) {
+      answer(entry, OK, 0, namespace.read(block * namespace.blockLength(), length), fate);
+    } else if (namespace.isReadOnly()) {
+      answer(entry, WRITE_PROTECTED, 0, null, fate);
+    } else {
+      namespace.write(block * namespace.blockLength(), data);
+      answer(entry, OK, 0, null, fate);
+    }
+  }
+
+  // Answers.
+
+  private ByteBuffer unit(int type, int headerLength) {
+    ByteBuffer unit = little(new byte[headerLength]);
+    unit.put(0, (byte) type).put(2, (byte) headerLength);
+    return unit;
+  }
+
+  private void answer(ByteBuffer entry, int status, long result, byte[] data, Fate fate)
+      throws IOException {
+    if (fate == Fate.SILENT) {
+      return;
+    }
+    inFlight--;
+    if (fate == Fate.GARBAGE) {
+      out.write(new byte[] {0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55});
+      return;
+    }
+    short id = (short) (entry.getShort(2) + (fate == Fate.WRONG_ID ? 1 : 0));
+    if (data != null) {
+      boolean split = options.splitReads && data.length > 1;
+      int first = split ? data.length / 2 : data.length;
+      sendData(id, data, 0, first, !split, !split, fate);
+      if (!split) {
+        return;
+      }
+      sendData(id, data, first, data.length - first, true, false, Fate.NORMAL);
+    }
+    ByteBuffer answer = unit(0x05, 24);
+    answer.putLong(8, result).putShort(20, id).putShort(22, (short) (status << 1));
+    send(answer, null, fate);
+  }
+
+  private void sendData(
+      short id, byte[] data, int at, int length, boolean last, boolean success, Fate fate)
+      throws IOException {
+    ByteBuffer head = unit(0x07, 24);
+    head.put(1, (byte) ((last ? 4 : 0) | (success ? 8 : 0)));
+    int told = length + (fate == Fate.WRONG_LENGTH ? 512 : 0);
+    head.putShort(8, id).putInt(12, at).putInt(16, told);
+    byte[] part = new byte[length];
+    System.arraycopy(data, at, part, 0, length);
+    send(head, part, fate);
+  }
+
+  /** Sends a unit with its digests. */
+  private void send(ByteBuffer head, byte[] data, Fate fate) throws IOException {
+    int headLength = head.capacity() + (headerDigest ? 4 : 0);
+    int digest = data != null && dataDigest ? 4 : 0;
+    int length = headLength + (data == null ? 0 : data.length) + digest;
+    head.put(1, (byte) (head.get(1) | (headerDigest ? 1 : 0) | (digest > 0 ? 2 : 0)));
+    head.put(3, (byte) (data == null ? 0 : headLength)).putInt(4, length);
+    ByteBuffer unit = little(new byte[length]);
+    unit.put(head.array());
+    if (headerDigest) {
+      unit.putInt(crc(head.array(), 0, head.capacity()));
+    }
+    if (data != null) {
+      unit.put(data);
+      if (digest > 0) {
+        unit.putInt(crc(data, 0, data.length));
+      }
+    }
+    byte[] bytes = unit.array();
+    if (fate == Fate.DAMAGED_DATA && data != null) {
+      bytes[headLength + data.length / 2] ^= 4;
+    } else if (fate == Fate.DAMAGED_HEADER) {
+      bytes[12] ^= 4;
+    }
+    if (fate == Fate.CLOSE_WITHIN) {
+      out.write(bytes, 0, bytes.length / 2);
+      throw new IOException("as planned");
+    }
+    out.write(bytes);
+  }
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nvmf;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.crail.testkit.rdma.OtherPrograms;
+import io.crail.testkit.rdma.RdmaHost;
+import io.crail.testkit.rdma.TwoHosts;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Lets the host of the machine's kernel judge the target of these tests. */
+@Tag("rdma")
+@TwoHosts
+class KernelHostTest {
+  private static final int BYTES = 1 << 20;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "-g -G"})
+  void readsAndWritesTheTarget(String digests, @TempDir Path directory) throws Exception {
+    TargetNamespace small = new TargetNamespace(1, 8192, 512);
+    TargetNamespace large = new TargetNamespace(2, 1024, 4096);
+    byte[] content = new byte[BYTES];
+    new Random(7).nextBytes(content);
+    Path file = Files.write(directory.resolve("content"), content);
+    large.write(BYTES, content);
+    try (NvmeTarget target =
+        new NvmeTarget(
+            InetAddress.getByName(RdmaHost.SERVER), new NvmeTarget.Options(), small, large)) {
+      String script =
+          """
+          set -euo pipefail
+          PATH=$PATH:/usr/sbin:/sbin
+          nvme connect -t tcp -a %1$s -s %2$d -n %3$s -w %4$s -i 1 %5$s
+          trap 'nvme disconnect -n %3$s' EXIT
+          end=$((SECONDS + 60))
+          until [ -n "$(compgen -G '/dev/nvme*n1')" ] && [ -n "$(compgen -G '/dev/nvme*n2')" ]; do
+            [ "$SECONDS" -lt "$end" ]
+            sleep 0.1
+          done
+          dd if=%6$s of="$(compgen -G '/dev/nvme*n1')" bs=64K oflag=direct status=none
+          dd if="$(compgen -G '/dev/nvme*n2')" bs=64K skip=16 count=16 iflag=direct status=none \
+            | cmp - %6$s
+          """
+              .formatted(
+                  RdmaHost.SERVER,
+                  target.address().getPort(),
+                  target.nqn(),
+                  RdmaHost.CLIENT,
+                  digests,
+                  file);
+      OtherPrograms.End end = OtherPrograms.run(200, "bash", "-c", script);
+      assertEquals(0, end.status(), end::toString);
+      assertArrayEquals(content, small.read(0, BYTES));
+      assertEquals(List.of(), target.complaints());
+    }
+  }
+}
