@@ -132,6 +132,11 @@ class ArchitectureTest {
         "nvmf over tcp",
         new Module(List.of("io.crail.nvmf.tcp"), List.of("common", "engine", "netty", "nvmf")));
     modules.put(
+        "nvmf tier",
+        new Module(
+            List.of("io.crail.storage.nvmf.."),
+            with(SERVED, "common", "engine", "netty", "protocol", "nvmf", "nvmf over tcp")));
+    modules.put(
         "client",
         new Module(
             List.of(

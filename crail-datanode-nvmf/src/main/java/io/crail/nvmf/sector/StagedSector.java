@@ -20,6 +20,7 @@ final class StagedSector extends NvmeRequest {
   private final SectorAccess access;
   private List<Change> waiting = new ArrayList<>();
   private List<Change> leaving = new ArrayList<>();
+  private List<Change> spare = new ArrayList<>();
   private long number;
   private ByteBuffer memory;
 
@@ -55,20 +56,33 @@ final class StagedSector extends NvmeRequest {
 
   @Override
   public void ended(int status, long result) {
-    List<Change> done = leaving;
     if (status != NvmeStatus.OK) {
-      done = all();
+      List<Change> failed = all();
       release();
-    } else if (waiting.isEmpty()) {
-      leaving = new ArrayList<>();
+      failed.forEach(change -> change.transfer().pieceEnded(status));
+    } else {
+      succeeded();
+    }
+    access.commandEnded();
+  }
+
+  private void succeeded() {
+    List<Change> done = leaving;
+    leaving = spare;
+    if (waiting.isEmpty()) {
       release();
     } else {
+      List<Change> empty = leaving;
       leaving = waiting;
-      waiting = new ArrayList<>();
+      waiting = empty;
       write();
     }
-    done.forEach(change -> change.transfer().pieceEnded(status));
-    access.commandEnded();
+    // Owners may begin other writes now, also to this sector.
+    for (int i = 0; i < done.size(); i++) {
+      done.get(i).transfer().pieceEnded(NvmeStatus.OK);
+    }
+    done.clear();
+    spare = done;
   }
 
   /** Writes the sector with the changes. The command that has ended has left room for this one. */

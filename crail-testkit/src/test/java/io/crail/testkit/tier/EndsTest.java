@@ -3,6 +3,7 @@ package io.crail.testkit.tier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -100,6 +101,7 @@ class EndsTest extends TierContract {
 
   @Test
   void aRestartedDatanodeIsNotTakenForTheOldOne() throws Exception {
+    assumeTrue(bench.isOnThePath(), "the target knows no datanode");
     DatanodeDescription old = describe(server);
     StorageEndpoint endpoint = endpoint(old);
     Extent extent = extent(0, 0, BLOCK);

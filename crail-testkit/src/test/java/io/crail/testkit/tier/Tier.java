@@ -46,6 +46,10 @@ public enum Tier {
       true,
       () -> new TcpBench(NettyKeys.Io.AUTO, TcpStorageKeys.Memory.ANONYMOUS),
       Cluster.NONE),
+  /** NVMe over TCP, to a target in this process with blocks of 512 bytes. */
+  NVMF(Place.HOST, false, () -> new NvmfBench(512), Cluster.NONE),
+  /** The same with blocks of 4,096 bytes. */
+  NVMF_4096(Place.HOST, false, () -> new NvmfBench(4096), Cluster.NONE),
   /** The simulated tier in virtual time. */
   SIMULATED(Place.HOST, true, SimulatedBench::new, Cluster.NONE),
   /** The simulated tier on a real client loop. */

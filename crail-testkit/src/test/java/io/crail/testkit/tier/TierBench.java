@@ -64,6 +64,14 @@ abstract class TierBench {
     return true;
   }
 
+  /**
+   * False when clients reach the bytes without the datanode, at a target that knows neither
+   * datanodes nor fences.
+   */
+  boolean isOnThePath() {
+    return true;
+  }
+
   /** Most bytes that a transfer may allocate on both sides together; negative: any number. */
   int bytesOfTransfer() {
     return 0;

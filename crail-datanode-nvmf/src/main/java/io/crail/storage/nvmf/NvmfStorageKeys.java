@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.nvmf;
+
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.ConfigType;
+import io.crail.common.config.ConfigType.DurationUnit;
+import io.crail.common.config.Configuration;
+import io.crail.nvmf.ControllerLimits;
+import io.crail.nvmf.NvmeHost;
+import io.crail.storage.LocalHost;
+import io.crail.storage.host.TierArguments;
+import io.crail.storage.host.TierKeys;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** The keys of the NVMf tier. */
+public final class NvmfStorageKeys implements ConfigKeys {
+  /** The targets of a datanode. */
+  public static final ConfigKey<List<String>> TARGETS =
+      ConfigKey.of(
+              "crail.storage.nvmf.targets",
+              ConfigType.LIST,
+              "",
+              "Subsystems whose namespaces a datanode lends: host:port/nqn, or host:port/nqn#1+2 with"
+                  + " the numbers of namespaces, separated by commas. All that is on these"
+                  + " namespaces is overwritten.")
+          .check(NvmfStorageKeys::problem);
+
+  /** The name by which targets know this host. */
+  public static final ConfigKey<String> HOST_NQN =
+      ConfigKey.of(
+          "crail.storage.nvmf.hostnqn",
+          ConfigType.STRING,
+          "",
+          "Name by which targets know this host, on datanodes and clients; empty: the one in"
+              + " /etc/nvme/hostnqn, or else one made from the host's name.");
+
+  /** What a datanode lends. */
+  public static final ConfigKey<Long> STORAGE_LIMIT =
+      TierKeys.storageLimit(
+          NvmfStorageTier.NAME, "The most bytes of its namespaces that a datanode lends.");
+
+  /** The size of a region. */
+  public static final ConfigKey<Long> ALLOCATION_SIZE =
+      TierKeys.allocationSize(
+          NvmfStorageTier.NAME, "Bytes of a region, the unit in which namespaces are lent.");
+
+  /** The most commands in flight. */
+  public static final ConfigKey<Integer> QUEUE_DEPTH = TierKeys.queueDepth(NvmfStorageTier.NAME);
+
+  /** The deadline of a connection attempt. */
+  public static final ConfigKey<Duration> CONNECT_TIMEOUT =
+      TierKeys.connectTimeout(
+          NvmfStorageTier.NAME,
+          "Deadline of one attempt to connect to a target, its start included.");
+
+  /** How long a target keeps a controller without a sign of its host. */
+  public static final ConfigKey<Duration> KEEP_ALIVE =
+      ConfigKey.of(
+              "crail.storage.nvmf.keepalive",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "10s",
+              "How long a target keeps a connection without a sign of its host; a host that gets no"
+                  + " answer to its sign for half of that time takes the target for lost.")
+          .between(Duration.ofSeconds(1), Duration.ofMinutes(10));
+
+  /** Whether headers have a checksum. */
+  public static final ConfigKey<Boolean> HEADER_DIGEST =
+      ConfigKey.of(
+          "crail.storage.nvmf.headerdigest",
+          ConfigType.BOOLEAN,
+          "false",
+          "Whether headers between clients and the targets of this datanode have a checksum.");
+
+  /** Whether data have a checksum. */
+  public static final ConfigKey<Boolean> DATA_DIGEST =
+      ConfigKey.of(
+          "crail.storage.nvmf.datadigest",
+          ConfigType.BOOLEAN,
+          "false",
+          "Whether data between clients and the targets of this datanode have a checksum.");
+
+  /** The arguments of a datanode that stand for keys. */
+  static final TierArguments ARGUMENTS =
+      new TierArguments(
+          "tier nvmf takes: -t <targets>, -q <name of this host>, -s <bytes to lend>",
+          Map.of("-t", TARGETS, "-q", HOST_NQN, "-s", STORAGE_LIMIT));
+
+  private static final Path USUAL_NQN = Path.of("/etc/nvme/hostnqn");
+
+  /** Creates the keys; for {@link java.util.ServiceLoader}. */
+  public NvmfStorageKeys() {}
+
+  private static String problem(List<String> targets) {
+    try {
+      targets.forEach(TargetAddress::parse);
+      return null;
+    } catch (ConfigException e) {
+      return e.getMessage();
+    }
+  }
+
+  /** Who this host is to targets; the same at each start. */
+  static NvmeHost host(Configuration configuration) {
+    String name = configuration.get(HOST_NQN);
+    if (name.isEmpty()) {
+      try {
+        name = Files.readString(USUAL_NQN).strip();
+      } catch (IOException e) {
+        name = "";
+      }
+    }
+    return NvmeHost.named(name.isEmpty() ? "nqn.2026-11.io.crail:" + LocalHost.hostName() : name);
+  }
+
+  static ControllerLimits limits(Configuration configuration) {
+    return new ControllerLimits(
+        configuration.get(QUEUE_DEPTH),
+        configuration.get(KEEP_ALIVE),
+        configuration.get(CONNECT_TIMEOUT).toNanos());
+  }
+
+  @Override
+  public String title() {
+    return "NVMf tier";
+  }
+
+  @Override
+  public List<ConfigKey<?>> keys() {
+    return List.of(
+        TARGETS,
+        HOST_NQN,
+        STORAGE_LIMIT,
+        ALLOCATION_SIZE,
+        QUEUE_DEPTH,
+        CONNECT_TIMEOUT,
+        KEEP_ALIVE,
+        HEADER_DIGEST,
+        DATA_DIGEST);
+  }
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.nvmf;
+
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.netty.NettyClientLoop;
+import io.crail.storage.StorageClient;
+import io.crail.storage.StorageServer;
+import io.crail.storage.StorageTier;
+import java.util.List;
+
+/** Storage on NVMe namespaces, which clients reach over NVMe/TCP. */
+public final class NvmfStorageTier implements StorageTier {
+  /** The short name. */
+  public static final String NAME = "nvmf";
+
+  /** Creates the tier; for {@link java.util.ServiceLoader}. */
+  public NvmfStorageTier() {}
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public StorageServer createServer(Configuration configuration, List<String> arguments) {
+    return new NvmfStorageServer(NvmfStorageKeys.ARGUMENTS.apply(configuration, arguments));
+  }
+
+  @Override
+  public StorageClient createClient(StorageClient.Context context) throws CrailException {
+    if (context.loop() instanceof NettyClientLoop loop) {
+      return new NvmfStorageClient(loop, context.configuration());
+    }
+    throw ErrorCode.UNSUPPORTED.exception(
+        "tier nvmf needs metadata over TCP, whose loop its connections share");
+  }
+}

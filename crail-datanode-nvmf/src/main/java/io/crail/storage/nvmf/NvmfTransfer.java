@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.nvmf;
+
+import io.crail.nvmf.sector.ByteTransfer;
+import io.crail.nvmf.sector.SectorAccess;
+import io.crail.storage.Transfer;
+import io.crail.storage.network.NetworkTransfer;
+
+/**
+ * The state that an endpoint keeps with a transfer. Used only in the loop, once the transfer was
+ * submitted.
+ */
+final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
+  /** What the device does for it. */
+  private final class Bytes extends ByteTransfer {
+    void prepare(long position) {
+      Transfer of = transfer();
+      prepare(isWrite(), of.view(), of.bufferOffset(), of.length(), position);
+    }
+
+    @Override
+    protected void ended(int status) {
+      target.ended(NvmfTransfer.this, status);
+    }
+
+    @Override
+    protected void lost(String cause) {
+      target.lost(NvmfTransfer.this);
+    }
+
+    @Override
+    protected boolean isGivenUp() {
+      // Once data were dropped, a later deadline brings them not back.
+      dropped = dropped || isOverdue(target.loop().clock().nanoTime());
+      return dropped;
+    }
+  }
+
+  private final Bytes bytes = new Bytes();
+  private TargetEndpoint target;
+  private SectorAccess access;
+  private boolean dropped;
+
+  /** Its place among the transfers in flight; -1 while it is not. */
+  private int place = -1;
+
+  private NvmfTransfer(Transfer transfer) {
+    super(transfer);
+  }
+
+  /** The state of a transfer that begins now. */
+  static NvmfTransfer of(Transfer transfer, TargetEndpoint endpoint, boolean write) {
+    NvmfTransfer state =
+        transfer.attachment() instanceof NvmfTransfer kept ? kept : new NvmfTransfer(transfer);
+    state.target = endpoint;
+    state.prepare(endpoint, write);
+    return state;
+  }
+
+  @Override
+  protected NvmfTransfer self() {
+    return this;
+  }
+
+  /** Begins on a connection. */
+  void begin(SectorAccess newAccess, long position) {
+    access = newAccess;
+    dropped = false;
+    bytes.prepare(position);
+  }
+
+  /** Sends commands for it; true when all were sent. */
+  boolean send() {
+    return access.begin(bytes);
+  }
+
+  void queueLost(String cause) {
+    bytes.queueLost(cause);
+  }
+
+  boolean isDropped() {
+    return dropped;
+  }
+
+  int place() {
+    return place;
+  }
+
+  void place(int newPlace) {
+    place = newPlace;
+  }
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.nvmf;
+
+import io.crail.common.Addresses;
+import io.crail.common.config.ConfigException;
+import io.crail.nvmf.Nqn;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * A subsystem of a target, as a user writes it: {@code host:port/nqn}, with the numbers of the
+ * namespaces to use after a {@code #}, as in {@code 10.0.0.1:4420/nqn.2026-11.org.example:a#1+2}.
+ * Without numbers all are used.
+ *
+ * @param address where the target listens, unresolved
+ * @param nqn the subsystem's name
+ * @param namespaces the numbers of namespaces; empty for all
+ */
+record TargetAddress(InetSocketAddress address, String nqn, List<Integer> namespaces) {
+  static final int STANDARD_PORT = 4420;
+
+  private static final String FORM =
+      "must be host:port/nqn, or host:port/nqn#1+2 with the numbers of namespaces";
+
+  /**
+   * Reads one.
+   *
+   * @throws ConfigException that names the text and says what is wrong with it
+   */
+  static TargetAddress parse(String text) {
+    int slash = text.indexOf('/');
+    int hash = text.indexOf('#', slash + 1);
+    if (slash < 1) {
+      throw bad(text, FORM);
+    }
+    String nqn = text.substring(slash + 1, hash < 0 ? text.length() : hash);
+    String problem = Nqn.problem(nqn);
+    if (problem != null) {
+      throw bad(text, "the name of the subsystem " + problem);
+    }
+    List<Integer> namespaces = new ArrayList<>();
+    if (hash >= 0) {
+      for (String number : text.substring(hash + 1).split("\\+", -1)) {
+        int value = number(number);
+        if (value < 1 || namespaces.contains(value)) {
+          throw bad(text, "'" + number + "' is no number of a namespace, or is there twice");
+        }
+        namespaces.add(value);
+      }
+    }
+    return new TargetAddress(address(text, text.substring(0, slash)), nqn, namespaces);
+  }
+
+  private static InetSocketAddress address(String text, String part) {
+    int colon = part.endsWith("]") ? -1 : part.lastIndexOf(':');
+    String host = colon < 0 ? part : part.substring(0, colon);
+    int port = colon < 0 ? STANDARD_PORT : number(part.substring(colon + 1));
+    if (host.startsWith("[") && host.endsWith("]")) {
+      host = host.substring(1, host.length() - 1);
+    } else if (host.indexOf(':') >= 0) {
+      throw bad(text, "an IPv6 address stands in brackets");
+    }
+    if (host.isEmpty() || port < 1 || port > 65535) {
+      throw bad(text, FORM);
+    }
+    return InetSocketAddress.createUnresolved(host, port);
+  }
+
+  private static int number(String digits) {
+    return digits.matches("[0-9]{1,9}") ? Integer.parseInt(digits) : -1;
+  }
+
+  private static ConfigException bad(String text, String why) {
+    return new ConfigException("target '" + text + "': " + why);
+  }
+
+  /** Reads several, separated by spaces. */
+  static List<TargetAddress> parseAll(String text) {
+    return Arrays.stream(text.split(" ")).map(TargetAddress::parse).toList();
+  }
+
+  /** As a user writes it. */
+  @Override
+  public String toString() {
+    String numbers =
+        namespaces.stream().map(String::valueOf).collect(Collectors.joining("+", "#", ""));
+    return Addresses.text(address.getHostString(), address.getPort())
+        + "/"
+        + nqn
+        + (namespaces.isEmpty() ? "" : numbers);
+  }
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.nvmf;
+
+import io.crail.common.error.CrailException;
+import io.crail.nvmf.Controller;
+import io.crail.nvmf.ControllerLimits;
+import io.crail.nvmf.Fabric;
+import io.crail.nvmf.NamespaceData;
+import io.crail.nvmf.Subsystem;
+import io.crail.rpc.ClientLoop;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A target whose namespaces a datanode lends. The datanode keeps a controller there, so that it
+ * notices when the target is gone, and connects again for ever. It moves no data. Used in the loop,
+ * except where said.
+ */
+final class WatchedTarget implements ClientLoop.Sweepable {
+  private static final Logger LOG = LoggerFactory.getLogger(WatchedTarget.class);
+  private static final long FIRST_BACK_OFF_NANOS = 1_000_000_000;
+  private static final long LAST_BACK_OFF_NANOS = 30_000_000_000L;
+
+  private final ClientLoop loop;
+  private final Fabric fabric;
+  private final Subsystem subsystem;
+  private final List<Integer> wanted;
+  private final ControllerLimits limits;
+  private final CompletableFuture<List<NamespaceData>> found = new CompletableFuture<>();
+  private Controller controller;
+  private List<NamespaceData> lent;
+  private boolean connected;
+  private boolean backingOff;
+  private long backOffNanos = FIRST_BACK_OFF_NANOS;
+  private long againNanos;
+  private boolean closed;
+  private volatile String failure;
+
+  WatchedTarget(
+      ClientLoop loop,
+      Fabric fabric,
+      Subsystem subsystem,
+      List<Integer> wanted,
+      ControllerLimits limits) {
+    this.loop = loop;
+    this.fabric = fabric;
+    this.subsystem = subsystem;
+    this.wanted = wanted;
+    this.limits = limits;
+  }
+
+  /** Connects; {@link #found} tells how that ends. For any thread. */
+  void start() {
+    loop.submit(
+        () -> {
+          loop.register(this);
+          // So that the loop looks at the clock meanwhile.
+          loop.operationBegun();
+          connect();
+        });
+    found.whenComplete((namespaces, cause) -> loop.operationEnded());
+  }
+
+  /** The namespaces; fails when the first attempt does. For any thread. */
+  CompletableFuture<List<NamespaceData>> found() {
+    return found;
+  }
+
+  /** Why the target can never be used again as it was, or null. For any thread. */
+  String failure() {
+    return failure;
+  }
+
+  private void connect() {
+    controller =
+        new Controller(
+            loop,
+            fabric,
+            subsystem,
+            wanted,
+            limits,
+            new Controller.Listener() {
+              @Override
+              public void ready() {
+                opened();
+              }
+
+              @Override
+              public void refused(CrailException cause) {
+                ended(cause.getMessage());
+              }
+
+              @Override
+              public void lost(String cause) {
+                ended(subsystem + ": " + cause);
+              }
+            });
+    controller.start();
+  }
+
+  private void opened() {
+    List<NamespaceData> now = List.copyOf(controller.namespaces());
+    for (NamespaceData namespace : now) {
+      if (namespace.readOnly() && lent == null) {
+        refuse("namespace " + namespace.number() + " is write protected");
+        return;
+      }
+    }
+    if (lent != null && !isAsLent(now)) {
+      refuse("its namespaces are no longer those that were lent");
+      return;
+    }
+    if (!connected && lent != null) {
+      LOG.info("{} is there again", subsystem);
+    }
+    connected = true;
+    backOffNanos = FIRST_BACK_OFF_NANOS;
+    lent = now;
+    found.complete(now);
+  }
+
+  /** Whether the same devices are there, in the same format and not shorter. */
+  private boolean isAsLent(List<NamespaceData> now) {
+    for (int i = 0; i < lent.size(); i++) {
+      NamespaceData before = lent.get(i);
+      if (i >= now.size()
+          || now.get(i).number() != before.number()
+          || !now.get(i).id().equals(before.id())
+          || now.get(i).blockLength() != before.blockLength()
+          || now.get(i).blocks() < before.blocks()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void refuse(String why) {
+    controller.close(why);
+    failure = subsystem + ": " + why;
+    closed = true;
+    loop.unregister(this);
+    found.completeExceptionally(new IllegalStateException(failure));
+  }
+
+  private void ended(String cause) {
+    if (closed) {
+      return;
+    }
+    if (lent == null) {
+      failure = cause;
+      closed = true;
+      loop.unregister(this);
+      found.completeExceptionally(new IllegalStateException(cause));
+      return;
+    }
+    if (connected) {
+      LOG.warn("{}; connecting again", cause);
+    }
+    connected = false;
+    backingOff = true;
+    againNanos = loop.clock().nanoTime() + backOffNanos;
+    backOffNanos = Math.min(2 * backOffNanos, LAST_BACK_OFF_NANOS);
+  }
+
+  @Override
+  public void sweep(long nowNanos) {
+    if (backingOff && nowNanos - againNanos >= 0) {
+      backingOff = false;
+      connect();
+    }
+  }
+
+  @Override
+  public void loopClosing() {
+    closed = true;
+    if (controller != null) {
+      controller.close("the datanode ends");
+    }
+  }
+}

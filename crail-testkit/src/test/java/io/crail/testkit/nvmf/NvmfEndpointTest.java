@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nvmf;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Region;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.netty.NettyTransport;
+import io.crail.storage.DatanodeDescription;
+import io.crail.storage.StorageClient;
+import io.crail.storage.StorageEndpoint;
+import io.crail.storage.StorageServer;
+import io.crail.storage.Transfer;
+import io.crail.storage.nvmf.NvmfStorageKeys;
+import io.crail.storage.nvmf.NvmfStorageTier;
+import java.io.File;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests the tier's endpoint against targets that end, are silent, or change under it. */
+class NvmfEndpointTest {
+  private static final int MIB = 1 << 20;
+  private static final int WRITE = 0x01;
+  private static final int READ = 0x02;
+  private static final long MILLIS = 1_000_000;
+
+  /** Bytes that a command may allocate at the client, most of it Netty's. */
+  private static final long MOST_ALLOCATED = 300;
+
+  private static final long PATIENCE = 60_000 * MILLIS;
+
+  private final long seed = Long.getLong("crail.seed", System.nanoTime());
+  private final Random random = new Random(seed);
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private final NettyTransport transport = new NettyTransport(Configuration.builder().build());
+  private final ClientLoop loop = transport.newClientLoop("test");
+  private final List<NvmeTarget> targets = new ArrayList<>();
+  private StorageServer server;
+
+  @BeforeEach
+  void tellSeed() {
+    System.out.println("-Dcrail.seed=" + seed);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    for (int i = open.size() - 1; i >= 0; i--) {
+      open.get(i).close();
+    }
+    loop.close();
+    transport.close();
+    for (NvmeTarget target : targets) {
+      assertEquals(List.of(), target.complaints());
+    }
+  }
+
+  private NvmeTarget target(int sector) throws IOException {
+    NvmeTarget target =
+        new NvmeTarget(new NvmeTarget.Options(), new TargetNamespace(1, 4 * MIB / sector, sector));
+    open.add(target);
+    targets.add(target);
+    return target;
+  }
+
+  private static Configuration settings(NvmeTarget... targets) {
+    return Configuration.builder()
+        .set(
+            NvmfStorageKeys.TARGETS,
+            Stream.of(targets).map(NvmfEndpointTest::text).collect(Collectors.joining(",")))
+        .set(NvmfStorageKeys.STORAGE_LIMIT, 4L * targets.length * MIB)
+        .set(NvmfStorageKeys.ALLOCATION_SIZE, 4 * MIB)
+        .set(NvmfStorageKeys.CONNECT_TIMEOUT, "1s")
+        .set(NvmfStorageKeys.KEEP_ALIVE, "2s")
+        .build();
+  }
+
+  private static String text(NvmeTarget target) {
+    return "127.0.0.1:" + target.address().getPort() + "/" + target.nqn();
+  }
+
+  private StorageEndpoint endpoint(NvmeTarget... behind) throws Exception {
+    Configuration settings = settings(behind);
+    server = new NvmfStorageTier().createServer(settings, List.of());
+    open.add(server);
+    UUID uuid = UUID.randomUUID();
+    server.start(uuid);
+    StorageClient client =
+        new NvmfStorageTier().createClient(new StorageClient.Context(settings, transport, loop, 1));
+    StorageEndpoint endpoint =
+        client.connect(DatanodeDescription.of(uuid, "nvmf", server.address(), 0, server));
+    open.add(endpoint);
+    return endpoint;
+  }
+
+  private static Extent extent(int region) {
+    return new Extent(0, 1, 0, MIB, 1, region);
+  }
+
+  private Transfer begin(
+      StorageEndpoint endpoint, boolean write, ByteBuffer buffer, int region, long nanos) {
+    Transfer transfer = new Transfer();
+    transfer.prepare(
+        buffer, 0, buffer.capacity(), extent(region), 7, loop.clock().nanoTime() + nanos);
+    if (write) {
+      endpoint.write(transfer);
+    } else {
+      endpoint.read(transfer);
+    }
+    return transfer;
+  }
+
+  private ErrorCode end(Transfer transfer) throws InterruptedException {
+    assertTrue(loop.await(transfer, loop.clock().nanoTime() + 2 * PATIENCE), "it hangs");
+    return transfer.failure() == null ? ErrorCode.OK : transfer.failure().code();
+  }
+
+  @Test
+  void regionsLieOnSeveralTargets() throws Exception {
+    NvmeTarget first = target(512);
+    NvmeTarget second = target(4096);
+    StorageEndpoint endpoint = endpoint(first, second);
+    assertEquals(2, server.regions().size());
+    assertEquals(4096, server.traits().granularity());
+    for (int region = 0; region < 2; region++) {
+      ByteBuffer bytes = Moves.memory(100_000, random);
+      assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, region, PATIENCE)));
+      assertArrayEquals(
+          Moves.bytes(bytes, 0, 100_000), targets.get(region).namespace(1).read(7, 100_000));
+    }
+  }
+
+  @Test
+  void oneDeadTargetDoesNotHinderTheOther() throws Exception {
+    NvmeTarget first = target(512);
+    NvmeTarget second = target(512);
+    StorageEndpoint endpoint = endpoint(first, second);
+    ByteBuffer bytes = Moves.memory(5000, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 1, PATIENCE)));
+    first.down();
+    List<Transfer> all = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      all.add(begin(endpoint, false, Moves.memory(5000, random), i % 2, PATIENCE));
+    }
+    for (int i = 0; i < 40; i++) {
+      assertEquals(i % 2 == 0 ? ErrorCode.UNAVAILABLE : ErrorCode.OK, end(all.get(i)));
+    }
+    first.up();
+    assertEquals(ErrorCode.OK, end(begin(endpoint, false, bytes, 0, PATIENCE)));
+  }
+
+  /** A read is sent again; a write is not, since the first one may still be executed. */
+  @Test
+  void readsSurviveALostConnectionAndWritesAreTold() throws Exception {
+    NvmeTarget target = target(4096);
+    StorageEndpoint endpoint = endpoint(target);
+    ByteBuffer bytes = Moves.memory(20_000, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+    for (int opcode : new int[] {READ, WRITE}) {
+      int[] left = {1};
+      target.plan(
+          (queue, command, count) -> {
+            synchronized (left) {
+              return queue == 1 && command == opcode && left[0]-- == 1 ? Fate.CLOSE : Fate.NORMAL;
+            }
+          });
+      ByteBuffer read = Moves.memory(4089, random);
+      assertEquals(ErrorCode.OK, end(begin(endpoint, false, read, 0, PATIENCE)));
+      assertArrayEquals(Moves.bytes(bytes, 0, 4089), Moves.bytes(read, 0, 4089));
+      Transfer write = begin(endpoint, true, bytes, 0, PATIENCE);
+      assertEquals(opcode == WRITE ? ErrorCode.UNAVAILABLE : ErrorCode.OK, end(write));
+    }
+  }
+
+  @Test
+  void aSilentTargetIsGivenUpAtTheDeadline() throws Exception {
+    NvmeTarget target = target(512);
+    StorageEndpoint endpoint = endpoint(target);
+    ByteBuffer bytes = Moves.memory(3000, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+    target.plan((queue, command, count) -> queue == 1 ? Fate.IGNORED : Fate.NORMAL);
+    Transfer read = begin(endpoint, false, Moves.memory(3000, random), 0, 300 * MILLIS);
+    Transfer write = begin(endpoint, true, bytes, 0, 300 * MILLIS);
+    Transfer patient = begin(endpoint, false, Moves.memory(3000, random), 0, PATIENCE);
+    assertEquals(ErrorCode.TIMED_OUT, end(read));
+    assertEquals(ErrorCode.TIMED_OUT, end(write));
+    // The connection ended with the write, so this read goes over the next one.
+    target.plan((queue, command, count) -> Fate.NORMAL);
+    assertEquals(ErrorCode.OK, end(patient));
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+  }
+
+  @Test
+  void aTargetThatIsThereAndSaysNothingIsLostWithItsKeepAlive() throws Exception {
+    NvmeTarget target = target(512);
+    StorageEndpoint endpoint = endpoint(target);
+    ByteBuffer bytes = Moves.memory(3000, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+    target.plan((queue, command, count) -> Fate.IGNORED);
+    long start = System.nanoTime();
+    assertEquals(ErrorCode.UNAVAILABLE, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+    assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(30), "noticed too late");
+  }
+
+  @Test
+  void aChangedNamespaceIsRefused() throws Exception {
+    NvmeTarget target = target(512);
+    StorageEndpoint endpoint = endpoint(target);
+    ByteBuffer bytes = Moves.memory(3000, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+    target.namespace(1).readOnly(true);
+    Transfer write = begin(endpoint, true, bytes, 0, PATIENCE);
+    assertEquals(ErrorCode.UNAVAILABLE, end(write));
+    assertTrue(write.failure().getMessage().contains("write protected"));
+    assertEquals(ErrorCode.OK, end(begin(endpoint, false, bytes, 0, PATIENCE)));
+    target.namespace(1).shrink(10);
+    target.cut();
+    Transfer read = begin(endpoint, false, bytes, 0, PATIENCE);
+    assertEquals(ErrorCode.DATA_LOST, end(read));
+    assertTrue(read.failure().getMessage().contains("shrunk"), read.failure().getMessage());
+  }
+
+  @Test
+  void aThousandConnectionsLeaveNothing() throws Exception {
+    NvmeTarget target = target(512);
+    StorageEndpoint endpoint = endpoint(target);
+    ByteBuffer bytes = Moves.memory(600, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+    int rounds = Boolean.getBoolean("crail.test.long") ? 1000 : 50;
+    int before = descriptors();
+    for (int i = 0; i < rounds; i++) {
+      target.cut();
+      assertEquals(ErrorCode.OK, end(begin(endpoint, false, bytes, 0, PATIENCE)));
+    }
+    assertTrue(target.connections() >= 2 * rounds);
+    long end = System.nanoTime() + PATIENCE;
+    while (descriptors() > before + 4) {
+      assertTrue(System.nanoTime() - end < 0, descriptors() + " descriptors, before " + before);
+      Thread.onSpinWait();
+    }
+  }
+
+  private static int descriptors() {
+    String[] names = new File("/proc/self/fd").list();
+    assertNotNull(names);
+    return names.length;
+  }
+
+  @Test
+  void aDatanodeNamesTheTargetThatItCannotUse() throws Exception {
+    NvmeTarget target = target(512);
+    target.namespace(1).readOnly(true);
+    StorageServer refused = new NvmfStorageTier().createServer(settings(target), List.of());
+    IOException protectedOne =
+        assertThrows(IOException.class, () -> refused.start(UUID.randomUUID()));
+    assertTrue(protectedOne.getMessage().contains("write protected"), protectedOne.getMessage());
+    target.namespace(1).readOnly(false);
+    target.down();
+    StorageServer alone = new NvmfStorageTier().createServer(settings(target), List.of());
+    IOException down = assertThrows(IOException.class, () -> alone.start(UUID.randomUUID()));
+    assertTrue(down.getMessage().contains(target.nqn()), down.getMessage());
+    for (String bad :
+        List.of("nowhere", "host:0/nqn.a", "host:1/", "host:1/nqn.a#0", "::1/nqn.a")) {
+      Configuration.Builder builder = Configuration.builder();
+      ConfigException refusal =
+          assertThrows(
+              ConfigException.class, () -> builder.set(NvmfStorageKeys.TARGETS, bad).build(), bad);
+      assertTrue(refusal.getMessage().contains(bad), refusal.getMessage());
+    }
+  }
+
+  /** The waiting thread drives the loop, so nearly all that a client does is counted with it. */
+  @ParameterizedTest
+  @CsvSource({"0, 4096, 1", "0, 65536, 1", "100, 1000, 2", "4000, 5000, 5"})
+  void aClientAllocatesLittle(int offset, int length, int commands) throws Exception {
+    StorageEndpoint endpoint = endpoint(target(4096));
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long self = Thread.currentThread().getId();
+    ByteBuffer bytes = Moves.memory(length, random);
+    Transfer transfer = new Transfer();
+    for (boolean write : new boolean[] {true, false}) {
+      long least = Long.MAX_VALUE;
+      for (int round = 0; round < 20; round++) {
+        long before = threads.getThreadAllocatedBytes(self);
+        for (int i = 0; i < 100; i++) {
+          long deadline = loop.clock().nanoTime() + PATIENCE;
+          transfer.prepare(bytes, 0, length, extent(0), offset, deadline);
+          if (write) {
+            endpoint.write(transfer);
+          } else {
+            endpoint.read(transfer);
+          }
+          assertEquals(ErrorCode.OK, end(transfer));
+        }
+        least = Math.min(least, threads.getThreadAllocatedBytes(self) - before);
+      }
+      System.out.printf("%s of %d at %d: %d bytes%n", write, length, offset, least / 100);
+      assertTrue(least / 100 <= commands * MOST_ALLOCATED, least / 100 + " bytes");
+    }
+  }
+
+  @Test
+  void regionsTellWhereTheyLie() throws Exception {
+    endpoint(target(4096));
+    Region region = server.regions().get(0);
+    assertEquals(0, region.address());
+    assertEquals(1, region.key());
+    assertEquals("- " + text(targets.get(0)), server.traits().details().toString());
+  }
+}
