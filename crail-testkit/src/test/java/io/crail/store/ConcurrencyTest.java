@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What several clients see of each other on the same nodes. */
-@EachTier(ifLong = Tier.MIXED)
+@EachTier(and = Tier.NVMF, ifLong = Tier.MIXED)
 @Tag("repeat")
 class ConcurrencyTest {
   /** Threads run for so long, or longer until they have done enough to mean something. */

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Deletes of files that are being written. */
-@EachTier
+@EachTier(and = Tier.NVMF)
 @Tag("repeat")
 class DeleteWhileWritingTest {
   private final Tier tier;

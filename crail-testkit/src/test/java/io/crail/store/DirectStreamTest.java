@@ -37,7 +37,9 @@ import org.junit.jupiter.api.TestInstance;
 
 /** What direct streams do, whichever way the bytes take. Each way adds a subclass. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@EachTier(and = Tier.MAPPED, ifLong = Tier.MIXED)
+@EachTier(
+    and = {Tier.MAPPED, Tier.NVMF},
+    ifLong = Tier.MIXED)
 class DirectStreamTest implements EachTier.Shared {
   private static final int BLOCK = 1 << 20;
 

@@ -6,7 +6,7 @@ import io.crail.testkit.tier.Tier;
 import org.junit.jupiter.api.Tag;
 
 /** Values whose bytes all lie at datanodes. */
-@EachTier(ifLong = Tier.MIXED)
+@EachTier(and = Tier.NVMF, ifLong = Tier.MIXED)
 @Tag("repeat")
 class LargeKeyValueTest extends KeyValueContract {
   LargeKeyValueTest() {

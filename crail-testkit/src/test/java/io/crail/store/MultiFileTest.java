@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Many files read as one stream. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@EachTier
+@EachTier(and = Tier.NVMF)
 @Tag("repeat")
 class MultiFileTest implements EachTier.Shared {
   private TestCluster cluster;

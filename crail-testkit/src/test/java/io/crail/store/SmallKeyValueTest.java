@@ -12,6 +12,7 @@ import io.crail.CrailStore;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.testkit.tier.EachTier;
+import io.crail.testkit.tier.Tier;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Values with small ones at the namenode; what they cost. */
-@EachTier
+@EachTier(and = Tier.NVMF)
 @Tag("repeat")
 class SmallKeyValueTest extends KeyValueContract {
   SmallKeyValueTest() {

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailFile;
@@ -211,6 +212,7 @@ class StoreLifecycleTest {
 
   @Test
   void statisticsCountStreamsAndOperations() throws Exception {
+    assumeTrue(tier.canBeMapped(), "what is here and what is remote is counted where both exist");
     try (TestCluster cluster = TestCluster.start(tier, 1, 1)) {
       CrailStore store = cluster.newStore("crail.storage.localmap=true");
       byte[] bytes = new byte[10_000];

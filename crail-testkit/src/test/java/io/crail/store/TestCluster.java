@@ -65,7 +65,7 @@ final class TestCluster implements AutoCloseable {
             .set("crail.datatimeout", "60s")
             .set("crail.lease", "60s");
     for (String type : tier.types()) {
-      builder.set("crail.storage." + type + ".allocationsize", "16m");
+      builder.set("crail.storage." + Tier.keysOf(type) + ".allocationsize", "16m");
     }
     tier.settings().forEach(builder::set);
     for (String setting : settings) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A client on the datanode's host that cannot map its regions, for one reason or the other, uses
  * the network.
  */
-@EachTier
+@EachTier(not = Tier.NVMF)
 class UnmappableTest {
   @TempDir Path dataPath;
 

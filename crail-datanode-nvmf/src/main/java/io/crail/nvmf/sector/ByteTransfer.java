@@ -109,12 +109,14 @@ public abstract class ByteTransfer {
   }
 
   private void endIfDone() {
-    if (open > 0) {
+    if (open > 0 || lost == null && !isAllBegun()) {
       return;
     }
+    // Keeps no memory of the user's.
+    view = null;
     if (lost != null) {
       lost(lost);
-    } else if (isAllBegun()) {
+    } else {
       ended(status);
     }
   }

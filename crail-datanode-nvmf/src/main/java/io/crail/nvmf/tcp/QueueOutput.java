@@ -128,6 +128,11 @@ final class QueueOutput {
         && digests[slot].isIdle();
   }
 
+  /** Keeps no memory of the user's for a slot, which is idle. */
+  void letGo(int slot) {
+    data[slot].letGo();
+  }
+
   /** Sends a command, with its data when it may carry them along. */
   void command(int slot, NvmeRequest request) {
     int at = slot * SLOT;

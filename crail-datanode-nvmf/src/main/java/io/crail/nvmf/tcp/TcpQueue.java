@@ -179,6 +179,7 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
     if (!outgoing.isIdle(slot)) {
       throw new ProtocolError("an answer to a command before its data were sent");
     }
+    outgoing.letGo(slot);
     boolean damaged = slots.isDamaged(slot);
     slots
         .free(slot)

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.nvmf;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 
-/** A namespace of a target, in memory. Thread-safe: an access is atomic. */
+/**
+ * A namespace of a target, in a mapped file without a name. It takes memory as it is written.
+ * Thread-safe: an access is atomic.
+ */
 public final class TargetNamespace {
   private final int number;
   private final int blockLength;
@@ -13,11 +21,19 @@ public final class TargetNamespace {
   private long flushes;
 
   /** Creates a namespace of zeros. */
-  public TargetNamespace(int number, int blocks, int blockLength) {
+  public TargetNamespace(int number, int blocks, int blockLength) throws IOException {
     this.number = number;
     this.blockLength = blockLength;
     this.blocks = blocks;
-    this.memory = ByteBuffer.allocate(Math.multiplyExact(blocks, blockLength));
+    Path file = Files.createTempFile("crail-nvme", ".namespace");
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      this.memory =
+          channel.map(
+              FileChannel.MapMode.READ_WRITE, 0, Math.multiplyExact((long) blocks, blockLength));
+    } finally {
+      Files.delete(file);
+    }
   }
 
   /** Its number. */

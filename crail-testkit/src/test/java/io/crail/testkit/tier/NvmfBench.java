@@ -33,7 +33,7 @@ final class NvmfBench extends TierBench {
   }
 
   /** A datanode and its target. */
-  private static final class ServerWithTarget implements StorageServer {
+  static final class ServerWithTarget implements StorageServer {
     private final NvmeTarget target;
     private final StorageServer server;
 
@@ -81,6 +81,11 @@ final class NvmfBench extends TierBench {
     }
   }
 
+  /** A target as a user names it. */
+  static String text(NvmeTarget target) {
+    return target.address().getHostString() + ":" + target.address().getPort() + "/" + target.nqn();
+  }
+
   @Override
   StorageServer newServer() throws Exception {
     NvmeTarget target =
@@ -88,12 +93,9 @@ final class NvmfBench extends TierBench {
             new NvmeTarget.Options(),
             new TargetNamespace(1, REGION / sector, sector),
             new TargetNamespace(2, REGION / sector, sector));
-    InetSocketAddress address = target.address();
     Configuration settings =
         Configuration.builder()
-            .set(
-                NvmfStorageKeys.TARGETS,
-                address.getHostString() + ":" + address.getPort() + "/" + target.nqn())
+            .set(NvmfStorageKeys.TARGETS, text(target))
             .set(NvmfStorageKeys.STORAGE_LIMIT, REGIONS * REGION)
             .set(NvmfStorageKeys.ALLOCATION_SIZE, REGION)
             .build();

@@ -2,6 +2,7 @@
 package io.crail.testkit.tier;
 
 import io.crail.rpc.netty.NettyKeys;
+import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.storage.tcp.TcpStorageKeys;
 import io.crail.testkit.rdma.RdmaHost;
 import java.util.List;
@@ -47,7 +48,18 @@ public enum Tier {
       () -> new TcpBench(NettyKeys.Io.AUTO, TcpStorageKeys.Memory.ANONYMOUS),
       Cluster.NONE),
   /** NVMe over TCP, to a target in this process with blocks of 512 bytes. */
-  NVMF(Place.HOST, false, () -> new NvmfBench(512), Cluster.NONE),
+  NVMF(
+      Place.HOST,
+      false,
+      () -> new NvmfBench(512),
+      Cluster.ofTier(
+          160 << 20,
+          Map.of(
+              "crail.storage.types",
+              OwnTargetTier.NAME,
+              "crail.storage.nvmf.connecttimeout",
+              "20s"),
+          OwnTargetTier.NAME)),
   /** The same with blocks of 4,096 bytes. */
   NVMF_4096(Place.HOST, false, () -> new NvmfBench(4096), Cluster.NONE),
   /** The simulated tier in virtual time. */
@@ -148,6 +160,11 @@ public enum Tier {
     return cluster.types();
   }
 
+  /** The name in the keys of a type of datanode. */
+  public static String keysOf(String type) {
+    return type.equals(OwnTargetTier.NAME) ? NvmfStorageTier.NAME : type;
+  }
+
   /** What servers and clients of a cluster have to be told. */
   public Map<String, String> settings() {
     return cluster.settings();
@@ -166,6 +183,11 @@ public enum Tier {
   /** Whether a contract that has two ways to the bytes is to map them. */
   public boolean isMapped() {
     return this == MAPPED;
+  }
+
+  /** Whether clients on the datanode's host may map its regions. */
+  public boolean canBeMapped() {
+    return this != NVMF;
   }
 
   /** Whether seconds pass for what takes a moment elsewhere. */
