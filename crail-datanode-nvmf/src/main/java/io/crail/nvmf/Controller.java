@@ -42,9 +42,11 @@ public final class Controller implements ClientLoop.Sweepable {
 
   private static final int ADMIN_ENTRIES = 32;
   private static final int ENABLE = 0x00460001;
+  private static final int PAGE_SIZE_AT = 7;
+  private static final int LEAST_PAGE_SHIFT = 12;
   private static final int STATE_READY = 1;
   private static final int STATE_FAILED = 2;
-  private static final int AUTHENTICATE = 0x30000;
+  private static final int AUTHENTICATE = 0x60000;
   private static final long START_UNIT_NANOS = 500_000_000;
   private static final long POLL_NANOS = ClientLoop.SWEEP_INTERVAL_NANOS;
 
@@ -216,13 +218,18 @@ public final class Controller implements ClientLoop.Sweepable {
       return;
     }
     mostEntries = (int) (capabilities & 0xffff) + 1;
-    pageShift = 12 + (int) (capabilities >> 48 & 0xf);
+    pageShift = LEAST_PAGE_SHIFT + (int) (capabilities >> 48 & 0xf);
     long units = Math.max(1, capabilities >> 24 & 0xff);
     await("starting", Math.max(limits.timeoutNanos(), units * START_UNIT_NANOS));
     send(
         admin,
         new AdminRequest(
-            (out, at) -> NvmeCommand.propertySet(out, at, NvmeCommand.CONFIGURATION, ENABLE),
+            (out, at) ->
+                NvmeCommand.propertySet(
+                    out,
+                    at,
+                    NvmeCommand.CONFIGURATION,
+                    ENABLE | (pageShift - LEAST_PAGE_SHIFT) << PAGE_SIZE_AT),
             this::enabled));
   }
 

@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 public abstract class ByteTransfer {
   private boolean write;
   private ByteBuffer view;
+  private ByteBuffer copied;
   private int offset;
   private int length;
   private long position;
@@ -61,8 +62,22 @@ public abstract class ByteTransfer {
     return write;
   }
 
-  final ByteBuffer view() {
-    return view;
+  /**
+   * The user's memory for a command. Each command has a view of its own, since a channel that has
+   * sent a part of one keeps its position.
+   *
+   * @param bytes bytes of the command
+   */
+  final ByteBuffer viewFor(int bytes) {
+    return bytes == length ? view : view.duplicate().clear();
+  }
+
+  /** The user's memory to copy from or to, whose limit nobody moves. */
+  final ByteBuffer copied() {
+    if (copied == null) {
+      copied = view.duplicate().clear();
+    }
+    return copied;
   }
 
   final int offset() {
@@ -114,6 +129,7 @@ public abstract class ByteTransfer {
     }
     // Keeps no memory of the user's.
     view = null;
+    copied = null;
     if (lost != null) {
       lost(lost);
     } else {

@@ -5,7 +5,9 @@ import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.NvmeQueue;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -18,7 +20,8 @@ import java.util.Map;
  *   <li>A read of a part reads the sectors that it touches, and copies.
  *   <li>A write of a part of a sector reads the sector, changes it, and writes it. Writes to a
  *       sector that is being read or written wait, and then go together in its next write. So none
- *       is lost, and the order of two writes to the same bytes is that of their calls.
+ *       is lost.
+ *   <li>A write of a part and one of the whole sector wait for each other.
  * </ul>
  *
  * <p>A device writes a sector whole or not at all, so a reader sees each acknowledged byte while
@@ -35,6 +38,7 @@ public final class SectorAccess {
   private final Runnable onRoom;
   private final ArrayDeque<ByteBuffer> staging = new ArrayDeque<>();
   private final ArrayDeque<SectorPiece> pieces = new ArrayDeque<>();
+  private final List<SectorPiece> writing = new ArrayList<>();
   private final Map<Long, StagedSector> staged = new HashMap<>();
   private final ArrayDeque<StagedSector> unused = new ArrayDeque<>();
 
@@ -107,6 +111,9 @@ public final class SectorAccess {
     SectorPiece piece = piece();
     piece.direct(transfer, first, length / sector, length);
     transfer.begin(length);
+    if (transfer.isWrite()) {
+      writing.add(piece);
+    }
     queue.send(piece);
     return true;
   }
@@ -115,6 +122,16 @@ public final class SectorAccess {
   private boolean isStaged(long first, int count) {
     return !staged.isEmpty()
         && staged.keySet().stream().anyMatch(s -> s >= first && s < first + count);
+  }
+
+  /** Whether a sector is being written whole, so that its bytes cannot be read and changed now. */
+  private boolean isBeingWritten(long number) {
+    for (int i = 0; i < writing.size(); i++) {
+      if (writing.get(i).covers(number)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean copied(ByteTransfer transfer, long position, int within, int left) {
@@ -135,13 +152,16 @@ public final class SectorAccess {
     long number = position / sector;
     StagedSector present = staged.get(number);
     if (present == null) {
-      if (!queue.hasRoom()) {
+      if (!queue.hasRoom() || isBeingWritten(number)) {
         return false;
       }
       present = unused.isEmpty() ? new StagedSector(this) : unused.poll();
       present.load(number, staging.poll());
       staged.put(number, present);
       queue.send(present);
+    }
+    if (present.isFull()) {
+      return false;
     }
     present.add(transfer, transfer.begun(), (int) (position % sector), length);
     transfer.begin(length);
@@ -174,6 +194,7 @@ public final class SectorAccess {
   /** A command has ended, and will be used for other bytes. */
   void free(SectorPiece piece, ByteBuffer memory) {
     pieces.push(piece);
+    writing.remove(piece);
     if (memory != null) {
       staging.push(memory);
     }

@@ -33,7 +33,7 @@ final class SectorPiece extends NvmeRequest {
     memory = null;
     data(
         newTransfer.isWrite() ? Direction.TO_CONTROLLER : Direction.TO_HOST,
-        newTransfer.view(),
+        newTransfer.viewFor(length),
         newTransfer.offset() + newTransfer.begun(),
         length);
   }
@@ -55,6 +55,11 @@ final class SectorPiece extends NvmeRequest {
     data(Direction.TO_HOST, newMemory, 0, newCount * access.sector());
   }
 
+  /** Whether the sectors of this include one. */
+  boolean covers(long sector) {
+    return sector >= first && sector < first + count;
+  }
+
   @Override
   public void encode(ByteBuffer out, int at) {
     if (direction() == Direction.TO_CONTROLLER) {
@@ -68,7 +73,7 @@ final class SectorPiece extends NvmeRequest {
   public void ended(int status, long result) {
     ByteTransfer done = transfer;
     if (memory != null && status == NvmeStatus.OK && !done.isGivenUp()) {
-      done.view().clear().put(target, memory, within, wanted);
+      done.copied().put(target, memory, within, wanted);
     }
     release();
     done.pieceEnded(status);

@@ -17,6 +17,9 @@ final class StagedSector extends NvmeRequest {
   /** Bytes of a transfer that belong into the sector. */
   private record Change(ByteTransfer transfer, int begun, int within, int length) {}
 
+  /** Changes of one sector that wait for its next write. */
+  private static final int MOST_WAITING = 1024;
+
   private final SectorAccess access;
   private List<Change> waiting = new ArrayList<>();
   private List<Change> leaving = new ArrayList<>();
@@ -43,6 +46,11 @@ final class StagedSector extends NvmeRequest {
    */
   void add(ByteTransfer transfer, int begun, int within, int length) {
     waiting.add(new Change(transfer, begun, within, length));
+  }
+
+  /** True when no more changes may wait. */
+  boolean isFull() {
+    return waiting.size() >= MOST_WAITING;
   }
 
   @Override
@@ -90,10 +98,7 @@ final class StagedSector extends NvmeRequest {
     for (Change change : leaving) {
       ByteTransfer transfer = change.transfer();
       memory.put(
-          change.within(),
-          transfer.view().clear(),
-          transfer.offset() + change.begun(),
-          change.length());
+          change.within(), transfer.copied(), transfer.offset() + change.begun(), change.length());
     }
     data(Direction.TO_CONTROLLER, memory, 0, access.sector());
     access.queue().send(this);

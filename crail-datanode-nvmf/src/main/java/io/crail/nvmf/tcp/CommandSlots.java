@@ -13,8 +13,17 @@ final class CommandSlots {
   /** Reads of at least this many bytes are worth a read of the socket of their own. */
   private static final int LARGE = 32 * 1024;
 
+  private static final int SLOT_BITS = 12;
+
+  /** The most slots; no id has all bits set, which stands for none. */
+  static final int MOST = (1 << SLOT_BITS) - 1;
+
+  private static final int MOST_USES = (1 << Short.SIZE - SLOT_BITS) - 1;
+
   private final NvmeRequest[] requests;
   private final int[] received;
+  private final int[] sent;
+  private final int[] uses;
   private final boolean[] damaged;
   private final int[] free;
   private int freeCount;
@@ -23,6 +32,8 @@ final class CommandSlots {
   CommandSlots(int count) {
     this.requests = new NvmeRequest[count];
     this.received = new int[count];
+    this.sent = new int[count];
+    this.uses = new int[count];
     this.damaged = new boolean[count];
     this.free = new int[count];
     for (int slot = count - 1; slot >= 0; slot--) {
@@ -51,6 +62,8 @@ final class CommandSlots {
     int slot = free[--freeCount];
     requests[slot] = request;
     received[slot] = 0;
+    sent[slot] = 0;
+    uses[slot] = uses[slot] + 1 & MOST_USES;
     damaged[slot] = false;
     largeReads += isLargeRead(request) ? 1 : 0;
     return slot;
@@ -65,13 +78,30 @@ final class CommandSlots {
     return slot < requests.length ? requests[slot] : null;
   }
 
-  /** The request of a slot that the controller names. */
-  NvmeRequest existing(int slot) throws ProtocolError {
-    NvmeRequest request = request(slot);
-    if (request == null) {
-      throw new ProtocolError("an answer to a command " + slot + " that was not sent");
+  /**
+   * The id of the command in a slot. It counts the uses of the slot, so that a late or repeated
+   * answer is not taken for one to the next command.
+   */
+  int id(int slot) {
+    return uses[slot] << SLOT_BITS | slot;
+  }
+
+  /** The slot of a command in flight that the controller names. */
+  int slot(int id) throws ProtocolError {
+    int slot = id & MOST;
+    if (request(slot) == null || id(slot) != id) {
+      throw new ProtocolError("an answer to a command " + id + " that is not in flight");
     }
-    return request;
+    return slot;
+  }
+
+  /** Bytes of data that were sent. */
+  int sent(int slot) {
+    return sent[slot];
+  }
+
+  void sent(int slot, int bytes) {
+    sent[slot] = bytes;
   }
 
   /** Bytes of data that have arrived. */

@@ -38,6 +38,9 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
   private int dataFlags;
   private boolean digestDue;
 
+  /** Why the channel is being closed, or null. */
+  private String failure;
+
   QueueInput(TcpQueue queue, CommandSlots slots, TcpOptions options, Channel channel) {
     this.queue = queue;
     this.slots = slots;
@@ -197,8 +200,8 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
   }
 
   private void beginData(int flags, ByteBuffer bytes, int at, long rest) throws ProtocolError {
-    int slot = Pdu.command(bytes, at);
-    NvmeRequest request = slots.existing(slot);
+    int slot = slots.slot(Pdu.command(bytes, at));
+    NvmeRequest request = slots.request(slot);
     int offset = Pdu.offset(bytes, at);
     int length = Pdu.length(bytes, at);
     int digest = options.dataDigest() && length > 0 ? Pdu.DIGEST_LENGTH : 0;
@@ -246,7 +249,7 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
     digestDue = false;
     slots.received(slot, dataStart + dataLength);
     if ((dataFlags & Pdu.SUCCESS) != 0) {
-      queue.ended(slot, NvmeStatus.OK, 0);
+      queue.ended(slots.id(slot), NvmeStatus.OK, 0);
     }
     return true;
   }
@@ -262,7 +265,7 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
 
   @Override
   public void channelInactive(ChannelHandlerContext context) {
-    queue.lost(channel, "the target has closed the connection");
+    queue.lost(channel, failure != null ? failure : "the target has closed the connection");
   }
 
   @Override
@@ -273,6 +276,8 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    queue.lost(channel, cause.getMessage() == null ? cause.toString() : cause.getMessage());
+    // Also called within a call that sends, where no request may end yet.
+    failure = cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    context.close();
   }
 }

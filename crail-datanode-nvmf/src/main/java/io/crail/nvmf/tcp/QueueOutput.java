@@ -52,6 +52,8 @@ final class QueueOutput {
     this.options = options;
     int capacity = Math.max(Pdu.IC_LENGTH, slots * SLOT);
     this.memory = UnpooledByteBufAllocator.DEFAULT.directBuffer(capacity, capacity);
+    // Padding must not tell what was in the memory before.
+    memory.setZero(0, capacity);
     this.bytes = memory.nioBuffer(0, capacity).order(ByteOrder.LITTLE_ENDIAN);
     this.checked = memory.nioBuffer(0, capacity);
     this.views = new ByteBuffer[3 * slots];
@@ -133,8 +135,8 @@ final class QueueOutput {
     data[slot].letGo();
   }
 
-  /** Sends a command, with its data when it may carry them along. */
-  void command(int slot, NvmeRequest request) {
+  /** Sends a command, with its data when it may carry them along; returns how many bytes it did. */
+  int command(int slot, int id, NvmeRequest request) {
     int at = slot * SLOT;
     int dataLength = request.length();
     boolean carries =
@@ -145,17 +147,19 @@ final class QueueOutput {
     int entry = at + Pdu.COMMON;
     request.encode(bytes, entry);
     bytes.put(entry + 1, (byte) FLAG_SGL);
-    bytes.putShort(entry + 2, (short) slot);
+    bytes.putShort(entry + 2, (short) id);
     boolean none = request.direction() == NvmeRequest.Direction.NONE;
     bytes.putInt(entry + 32, none ? 0 : dataLength);
     bytes.put(entry + 39, (byte) (carries ? IN_CAPSULE : BY_TRANSPORT));
     int headLength = head(at, Pdu.COMMAND, 0, Pdu.COMMAND_LENGTH, carries ? dataLength : 0);
     commandHeads[slot].toSend(views[3 * slot], at, headLength);
     channel.write(commandHeads[slot].retain(), channel.voidPromise());
+    unflushed = true;
     if (carries) {
       sendData(slot, request, 0, dataLength);
+      return dataLength;
     }
-    unflushed = true;
+    return 0;
   }
 
   /** Writes the common header, padding and the header digest; returns where the data begin. */
@@ -195,37 +199,37 @@ final class QueueOutput {
   }
 
   /** Sends data that the controller has asked for. The slot is idle. */
-  void data(int slot, NvmeRequest request, int tag, int offset, int length) {
+  void data(int slot, int id, NvmeRequest request, int tag, int offset, int length) {
     int first = Math.min(length, maxData);
     int at = slot * SLOT + DATA_HEAD;
-    int headLength = dataHead(at, slot, tag, offset, first, first == length);
+    int headLength = dataHead(at, id, tag, offset, first, first == length);
     dataHeads[slot].toSend(views[3 * slot + 2], at, headLength);
     channel.write(dataHeads[slot].retain(), channel.voidPromise());
     sendData(slot, request, offset, first);
     for (int done = first; done < length; ) {
       int next = Math.min(length - done, maxData);
-      sendMore(slot, request, tag, offset + done, next, done + next == length);
+      sendMore(slot, id, request, tag, offset + done, next, done + next == length);
       done += next;
     }
     unflushed = true;
   }
 
-  private int dataHead(int at, int slot, int tag, int offset, int length, boolean last) {
+  private int dataHead(int at, int id, int tag, int offset, int length, boolean last) {
     for (int i = 0; i < Pdu.DATA_LENGTH; i += Long.BYTES) {
       bytes.putLong(at + i, 0);
     }
-    Pdu.data(bytes, at, slot, tag, offset, length);
+    Pdu.data(bytes, at, id, tag, offset, length);
     return head(at, Pdu.DATA_TO_CONTROLLER, last ? Pdu.LAST : 0, Pdu.DATA_LENGTH, length);
   }
 
   /** Sends a further part; rare, since controllers take much at once. */
   private void sendMore(
-      int slot, NvmeRequest request, int tag, int offset, int length, boolean last) {
+      int slot, int id, NvmeRequest request, int tag, int offset, int length, boolean last) {
     int at = slot * SLOT + DATA_HEAD;
     ByteBuffer kept = bytes.slice(at, DIGEST - DATA_HEAD).duplicate();
     byte[] before = new byte[kept.remaining()];
     kept.get(before);
-    int headLength = dataHead(at, slot, tag, offset, length, last);
+    int headLength = dataHead(at, id, tag, offset, length, last);
     byte[] head = new byte[headLength];
     bytes.get(at, head);
     // The first part may not have left yet.

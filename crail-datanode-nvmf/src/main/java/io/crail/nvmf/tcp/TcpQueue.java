@@ -31,7 +31,7 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
     this.loop = loop;
     this.options = options;
     this.listener = listener;
-    this.slots = new CommandSlots(depth);
+    this.slots = new CommandSlots(Math.min(depth, CommandSlots.MOST));
   }
 
   void open(InetSocketAddress address, long deadlineNanos) {
@@ -80,7 +80,8 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
 
   @Override
   public void send(NvmeRequest request) {
-    outgoing.command(slots.take(request), request);
+    int slot = slots.take(request);
+    slots.sent(slot, outgoing.command(slot, slots.id(slot), request));
     loop.expect();
   }
 
@@ -152,29 +153,40 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
   }
 
   /** The controller is ready for data of a command. */
-  void ready(int slot, int tag, int offset, int length) throws ProtocolError {
-    NvmeRequest request = slots.existing(slot);
+  void ready(int id, int tag, int offset, int length) throws ProtocolError {
+    int slot = slots.slot(id);
+    NvmeRequest request = slots.request(slot);
     if (request.direction() != NvmeRequest.Direction.TO_CONTROLLER
-        || offset < 0
+        || offset != slots.sent(slot)
         || length < 1
         || offset > request.length() - length) {
       throw new ProtocolError(
-          "it asks for " + length + " bytes at " + offset + " of " + request.length());
+          "it asks for "
+              + length
+              + " bytes at "
+              + offset
+              + " of "
+              + request.length()
+              + ", of which were sent "
+              + slots.sent(slot));
     }
     if (!outgoing.isIdle(slot)) {
       throw new ProtocolError("it asks for data while others are being sent");
     }
-    outgoing.data(slot, request, tag, offset, length);
+    slots.sent(slot, offset + length);
+    outgoing.data(slot, slots.id(slot), request, tag, offset, length);
     outgoing.flush();
   }
 
   /** A command has ended. */
-  void ended(int slot, int status, long result) throws ProtocolError {
-    NvmeRequest request = slots.existing(slot);
-    boolean reading = request.direction() == NvmeRequest.Direction.TO_HOST;
-    if (status == NvmeStatus.OK && reading && slots.received(slot) != request.length()) {
+  void ended(int id, int status, long result) throws ProtocolError {
+    int slot = slots.slot(id);
+    NvmeRequest request = slots.request(slot);
+    int moved = slots.received(slot) + slots.sent(slot);
+    boolean moves = request.direction() != NvmeRequest.Direction.NONE;
+    if (status == NvmeStatus.OK && moves && moved != request.length()) {
       throw new ProtocolError(
-          slots.received(slot) + " bytes of data in place of " + request.length());
+          "success after " + moved + " bytes of data in place of " + request.length());
     }
     if (!outgoing.isIdle(slot)) {
       throw new ProtocolError("an answer to a command before its data were sent");

@@ -68,7 +68,7 @@ public final class NvmfStorageKeys implements ConfigKeys {
               "10s",
               "How long a target keeps a connection without a sign of its host; a host that gets no"
                   + " answer to its sign for half of that time takes the target for lost.")
-          .between(Duration.ofSeconds(1), Duration.ofMinutes(10));
+          .between(Duration.ofSeconds(4), Duration.ofMinutes(10));
 
   /** Whether headers have a checksum. */
   public static final ConfigKey<Boolean> HEADER_DIGEST =

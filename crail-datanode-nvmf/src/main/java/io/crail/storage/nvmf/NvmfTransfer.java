@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.nvmf;
 
+import io.crail.nvmf.Controller;
 import io.crail.nvmf.sector.ByteTransfer;
 import io.crail.nvmf.sector.SectorAccess;
 import io.crail.storage.Transfer;
@@ -38,6 +39,7 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
 
   private final Bytes bytes = new Bytes();
   private TargetEndpoint target;
+  private Controller controller;
   private SectorAccess access;
   private boolean dropped;
 
@@ -63,7 +65,8 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
   }
 
   /** Begins on a connection. */
-  void begin(SectorAccess newAccess, long position) {
+  void begin(Controller newController, SectorAccess newAccess, long position) {
+    controller = newController;
     access = newAccess;
     dropped = false;
     bytes.prepare(position);
@@ -76,6 +79,15 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
 
   void queueLost(String cause) {
     bytes.queueLost(cause);
+  }
+
+  Controller controller() {
+    return controller;
+  }
+
+  /** Its owner is about to be told of its end, so its memory must not be touched any more. */
+  void drop() {
+    dropped = true;
   }
 
   boolean isDropped() {

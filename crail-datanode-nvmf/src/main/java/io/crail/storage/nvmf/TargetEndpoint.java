@@ -27,6 +27,9 @@ import java.util.Map;
 final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   private static final int MAX_REPEATS = 1;
 
+  /** A target that ends no command for so long, after some were given up, is taken for lost. */
+  private static final long QUIET_NANOS = 1_000_000_000;
+
   /**
    * Steps of a controller's start, each of which has the time that a user allows for connecting.
    */
@@ -46,6 +49,11 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
 
   private Controller controller;
   private boolean answered;
+
+  // Transfers that were given up and whose commands have not ended, and when a command ended last.
+  private int givenUp;
+  private boolean heard;
+  private long quietSinceNanos;
 
   TargetEndpoint(
       NvmfStorageClient client, NvmfStorageEndpoint datanode, int index, TargetAddress target) {
@@ -81,6 +89,8 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   @Override
   protected void connect(long deadlineNanos) {
     answered = false;
+    givenUp = 0;
+    heard = true;
     Attempt attempt = new Attempt();
     controller =
         new Controller(
@@ -109,7 +119,8 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     public void refused(CrailException cause) {
       if (made == controller) {
         controller = null;
-        TargetEndpoint.this.refused(cause);
+        // Writers take other space: another target may let them.
+        TargetEndpoint.this.refused(ErrorCode.UNAVAILABLE.exception(cause.getMessage()));
       }
     }
 
@@ -146,12 +157,12 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
 
   private void controllerLost(String cause) {
     boolean wasReady = isReady();
-    controller = null;
     if (partial != null) {
       NvmfTransfer begun = partial;
       partial = null;
       begun.queueLost(cause);
     }
+    controller = null;
     if (!wasReady) {
       notConnected(cause);
       return;
@@ -170,14 +181,14 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     if (controller == null) {
       return;
     }
-    Controller closing = controller;
-    controller = null;
-    closing.close(cause.getMessage());
+    // It is the present one until its requests have been told.
+    controller.close(cause.getMessage());
     if (partial != null) {
       NvmfTransfer begun = partial;
       partial = null;
       begun.queueLost(cause.getMessage());
     }
+    controller = null;
     lostReads.endAll(cause);
     lostWrites.endAll(cause);
   }
@@ -219,6 +230,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
         }
         Region region = datanode.region(next.transfer());
         next.begin(
+            controller,
             accesses.get(LentTargets.namespace(region.key())),
             region.address() + next.transfer().regionOffset());
         next.place(inFlight.size());
@@ -251,7 +263,9 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   /** The device has done what a transfer asked for, or has refused it. */
   void ended(NvmfTransfer transfer, int status) {
     answered = true;
+    heard = true;
     if (transfer.place() < 0) {
+      givenUp--;
       // It was given up, and its owner told.
       return;
     }
@@ -278,8 +292,17 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
 
   /** The queue is lost, and nobody knows what the device has done. */
   void lost(NvmfTransfer transfer) {
-    if (transfer.place() >= 0) {
-      leave(transfer);
+    if (transfer.place() < 0) {
+      return;
+    }
+    leave(transfer);
+    if (transfer.controller() != controller) {
+      // Its queue had been lost before, while a command of it was being ended.
+      transfer.end(
+          isClosed()
+              ? closedError()
+              : ErrorCode.UNAVAILABLE.exception(subsystem + ": the connection was lost"));
+    } else {
       (transfer.isWrite() ? lostWrites : lostReads).addLast(transfer);
     }
   }
@@ -296,18 +319,25 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
         leave(transfer);
         // Its commands still refer to it, so the next use makes another one.
         transfer.transfer().attach(null);
+        transfer.drop();
+        givenUp++;
         overdue.addLast(transfer);
       }
     }
-    if (overdue == null) {
-      return;
+    if (heard || inFlight.isEmpty() && givenUp == 0) {
+      heard = false;
+      quietSinceNanos = nowNanos;
     }
+    // Commands that were given up keep their room, so a silent target would take all of it.
+    unsafe |= givenUp > 0 && nowNanos - quietSinceNanos >= QUIET_NANOS;
     if (unsafe) {
       // First, so that no owner is told of the end of a write that still continues.
       Controller closing = controller;
       closing.close("a transfer was not done in time");
       controllerLost("a transfer was not done in time");
     }
-    overdue.endAll(overdueError());
+    if (overdue != null) {
+      overdue.endAll(overdueError());
+    }
   }
 }

@@ -31,6 +31,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   private final CompletableFuture<List<NamespaceData>> found = new CompletableFuture<>();
   private Controller controller;
   private List<NamespaceData> lent;
+  private boolean connecting;
   private boolean connected;
   private boolean backingOff;
   private long backOffNanos = FIRST_BACK_OFF_NANOS;
@@ -56,11 +57,8 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     loop.submit(
         () -> {
           loop.register(this);
-          // So that the loop looks at the clock meanwhile.
-          loop.operationBegun();
           connect();
         });
-    found.whenComplete((namespaces, cause) -> loop.operationEnded());
   }
 
   /** The namespaces; fails when the first attempt does. For any thread. */
@@ -74,6 +72,9 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   }
 
   private void connect() {
+    // So that the loop looks at its connections all the time meanwhile.
+    connecting = true;
+    loop.operationBegun();
     controller =
         new Controller(
             loop,
@@ -100,7 +101,15 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     controller.start();
   }
 
+  private void connectingEnded() {
+    if (connecting) {
+      connecting = false;
+      loop.operationEnded();
+    }
+  }
+
   private void opened() {
+    connectingEnded();
     List<NamespaceData> now = List.copyOf(controller.namespaces());
     for (NamespaceData namespace : now) {
       if (namespace.readOnly() && lent == null) {
@@ -145,6 +154,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   }
 
   private void ended(String cause) {
+    connectingEnded();
     if (closed) {
       return;
     }
@@ -175,6 +185,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   @Override
   public void loopClosing() {
     closed = true;
+    connectingEnded();
     if (controller != null) {
       controller.close("the datanode ends");
     }

@@ -9,7 +9,11 @@ public enum Fate {
   SILENT,
   /** Neither executes nor answers it. */
   IGNORED,
-  /** Executes and answers it after the next command. */
+  /** Answers a write with success before it has asked for its data, and never executes it. */
+  EARLY,
+  /** Executes it and answers twice. */
+  TWICE,
+  /** Executes and answers it after the next command, or after a moment when none comes. */
   LATE,
   /** Ends the connection before it is executed. */
   CLOSE,

@@ -2,6 +2,7 @@
 package io.crail.testkit.nvmf;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -123,6 +125,7 @@ public final class NvmeTarget implements AutoCloseable {
   private final ConcurrentLinkedQueue<String> complaints = new ConcurrentLinkedQueue<>();
   private final AtomicInteger nextController = new AtomicInteger(1);
   private final AtomicInteger connections = new AtomicInteger();
+  private final AtomicBoolean held = new AtomicBoolean();
   private final InetSocketAddress address;
   private volatile Plan plan = (queue, opcode, number) -> Fate.NORMAL;
   private ServerSocket server;
@@ -184,6 +187,14 @@ public final class NvmeTarget implements AutoCloseable {
     plan = newPlan;
   }
 
+  /** Holds all commands of I/O queues back, or lets them go on. */
+  public void hold(boolean holds) {
+    synchronized (held) {
+      held.set(holds);
+      held.notifyAll();
+    }
+  }
+
   /** Connections that were accepted so far. */
   public int connections() {
     return connections.get();
@@ -241,6 +252,18 @@ public final class NvmeTarget implements AutoCloseable {
 
   Fate fate(int queue, int opcode, int number) {
     return plan.of(queue, opcode, number);
+  }
+
+  void awaitRelease() throws IOException {
+    synchronized (held) {
+      while (held.get()) {
+        try {
+          held.wait(60_000);
+        } catch (InterruptedException e) {
+          throw new InterruptedIOException();
+        }
+      }
+    }
   }
 
   TargetNamespace namespace(int number) {

@@ -14,6 +14,7 @@ import java.util.zip.CRC32C;
 
 /** One connection of a target: one queue. Its thread reads, executes and answers. */
 final class TargetSession extends Thread {
+  private static final long LATE_NANOS = 20_000_000;
   private static final int OK = 0;
   private static final int INVALID_OPCODE = 0x4001;
   private static final int INVALID_FIELD = 0x4002;
@@ -81,6 +82,9 @@ final class TargetSession extends Thread {
   public void run() {
     try {
       while (true) {
+        if (late != null && !comesMore()) {
+          executeLate();
+        }
         takeUnit();
       }
     } catch (IOException e) {
@@ -193,6 +197,9 @@ final class TargetSession extends Thread {
     if (inFlight >= entries) {
       throw wrong(inFlight + " commands in flight on a queue of " + entries + " entries");
     }
+    if (queue > 0) {
+      target.awaitRelease();
+    }
     Fate fate = target.fate(queue, opcode, commands++);
     int form = entry.get(39) & 0xff;
     int length = entry.getInt(32);
@@ -209,6 +216,10 @@ final class TargetSession extends Thread {
       throw new IOException("as planned");
     }
     if (fate == Fate.IGNORED) {
+      return;
+    }
+    if (fate == Fate.EARLY && writes) {
+      answer(entry, OK, 0, null, fate);
       return;
     }
     if (writes && length > 0 && !carries) {
@@ -258,10 +269,23 @@ final class TargetSession extends Thread {
     }
     executeNow(entry, data, fate);
     if (late != null) {
-      Runnable then = late;
-      late = null;
-      then.run();
+      executeLate();
     }
+  }
+
+  private void executeLate() {
+    Runnable then = late;
+    late = null;
+    then.run();
+  }
+
+  /** Waits a moment for more of the host. */
+  private boolean comesMore() throws IOException {
+    long end = System.nanoTime() + LATE_NANOS;
+    while (in.available() == 0 && System.nanoTime() - end < 0) {
+      Thread.yield();
+    }
+    return in.available() > 0;
   }
 
   private void executeNow(ByteBuffer entry, byte[] data, Fate fate) {
@@ -510,6 +534,9 @@ final class TargetSession extends Thread {
     ByteBuffer answer = unit(0x05, 24);
     answer.putLong(8, result).putShort(20, id).putShort(22, (short) (status << 1));
     send(answer, null, fate);
+    if (fate == Fate.TWICE) {
+      send(answer, null, fate);
+    }
   }
 
   private void sendData(

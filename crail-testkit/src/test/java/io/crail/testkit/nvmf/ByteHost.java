@@ -4,6 +4,7 @@ package io.crail.testkit.nvmf;
 import io.crail.nvmf.Controller;
 import io.crail.nvmf.sector.ByteTransfer;
 import io.crail.nvmf.sector.SectorAccess;
+import io.crail.rpc.netty.NettyKeys;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -19,8 +20,13 @@ final class ByteHost implements AutoCloseable {
   private boolean sending;
 
   ByteHost(NvmeTarget target, int depth) throws Exception {
+    this(target, depth, NettyKeys.Io.AUTO);
+  }
+
+  ByteHost(NvmeTarget target, int depth, NettyKeys.Io io) throws Exception {
     host =
-        new TestHost(TestHost.Start.at(target).limits(TestHost.Start.limits(depth, 10_000, 5_000)));
+        new TestHost(
+            TestHost.Start.at(target).limits(TestHost.Start.limits(depth, 10_000, 5_000)), io);
     controller = host.controller();
     access =
         new SectorAccess(

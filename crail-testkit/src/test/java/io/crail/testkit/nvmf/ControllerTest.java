@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests the host of NVMe/TCP against a target that keeps to the rules, and one that does not. */
 class ControllerTest {
   private static final int READ = 0x02;
+  private static final int WRITE = 0x01;
 
   private final long seed = Long.getLong("crail.seed", System.nanoTime());
   private final Random random = new Random(seed);
@@ -213,6 +214,40 @@ class ControllerTest {
           }
           if (!answers) {
             assertFalse(reads.get(1).isDone());
+          }
+        }
+      }
+    }
+  }
+
+  /** Whatever ends well has been executed. */
+  @ParameterizedTest
+  @EnumSource(Fate.class)
+  void aWriteThatEndsWellWasExecuted(Fate fate) throws Exception {
+    try (NvmeTarget target = target()) {
+      for (int length : new int[] {512, 65536}) {
+        target.plan(
+            (queue, opcode, count) ->
+                queue == 1 && opcode == WRITE && count == 3 ? fate : Fate.NORMAL);
+        try (TestHost host = new TestHost(TestHost.Start.at(target))) {
+          host.controller();
+          for (int i = 0; i < 40 && !host.isLost(); i++) {
+            ByteBuffer memory = Moves.memory(length, random);
+            CompletableFuture<Integer> write = host.write(1, 8, length / 512, memory, 0, length);
+            boolean last =
+                i == 2 && (fate == Fate.SILENT || fate == Fate.IGNORED || fate == Fate.LATE);
+            if (last || !endsWell(write)) {
+              continue;
+            }
+            // A late one is executed over the next one. Data that went along are not needed early.
+            boolean lies =
+                fate == Fate.LATE && i == 3 || fate == Fate.EARLY && i == 2 && length == 512;
+            if (!lies) {
+              assertArrayEquals(
+                  Moves.bytes(memory, 0, length),
+                  target.namespace(1).read(4096, length),
+                  fate + " " + i);
+            }
           }
         }
       }

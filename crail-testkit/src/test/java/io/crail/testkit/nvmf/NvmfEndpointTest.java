@@ -92,7 +92,7 @@ class NvmfEndpointTest {
         .set(NvmfStorageKeys.STORAGE_LIMIT, 4L * targets.length * MIB)
         .set(NvmfStorageKeys.ALLOCATION_SIZE, 4 * MIB)
         .set(NvmfStorageKeys.CONNECT_TIMEOUT, "1s")
-        .set(NvmfStorageKeys.KEEP_ALIVE, "2s")
+        .set(NvmfStorageKeys.KEEP_ALIVE, "4s")
         .build();
   }
 
@@ -222,6 +222,88 @@ class NvmfEndpointTest {
     long start = System.nanoTime();
     assertEquals(ErrorCode.UNAVAILABLE, end(begin(endpoint, true, bytes, 0, PATIENCE)));
     assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(30), "noticed too late");
+  }
+
+  /** Its keep-alive goes on, so only the reads tell. */
+  @Test
+  void aTargetThatAnswersNoReadIsConnectedToAnew() throws Exception {
+    NvmeTarget target = target(512);
+    StorageEndpoint endpoint = endpoint(target);
+    ByteBuffer bytes = Moves.memory(3000, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+    target.plan(
+        (queue, command, count) -> queue == 1 && command == READ ? Fate.IGNORED : Fate.NORMAL);
+    List<Transfer> reads = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      reads.add(begin(endpoint, false, Moves.memory(3000, random), 0, 300 * MILLIS));
+    }
+    for (Transfer read : reads) {
+      assertEquals(ErrorCode.TIMED_OUT, end(read));
+    }
+    target.plan((queue, command, count) -> Fate.NORMAL);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, false, bytes, 0, PATIENCE)));
+  }
+
+  @Test
+  void lateDataOfAReadAreDropped() throws Exception {
+    NvmeTarget target = target(512);
+    StorageEndpoint endpoint = endpoint(target);
+    ByteBuffer bytes = Moves.memory(60_000, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+    ByteBuffer first = ByteBuffer.allocateDirect(60_000);
+    target.hold(true);
+    Transfer transfer = begin(endpoint, false, first, 0, 200 * MILLIS);
+    assertEquals(ErrorCode.TIMED_OUT, end(transfer));
+    ByteBuffer second = Moves.memory(60_000, random);
+    long deadline = loop.clock().nanoTime() + PATIENCE;
+    transfer.prepare(second, 0, 60_000, extent(0), 7, deadline);
+    endpoint.read(transfer);
+    target.hold(false);
+    assertEquals(ErrorCode.OK, end(transfer));
+    assertArrayEquals(Moves.bytes(bytes, 0, 60_000), Moves.bytes(second, 0, 60_000));
+    assertArrayEquals(new byte[60_000], Moves.bytes(first, 0, 60_000));
+  }
+
+  /** As an owner may that learns of an end. */
+  @Test
+  void anEndpointMayBeClosedWhenATransferEnds() throws Exception {
+    NvmeTarget target = target(4096);
+    for (int round = 0; round < 20; round++) {
+      StorageEndpoint endpoint = endpoint(target);
+      List<Transfer> all = new ArrayList<>();
+      for (int i = 0; i < 20; i++) {
+        all.add(begin(endpoint, i % 3 > 0, Moves.memory(2000 + i * 500, random), 0, PATIENCE));
+      }
+      all.get(random.nextInt(20)).whenComplete(endpoint::close);
+      for (Transfer each : all) {
+        ErrorCode code = end(each);
+        assertTrue(code == ErrorCode.OK || code == ErrorCode.CLOSED, code + "");
+      }
+      server.close();
+      open.remove(server);
+    }
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void aDatanodeConnectsToItsTargetAgain() throws Exception {
+    NvmeTarget target = target(4096);
+    endpoint(target);
+    target.down();
+    target.up();
+    long end = System.nanoTime() + PATIENCE;
+    while (target.open() < 2) {
+      assertTrue(System.nanoTime() - end < 0, "the datanode does not come back");
+      Thread.onSpinWait();
+    }
+    target.down();
+    target.namespace(1).shrink(10);
+    target.up();
+    while (server.failure().isEmpty()) {
+      assertTrue(System.nanoTime() - end < 0, "the datanode does not notice");
+      Thread.onSpinWait();
+    }
+    assertTrue(server.failure().get().contains("no longer those"), server.failure().get());
   }
 
   @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.nvmf.NvmeStatus;
+import io.crail.rpc.netty.NettyKeys;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that any bytes can be read and written on sectors, against a model. */
 class SectorAccessTest {
@@ -49,15 +50,16 @@ class SectorAccessTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {512, 4096})
-  void readsAndWritesAnyBytes(int sector) throws Exception {
+  @CsvSource({"512, AUTO", "4096, AUTO", "512, NIO", "4096, NIO"})
+  void readsAndWritesAnyBytes(int sector, NettyKeys.Io io) throws Exception {
     for (int depth : new int[] {1, 2, 7, 32}) {
       TargetNamespace namespace = new TargetNamespace(1, BYTES / sector, sector);
       byte[] model = new byte[BYTES];
       random.nextBytes(model);
       namespace.write(0, model);
-      try (NvmeTarget target = new NvmeTarget(new NvmeTarget.Options(), namespace);
-          ByteHost host = new ByteHost(target, depth)) {
+      try (NvmeTarget target =
+              new NvmeTarget(new NvmeTarget.Options().transferShift(2), namespace);
+          ByteHost host = new ByteHost(target, depth, io)) {
         for (int round = 0; round < 6; round++) {
           write(host, model);
           assertArrayEquals(model, namespace.read(0, BYTES), "something else was written");
@@ -123,6 +125,32 @@ class SectorAccessTest {
         assertEquals(NvmeStatus.OK, TestHost.await(one));
       }
       assertArrayEquals(model, namespace.read(0, model.length));
+    }
+  }
+
+  /**
+   * A write of a part reads its sector. It must not bring back what was there before a whole one.
+   */
+  @Test
+  void aPartDoesNotUndoTheWhole() throws Exception {
+    TargetNamespace namespace = new TargetNamespace(1, 64, 4096);
+    try (NvmeTarget target = new NvmeTarget(new NvmeTarget.Options(), namespace);
+        ByteHost host = new ByteHost(target, 8)) {
+      // Some writes are executed after the command that comes next.
+      target.plan(
+          (queue, command, count) ->
+              queue == 1 && command == WRITE && count % 4 == 1 ? Fate.LATE : Fate.NORMAL);
+      for (int round = 0; round < 40; round++) {
+        ByteBuffer whole = Moves.memory(3 * 4096, random);
+        ByteBuffer part = Moves.memory(100, random);
+        CompletableFuture<Integer> first = host.begin(true, whole, 0, 3 * 4096, 4096);
+        CompletableFuture<Integer> second = host.begin(true, part, 0, 100, 2 * 4096 + 50);
+        assertEquals(NvmeStatus.OK, TestHost.await(first));
+        assertEquals(NvmeStatus.OK, TestHost.await(second));
+        byte[] expected = Moves.bytes(whole, 0, 3 * 4096);
+        System.arraycopy(Moves.bytes(part, 0, 100), 0, expected, 4096 + 50, 100);
+        assertArrayEquals(expected, namespace.read(4096, 3 * 4096), "round " + round);
+      }
     }
   }
 

@@ -12,6 +12,7 @@ import io.crail.nvmf.Subsystem;
 import io.crail.nvmf.tcp.TcpFabric;
 import io.crail.nvmf.tcp.TcpOptions;
 import io.crail.rpc.netty.NettyClientLoop;
+import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -80,8 +81,8 @@ final class TestHost implements AutoCloseable {
     }
   }
 
-  private final NettyTransport transport = new NettyTransport(Configuration.builder().build());
-  private final NettyClientLoop loop = (NettyClientLoop) transport.newClientLoop("nvmf-test");
+  private final NettyTransport transport;
+  private final NettyClientLoop loop;
   private final CompletableFuture<Controller> started = new CompletableFuture<>();
   private final CompletableFuture<String> lost = new CompletableFuture<>();
   private final Deque<Access> waiting = new ArrayDeque<>();
@@ -91,6 +92,12 @@ final class TestHost implements AutoCloseable {
   private Runnable onLost = () -> {};
 
   TestHost(Start start) {
+    this(start, NettyKeys.Io.AUTO);
+  }
+
+  TestHost(Start start, NettyKeys.Io io) {
+    transport = new NettyTransport(Configuration.builder().set(NettyKeys.IO, io).build());
+    loop = (NettyClientLoop) transport.newClientLoop("nvmf-test");
     controller =
         new Controller(
             loop,
