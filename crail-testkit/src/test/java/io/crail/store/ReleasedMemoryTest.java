@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A stream that is open and idle keeps nothing of the memory that it has moved bytes of. */
-@EachTier
+@EachTier(and = Tier.NVMF)
 class ReleasedMemoryTest {
   private static final int LENGTH = 1 << 20;
 

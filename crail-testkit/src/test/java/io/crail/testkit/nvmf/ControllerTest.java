@@ -22,12 +22,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the host of NVMe/TCP against a target that keeps to the rules, and one that does not. */
+@Tag("once")
 class ControllerTest {
   private static final int READ = 0x02;
   private static final int WRITE = 0x01;
@@ -71,7 +73,7 @@ class ControllerTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3})
   void movesWhatItIsAskedTo(int digests) throws Exception {
-    for (int round = 0; round < 8; round++) {
+    for (int round = 0; round < 4; round++) {
       NvmeTarget.Options options =
           new NvmeTarget.Options()
               .inCapsule(16 * random.nextInt(1024))

@@ -35,11 +35,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the tier's endpoint against targets that end, are silent, or change under it. */
+@Tag("once")
 class NvmfEndpointTest {
   private static final int MIB = 1 << 20;
   private static final int WRITE = 0x01;

@@ -16,11 +16,13 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that any bytes can be read and written on sectors, against a model. */
+@Tag("once")
 class SectorAccessTest {
   private static final int BYTES = 256 * 1024;
   private static final int READ = 0x02;

@@ -52,7 +52,7 @@ public enum Tier {
       Place.HOST,
       false,
       () -> new NvmfBench(512),
-      Cluster.ofTier(
+      Cluster.ofTierIfLong(
           160 << 20,
           Map.of(
               "crail.storage.types",
@@ -100,6 +100,12 @@ public enum Tier {
 
     static Cluster ofTier(long datanodeBytes, Map<String, String> settings, String... types) {
       return new Cluster(true, datanodeBytes, settings, List.of(types));
+    }
+
+    /** For every contract only where there is time for the long tests. */
+    static Cluster ofTierIfLong(long datanodeBytes, Map<String, String> settings, String... types) {
+      boolean isLong = Boolean.getBoolean("crail.test.long");
+      return new Cluster(isLong, datanodeBytes, settings, List.of(types));
     }
 
     static Cluster ofMore(long datanodeBytes, Map<String, String> settings, String... types) {
