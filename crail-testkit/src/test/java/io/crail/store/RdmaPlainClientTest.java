@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.testkit.rdma.OtherPrograms;
 import io.crail.testkit.tier.Tier;
 import java.io.File;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
@@ -32,10 +33,15 @@ class RdmaPlainClientTest {
 
   @TempDir Path directory;
 
-  /** The client jars, and the program itself. */
-  private static String classPath() throws Exception {
-    Path program =
-        Path.of(ReadBackProgram.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+  /** The client jars, and the program alone, without what else lies beside it. */
+  private String classPath() throws Exception {
+    String name = ReadBackProgram.class.getSimpleName() + ".class";
+    Path program = directory.resolve("classes");
+    Path copy = program.resolve(ReadBackProgram.class.getName().replace('.', '/') + ".class");
+    Files.createDirectories(copy.getParent());
+    try (InputStream code = ReadBackProgram.class.getResourceAsStream(name)) {
+      Files.copy(code, copy);
+    }
     try (Stream<Path> files = Files.list(LIBRARIES)) {
       Stream<Path> jars = files.filter(file -> file.getFileName().toString().matches(JARS));
       return Stream.concat(jars, Stream.of(program))
