@@ -11,4 +11,12 @@ import java.time.Duration;
  *     half of that time
  * @param timeoutNanos how long a command of the admin queue may take
  */
-public record ControllerLimits(int depth, Duration keepAlive, long timeoutNanos) {}
+public record ControllerLimits(int depth, Duration keepAlive, long timeoutNanos) {
+  /** Steps of a start, each of which has the time of a command, and one in reserve. */
+  private static final int START_STEPS = 5;
+
+  /** How long the whole start of a controller may take. */
+  public long startNanos() {
+    return START_STEPS * timeoutNanos;
+  }
+}

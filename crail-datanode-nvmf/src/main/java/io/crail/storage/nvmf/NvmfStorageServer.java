@@ -40,8 +40,6 @@ import java.util.concurrent.TimeoutException;
  * connection with any of them. It watches its targets.
  */
 final class NvmfStorageServer implements StorageServer {
-  /** Steps of a start, each of which has the time that a user allows for connecting. */
-  private static final int START_STEPS = 5;
 
   private final Configuration configuration;
   private final List<TargetAddress> targets;
@@ -97,7 +95,7 @@ final class NvmfStorageServer implements StorageServer {
     }
     List<List<NamespaceData>> found = new ArrayList<>();
     for (WatchedTarget each : watched) {
-      found.add(await(each, START_STEPS * limits.timeoutNanos()));
+      found.add(await(each, limits.startNanos()));
     }
     lend(found);
     List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);

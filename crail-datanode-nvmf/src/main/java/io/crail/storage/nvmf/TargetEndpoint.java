@@ -30,11 +30,6 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   /** A target that ends no command for so long, after some were given up, is taken for lost. */
   private static final long QUIET_NANOS = 1_000_000_000;
 
-  /**
-   * Steps of a controller's start, each of which has the time that a user allows for connecting.
-   */
-  private static final int START_STEPS = 4;
-
   private final NvmfStorageClient client;
   private final NvmfStorageEndpoint datanode;
   private final int index;
@@ -60,7 +55,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     super(
         client.loop(),
         describe(datanode.datanode(), target),
-        START_STEPS * client.limits().timeoutNanos(),
+        client.limits().startNanos(),
         MAX_REPEATS);
     this.client = client;
     this.datanode = datanode;

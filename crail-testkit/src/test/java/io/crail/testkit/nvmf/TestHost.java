@@ -159,7 +159,6 @@ final class TestHost implements AutoCloseable {
   private final class Access extends NvmeRequest {
     private final Encoder encoder;
     private final CompletableFuture<Integer> ended = new CompletableFuture<>();
-    private volatile boolean givenUp;
 
     Access(Encoder encoder, Direction direction, ByteBuffer memory, int offset, int length) {
       this.encoder = encoder;
@@ -180,11 +179,6 @@ final class TestHost implements AutoCloseable {
     @Override
     public void lost(String cause) {
       ended.completeExceptionally(new Lost(cause));
-    }
-
-    @Override
-    public boolean isGivenUp() {
-      return givenUp;
     }
   }
 
