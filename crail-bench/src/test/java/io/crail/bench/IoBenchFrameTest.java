@@ -30,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,6 +40,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Threads, processes, rates, JSON and charts, on a cluster within this process. */
 @Timeout(120)
+@Tag("once")
 class IoBenchFrameTest {
   private static EmbeddedCrail cluster;
   private static CrailStore store;

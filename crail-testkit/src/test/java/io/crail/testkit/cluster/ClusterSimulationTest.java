@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(7200)
 @Tag("once")
 class ClusterSimulationTest {
-  private static final int USUAL_SEEDS = 300;
+  private static final int USUAL_SEEDS = 150;
   private static final int LONG_SEEDS = 10_000;
 
   private final Map<String, Integer> counts = new TreeMap<>();

@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
 /**
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.TestFactory;
  * that reach new code; the seeds; and for a moment random changes of both. {@code -Dcrail.seed=}
  * repeats the first of the changes. {@code ci/fuzz} runs the targets with the fuzzer.
  */
+@Tag("once")
 class CorpusTest {
   private static final Duration LONGEST_INPUT = Duration.ofSeconds(60);
   private static final long CHANGES_NANOS = 300_000_000L;
