@@ -454,7 +454,8 @@ class ArchitectureTest {
             "crail-storage",
             "crail-client",
             "crail-datanode-tcp",
-            "crail-datanode-rdma")) {
+            "crail-datanode-rdma",
+            "crail-datanode-nvmf")) {
       foreign.addAll(foreignDependencies(Path.of("..", module, "pom.xml")));
     }
     foreign.removeIf(name -> name.startsWith("netty-"));

@@ -102,10 +102,7 @@ public final class EmbeddedCrail implements AutoCloseable {
    * @throws IOException when it cannot start or register
    */
   public synchronized int startDatanode(int storageClass) throws IOException {
-    Datanode datanode =
-        Datanode.start(
-            configuration, tierOf(storageClass), storageClass, plan.tierArguments(), transport);
-    datanodes.add(datanode);
+    Datanode datanode = start(tierOf(storageClass), storageClass);
     awaitRegistered(datanode);
     return datanodes.size() - 1;
   }
@@ -141,12 +138,18 @@ public final class EmbeddedCrail implements AutoCloseable {
       int storageClass = plan.storageClasses[i];
       StorageTier tier =
           plan.tiers.length == 0 ? tierOf(storageClass) : StorageTier.find(plan.tiers[i]);
-      datanodes.add(
-          Datanode.start(configuration, tier, storageClass, plan.tierArguments(), transport));
+      start(tier, storageClass);
     }
     for (Datanode datanode : datanodes) {
       awaitRegistered(datanode);
     }
+  }
+
+  private Datanode start(StorageTier tier, int storageClass) throws IOException {
+    List<String> arguments = tier.sharedArguments(plan.dataPath, plan.storageBytes);
+    Datanode datanode = Datanode.start(configuration, tier, storageClass, arguments, transport);
+    datanodes.add(datanode);
+    return datanode;
   }
 
   /**
@@ -419,10 +422,6 @@ public final class EmbeddedCrail implements AutoCloseable {
 
     private Configuration configuration() {
       return settings.build();
-    }
-
-    private List<String> tierArguments() {
-      return List.of("-p", "0", "-d", dataPath.toString(), "-s", String.valueOf(storageBytes));
     }
 
     @Override

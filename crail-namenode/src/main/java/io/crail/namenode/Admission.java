@@ -21,6 +21,8 @@ final class Admission {
   // Host names, IPv4 addresses, and IPv6 addresses with an optional interface.
   private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._:-]+(%[A-Za-z0-9._-]+)?");
 
+  private static final int MAX_DRAIN_MILLIS = 3_600_000;
+
   private Admission() {}
 
   /** Refuses a request that only datanodes may send, unless the sender is one. */
@@ -41,6 +43,9 @@ final class Admission {
         traits.directory(),
         directory.isEmpty() || (directory.startsWith("/") && Printable.isPrintable(directory)));
     check("details", traits.details(), Printable.isPrintable(traits.details().toString()));
+    if (traits.drainMillis() < 0 || traits.drainMillis() > MAX_DRAIN_MILLIS) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("drain of " + traits.drainMillis() + " ms");
+    }
     int granularity = traits.granularity();
     if (Integer.bitCount(granularity) != 1 || granularity < 1 || granularity > Extent.MIN_LENGTH) {
       throw ErrorCode.INVALID_ARGUMENT.exception("granularity " + granularity);

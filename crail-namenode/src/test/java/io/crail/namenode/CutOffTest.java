@@ -97,7 +97,7 @@ class CutOffTest {
   @Test
   void whereNobodyCanBeCutOffSpaceRestsAndIsFree() throws Exception {
     store = new TestStore();
-    TierTraits traits = new TierTraits(512, FenceKind.REST, true, Utf8.EMPTY, Utf8.of("nqn 1"));
+    TierTraits traits = new TierTraits(512, FenceKind.REST, 0, true, Utf8.EMPTY, Utf8.of("nqn 1"));
     datanode =
         store
             .call(

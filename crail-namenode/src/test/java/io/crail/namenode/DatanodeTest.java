@@ -304,6 +304,30 @@ class DatanodeTest {
     assertEquals(List.of(next), ids(store));
   }
 
+  /** Wherever the processes run, they would lend the same bytes. */
+  @Test
+  void aLivingDatanodeKeepsItsForeignDevices() throws Exception {
+    TestStore store = new TestStore();
+    int id = onDevices(store, 1, "target#1");
+    assertNotEquals(id, onDevices(store, 2, "target#2"));
+    refused(ErrorCode.ADDRESS_TAKEN, "target#1", () -> onDevices(store, 3, "target#1"));
+    store.pass(4_000);
+    keepAlive(store, id);
+    refused(ErrorCode.ADDRESS_TAKEN, "target#1", () -> onDevices(store, 3, "target#1"));
+    store.pass(8_000);
+    onDevices(store, 3, "target#1");
+    assertFalse(ids(store).contains(id));
+  }
+
+  private static int onDevices(TestStore store, int uuid, String devices) throws Exception {
+    TierTraits traits = new TierTraits(512, FenceKind.REST, 0, true, Utf8.EMPTY, Utf8.of(devices));
+    return store
+        .call(
+            NameNodeOperations.REGISTER_DATANODE,
+            TestStore.registration(uuid, "host" + uuid, 1000, 0, traits))
+        .datanode();
+  }
+
   @Test
   void aRemovedDatanodeDrainsAndEnds() throws Exception {
     TestStore store = new TestStore();
@@ -405,7 +429,8 @@ class DatanodeTest {
       refused(ErrorCode.INVALID_ARGUMENT, "directory '", () -> register(store, "tcp", "a", path));
     }
     for (int granularity : List.of(0, -1, 3, 513, 8192, Integer.MIN_VALUE)) {
-      TierTraits traits = new TierTraits(granularity, FenceKind.REST, true, Utf8.EMPTY, Utf8.EMPTY);
+      TierTraits traits =
+          new TierTraits(granularity, FenceKind.REST, 0, true, Utf8.EMPTY, Utf8.EMPTY);
       refused(
           ErrorCode.INVALID_ARGUMENT,
           "granularity " + granularity,
@@ -414,7 +439,7 @@ class DatanodeTest {
                   NameNodeOperations.REGISTER_DATANODE,
                   TestStore.registration(1, "host", 1000, 0, traits)));
     }
-    TierTraits unprintable = new TierTraits(1, FenceKind.REST, true, Utf8.EMPTY, Utf8.of("a\n"));
+    TierTraits unprintable = new TierTraits(1, FenceKind.REST, 0, true, Utf8.EMPTY, Utf8.of("a\n"));
     refused(
         ErrorCode.INVALID_ARGUMENT,
         "details '",

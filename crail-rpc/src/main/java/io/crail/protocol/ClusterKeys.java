@@ -73,6 +73,9 @@ public final class ClusterKeys implements ConfigKeys {
                       ? "must be between 10 ms and 1 hour"
                       : null);
 
+  /** Signs of life that a datanode may miss before it counts as offline. */
+  public static final int MISSED_KEEP_ALIVES = 8;
+
   /** Port 0 means any free port, so several namenodes may have it. */
   private static String refuseTwice(List<InetSocketAddress> addresses) {
     Set<InetSocketAddress> seen = new HashSet<>();

@@ -30,6 +30,7 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.TestFactory;
  * <p>{@code -Dcrail.seed=} repeats a run. {@code -Dcrail.golden.update=true} writes the golden
  * bytes anew after an intended change of a message.
  */
+@Tag("once")
 class NameNodeOperationsTest {
   private static final String GOLDEN = "golden-messages.txt";
   private static final int ROUNDS = 200;

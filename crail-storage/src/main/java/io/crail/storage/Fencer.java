@@ -30,6 +30,14 @@ public interface Fencer {
   Fence fence(int region) throws IOException;
 
   /**
+   * True when clients may know a region from before this process started, since it lies on a
+   * foreign device. Such a region is fenced before it is lent for the first time.
+   */
+  default boolean wasLent(int region) {
+    return false;
+  }
+
+  /**
    * Ends all operations that some clients have begun, in all their threads. After the answer is
    * true, none of these operations changes a byte, even when its client was stopped in the middle
    * and continues later. Operations that the clients begin after this call are allowed. Waits for

@@ -4,6 +4,7 @@ package io.crail.storage;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
@@ -23,6 +24,17 @@ public interface StorageTier {
    * @throws ConfigException for a bad argument or value
    */
   StorageServer createServer(Configuration configuration, List<String> arguments);
+
+  /**
+   * The arguments for a datanode beside others in one process: a free port, and its share of what
+   * there is.
+   *
+   * @param directory for region files
+   * @param bytes what it lends
+   */
+  default List<String> sharedArguments(Path directory, long bytes) {
+    return List.of("-p", "0", "-d", directory.toString(), "-s", String.valueOf(bytes));
+  }
 
   /** Creates the client part. */
   StorageClient createClient(StorageClient.Context context) throws CrailException;

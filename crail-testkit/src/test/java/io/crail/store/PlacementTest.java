@@ -35,7 +35,9 @@ import org.junit.jupiter.api.TestInstance;
  * class 0, and the last one class 1.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@EachTier(and = Tier.MIXED, not = Tier.RDMA)
+@EachTier(
+    and = {Tier.MIXED, Tier.MEMORY_AND_FLASH},
+    not = Tier.RDMA)
 class PlacementTest implements EachTier.Shared {
   private static final int MIB = 1 << 20;
 

@@ -28,8 +28,8 @@ public final class NvmfStorageKeys implements ConfigKeys {
               ConfigType.LIST,
               "",
               "Subsystems whose namespaces a datanode lends: host:port/nqn, or host:port/nqn#1+2 with"
-                  + " the numbers of namespaces, separated by commas. All that is on these"
-                  + " namespaces is overwritten.")
+                  + " the numbers of namespaces, separated by commas. A namespace belongs to one"
+                  + " datanode, which overwrites it.")
           .check(NvmfStorageKeys::problem);
 
   /** The name by which targets know this host. */
@@ -40,6 +40,14 @@ public final class NvmfStorageKeys implements ConfigKeys {
           "",
           "Name by which targets know this host, on datanodes and clients; empty: the one in"
               + " /etc/nvme/hostnqn, or else one made from the host's name.");
+
+  /** Whether foreign data may be overwritten. */
+  public static final ConfigKey<Boolean> OVERWRITE =
+      ConfigKey.of(
+          "crail.storage.nvmf.overwrite",
+          ConfigType.BOOLEAN,
+          "false",
+          "Whether a datanode takes a namespace whose first MiB holds data that are not Crail's.");
 
   /** What a datanode lends. */
   public static final ConfigKey<Long> STORAGE_LIMIT =
@@ -65,7 +73,7 @@ public final class NvmfStorageKeys implements ConfigKeys {
       ConfigKey.of(
               "crail.storage.nvmf.keepalive",
               ConfigType.duration(DurationUnit.MILLISECONDS),
-              "10s",
+              "5s",
               "How long a target keeps a connection without a sign of its host; a host that gets no"
                   + " answer to its sign for half of that time takes the target for lost.")
           .between(Duration.ofSeconds(4), Duration.ofMinutes(10));
@@ -136,6 +144,7 @@ public final class NvmfStorageKeys implements ConfigKeys {
     return List.of(
         TARGETS,
         HOST_NQN,
+        OVERWRITE,
         STORAGE_LIMIT,
         ALLOCATION_SIZE,
         QUEUE_DEPTH,

@@ -6,7 +6,6 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.nvmf.ControllerLimits;
 import io.crail.nvmf.Fabric;
-import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.NvmeHost;
 import io.crail.nvmf.Subsystem;
 import io.crail.nvmf.tcp.TcpFabric;
@@ -28,23 +27,41 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A datanode that lends namespaces of targets. Clients move the bytes without it, so it has no
  * connection with any of them. It watches its targets.
  */
 final class NvmfStorageServer implements StorageServer {
+  /**
+   * A target notices after one to two keep-alive times that a host is gone, and then ends what the
+   * host has begun.
+   */
+  private static final int DRAIN_KEEP_ALIVES = 2;
+
+  /** How long a target may take to end what a host has begun. */
+  private static final int DRAIN_MILLIS = 1000;
+
+  private static final long CLAIM_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final Logger LOG = LoggerFactory.getLogger(NvmfStorageServer.class);
 
   private final Configuration configuration;
   private final List<TargetAddress> targets;
   private final List<WatchedTarget> watched = new ArrayList<>();
   private final List<Region> regions = new ArrayList<>();
+  private final BitSet wasLent = new BitSet();
   private long[] fences;
   private int granularity = 512;
   private NettyTransport transport;
@@ -63,7 +80,7 @@ final class NvmfStorageServer implements StorageServer {
   public void start(UUID uuid) throws IOException {
     boolean started = false;
     try {
-      start();
+      startAs(uuid);
       started = true;
     } finally {
       if (!started) {
@@ -72,7 +89,7 @@ final class NvmfStorageServer implements StorageServer {
     }
   }
 
-  private void start() throws IOException {
+  private void startAs(UUID uuid) throws IOException {
     if (targets.isEmpty()) {
       throw new ConfigException(
           "key '" + NvmfStorageKeys.TARGETS.name() + "' names no target, as host:port/nqn");
@@ -82,6 +99,15 @@ final class NvmfStorageServer implements StorageServer {
     Fabric fabric = new TcpFabric(loop, options());
     NvmeHost host = NvmfStorageKeys.host(configuration);
     ControllerLimits limits = NvmfStorageKeys.limits(configuration);
+    Claimant claimant =
+        new Claimant(
+            uuid,
+            LocalHost.hostName(),
+            configuration.get(NvmfStorageKeys.OVERWRITE),
+            Math.max(
+                NamespaceClaim.LEAST_QUIET_NANOS,
+                ClusterKeys.MISSED_KEEP_ALIVES
+                    * configuration.get(ClusterKeys.KEEP_ALIVE).toNanos()));
     for (TargetAddress target : targets) {
       WatchedTarget each =
           new WatchedTarget(
@@ -89,15 +115,16 @@ final class NvmfStorageServer implements StorageServer {
               fabric,
               new Subsystem(target.address(), target.nqn(), host),
               target.namespaces(),
-              limits);
+              limits,
+              claimant);
       watched.add(each);
       each.start();
     }
-    List<List<NamespaceData>> found = new ArrayList<>();
+    List<List<WatchedTarget.Held>> held = new ArrayList<>();
     for (WatchedTarget each : watched) {
-      found.add(await(each, limits.startNanos()));
+      held.add(await(each, limits.startNanos() + claimant.quietNanos() + CLAIM_NANOS));
     }
-    lend(found);
+    lend(held);
     List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     InetAddress address = LocalHost.address(LocalHost.AUTO, namenodes);
     port = new ServerSocket(0, 1, address);
@@ -109,9 +136,10 @@ final class NvmfStorageServer implements StorageServer {
         configuration.get(NvmfStorageKeys.DATA_DIGEST));
   }
 
-  private static List<NamespaceData> await(WatchedTarget target, long nanos) throws IOException {
+  private static List<WatchedTarget.Held> await(WatchedTarget target, long nanos)
+      throws IOException {
     try {
-      return target.found().get(nanos, TimeUnit.NANOSECONDS);
+      return target.held().get(nanos, TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
       throw new IOException(e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
@@ -123,12 +151,19 @@ final class NvmfStorageServer implements StorageServer {
   }
 
   /** Cuts the namespaces into regions, one namespace after the other. */
-  private void lend(List<List<NamespaceData>> found) {
+  private void lend(List<List<WatchedTarget.Held>> held) {
     long total = 0;
-    for (List<NamespaceData> namespaces : found) {
-      for (NamespaceData namespace : namespaces) {
-        total += namespace.bytes();
-        granularity = Math.max(granularity, namespace.blockLength());
+    long smallest = Long.MAX_VALUE;
+    for (List<WatchedTarget.Held> namespaces : held) {
+      for (WatchedTarget.Held each : namespaces) {
+        long bytes = each.namespace().bytes() - NamespaceLabel.SPACE;
+        if (bytes < Extent.MIN_LENGTH) {
+          throw new ConfigException(
+              "namespace " + each.namespace().number() + " is shorter than a label and a region");
+        }
+        total += bytes;
+        smallest = Math.min(smallest, bytes);
+        granularity = Math.max(granularity, each.namespace().blockLength());
       }
     }
     Configuration bounded =
@@ -136,20 +171,23 @@ final class NvmfStorageServer implements StorageServer {
             .set(
                 NvmfStorageKeys.STORAGE_LIMIT,
                 Math.min(total, configuration.get(NvmfStorageKeys.STORAGE_LIMIT)))
+            .set(
+                NvmfStorageKeys.ALLOCATION_SIZE,
+                Math.min(smallest, configuration.get(NvmfStorageKeys.ALLOCATION_SIZE)))
             .build();
     int namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS).size();
     List<Integer> lengths =
         new RegionPlan(NvmfStorageKeys.STORAGE_LIMIT, NvmfStorageKeys.ALLOCATION_SIZE)
             .lengths(bounded, namenodes, Extent.MIN_LENGTH);
-    int next = 0;
-    for (int target = 0; target < found.size(); target++) {
-      for (NamespaceData namespace : found.get(target)) {
-        long at = 0;
-        while (next < lengths.size() && at + lengths.get(next) <= namespace.bytes()) {
-          int length = lengths.get(next);
-          long key = LentTargets.key(target, namespace.number());
-          regions.add(new Region(next, length, at, key));
-          at += length;
+    for (int target = 0; target < held.size(); target++) {
+      for (WatchedTarget.Held each : held.get(target)) {
+        long at = NamespaceLabel.SPACE;
+        long key = LentTargets.key(target, each.namespace().number());
+        int next = regions.size();
+        while (next < lengths.size() && at + lengths.get(next) <= each.namespace().bytes()) {
+          regions.add(new Region(next, lengths.get(next), at, key));
+          wasLent.set(next, each.wasLent());
+          at += lengths.get(next);
           next++;
         }
       }
@@ -169,19 +207,25 @@ final class NvmfStorageServer implements StorageServer {
 
   @Override
   public TierTraits traits() {
-    List<TargetAddress> told =
-        targets.stream().map(t -> new TargetAddress(t.address(), t.nqn(), List.of())).toList();
+    // Targets count in whole seconds.
+    long keepAlive = (configuration.get(NvmfStorageKeys.KEEP_ALIVE).toMillis() + 999) / 1000 * 1000;
     return new TierTraits(
         granularity,
         FenceKind.REST,
+        Math.toIntExact(DRAIN_KEEP_ALIVES * keepAlive + DRAIN_MILLIS),
         true,
         Utf8.EMPTY,
-        Utf8.of(new LentTargets(options(), told).details()));
+        Utf8.of(new LentTargets(options(), targets).details()));
   }
 
   @Override
   public Optional<String> failure() {
     return watched.stream().map(WatchedTarget::failure).filter(f -> f != null).findFirst();
+  }
+
+  @Override
+  public boolean wasLent(int region) {
+    return wasLent.get(region);
   }
 
   @Override
@@ -193,6 +237,7 @@ final class NvmfStorageServer implements StorageServer {
   @Override
   public void close() {
     if (loop != null) {
+      release();
       loop.close();
     }
     if (transport != null) {
@@ -204,6 +249,19 @@ final class NvmfStorageServer implements StorageServer {
       } catch (IOException e) {
         // The port is free all the same.
       }
+    }
+  }
+
+  /** Lets other datanodes take the namespaces at once; those of a dead target they take later. */
+  private void release() {
+    CompletableFuture<?>[] all =
+        watched.stream().map(WatchedTarget::release).toArray(CompletableFuture<?>[]::new);
+    try {
+      CompletableFuture.allOf(all).get(RELEASE_NANOS, TimeUnit.NANOSECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.info("not all namespaces could be given back; others can take them after a while");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

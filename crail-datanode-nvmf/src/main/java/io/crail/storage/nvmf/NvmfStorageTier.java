@@ -8,6 +8,7 @@ import io.crail.rpc.netty.NettyClientLoop;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
+import java.nio.file.Path;
 import java.util.List;
 
 /** Storage on NVMe namespaces, which clients reach over NVMe/TCP. */
@@ -26,6 +27,11 @@ public final class NvmfStorageTier implements StorageTier {
   @Override
   public StorageServer createServer(Configuration configuration, List<String> arguments) {
     return new NvmfStorageServer(NvmfStorageKeys.ARGUMENTS.apply(configuration, arguments));
+  }
+
+  @Override
+  public List<String> sharedArguments(Path directory, long bytes) {
+    return List.of("-s", String.valueOf(bytes));
   }
 
   @Override

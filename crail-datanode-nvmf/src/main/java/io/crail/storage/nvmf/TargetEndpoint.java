@@ -13,10 +13,12 @@ import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Transfer;
 import io.crail.storage.network.NetworkEndpoint;
 import io.crail.storage.network.TransferQueue;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * A target of a datanode as a client reaches it: one controller. A read whose connection was lost
@@ -44,6 +46,11 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
 
   private Controller controller;
   private boolean answered;
+
+  // The labels of the namespaces, the one that is being read, and when all were found right.
+  private final List<LabelAccess> labels = new ArrayList<>();
+  private LabelAccess checking;
+  private long checkedNanos;
 
   // Transfers that were given up and whose commands have not ended, and when a command ended last.
   private int givenUp;
@@ -132,10 +139,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     for (NamespaceData namespace : controller.namespaces()) {
       String problem = datanode.problem(index, namespace);
       if (problem != null) {
-        Controller unusable = controller;
-        controller = null;
-        unusable.close(problem);
-        refused(ErrorCode.DATA_LOST.exception(subsystem + ": " + problem));
+        unusable(ErrorCode.DATA_LOST, problem);
         return;
       }
       accesses.put(
@@ -147,11 +151,91 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
               controller.data().maxTransfer(),
               this::roomAgain));
     }
-    connected();
+    forgetLabels();
+    for (NamespaceData namespace : controller.namespaces()) {
+      labels.add(new LabelAccess(loop(), controller, namespace));
+    }
+    checkNext(0);
+  }
+
+  private void forgetLabels() {
+    labels.forEach(LabelAccess::abandon);
+    labels.clear();
+    checking = null;
+    checkedNanos = loop().clock().nanoTime();
+  }
+
+  /** Checks the labels one after the other, since there may be room for one command only. */
+  private void checkNext(int next) {
+    if (next == labels.size()) {
+      checkedNanos = loop().clock().nanoTime();
+      checking = null;
+      if (!isReady()) {
+        connected();
+      }
+      return;
+    }
+    Controller present = controller;
+    checking = labels.get(next);
+    checking.readLabel(
+        (block, problem) -> {
+          if (present == controller && isOwned(labels.get(next).namespace(), block, problem)) {
+            checkNext(next + 1);
+          }
+        });
+  }
+
+  /**
+   * Looks now and then whether the namespaces are still the datanode's. The space of a datanode
+   * that has taken them rests longer than this takes.
+   */
+  private void watchLabels(long nowNanos) {
+    long since = nowNanos - checkedNanos;
+    long interval = client.limits().keepAlive().toNanos() / 2;
+    if (checking != null && since >= 2 * interval) {
+      Controller silent = controller;
+      silent.close("no answer to a read of a label");
+      controllerLost("no answer to a read of a label");
+    } else if (checking != null) {
+      checking.sendAgain();
+    } else if (since >= interval) {
+      checkNext(0);
+    }
+  }
+
+  /** A namespace is used only while it is the datanode's. */
+  private boolean isOwned(NamespaceData namespace, ByteBuffer block, String problem) {
+    UUID owner = datanode.datanode().uuid();
+    if (problem != null) {
+      unusable(ErrorCode.UNAVAILABLE, "the label of " + namespace.number() + ": " + problem);
+      return false;
+    }
+    NamespaceLabel label = NamespaceLabel.read(block);
+    boolean lent = label != null && label.lent();
+    if (lent && label.isOf(owner)) {
+      return true;
+    }
+    unusable(
+        ErrorCode.DATA_LOST,
+        "namespace "
+            + namespace.number()
+            + " is no longer lent by datanode "
+            + owner
+            + (lent ? ", but by " + label : ""));
+    return false;
+  }
+
+  private void unusable(ErrorCode code, String why) {
+    Controller useless = controller;
+    controller = null;
+    forgetLabels();
+    useless.close(why);
+    refused(code.exception(subsystem + ": " + why));
   }
 
   private void controllerLost(String cause) {
     boolean wasReady = isReady();
+    forgetLabels();
     if (partial != null) {
       NvmfTransfer begun = partial;
       partial = null;
@@ -176,6 +260,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     if (controller == null) {
       return;
     }
+    forgetLabels();
     // It is the present one until its requests have been told.
     controller.close(cause.getMessage());
     if (partial != null) {
@@ -330,6 +415,9 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
       Controller closing = controller;
       closing.close("a transfer was not done in time");
       controllerLost("a transfer was not done in time");
+    }
+    if (controller != null) {
+      watchLabels(nowNanos);
     }
     if (overdue != null) {
       overdue.endAll(overdueError());

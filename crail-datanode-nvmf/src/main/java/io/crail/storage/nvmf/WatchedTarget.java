@@ -8,6 +8,7 @@ import io.crail.nvmf.Fabric;
 import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.Subsystem;
 import io.crail.rpc.ClientLoop;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
@@ -19,6 +20,14 @@ import org.slf4j.LoggerFactory;
  * except where said.
  */
 final class WatchedTarget implements ClientLoop.Sweepable {
+  /**
+   * A namespace that the datanode has claimed.
+   *
+   * @param namespace what the target tells of it
+   * @param wasLent whether clients may know it from an earlier datanode
+   */
+  record Held(NamespaceData namespace, boolean wasLent) {}
+
   private static final Logger LOG = LoggerFactory.getLogger(WatchedTarget.class);
   private static final long FIRST_BACK_OFF_NANOS = 1_000_000_000;
   private static final long LAST_BACK_OFF_NANOS = 30_000_000_000L;
@@ -28,9 +37,13 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   private final Subsystem subsystem;
   private final List<Integer> wanted;
   private final ControllerLimits limits;
-  private final CompletableFuture<List<NamespaceData>> found = new CompletableFuture<>();
+  private final Claimant claimant;
+  private final CompletableFuture<List<Held>> held = new CompletableFuture<>();
+  private final List<NamespaceClaim> claims = new ArrayList<>();
   private Controller controller;
   private List<NamespaceData> lent;
+  private int claimed;
+  private int released;
   private boolean connecting;
   private boolean connected;
   private boolean backingOff;
@@ -44,15 +57,17 @@ final class WatchedTarget implements ClientLoop.Sweepable {
       Fabric fabric,
       Subsystem subsystem,
       List<Integer> wanted,
-      ControllerLimits limits) {
+      ControllerLimits limits,
+      Claimant claimant) {
     this.loop = loop;
     this.fabric = fabric;
     this.subsystem = subsystem;
     this.wanted = wanted;
     this.limits = limits;
+    this.claimant = claimant;
   }
 
-  /** Connects; {@link #found} tells how that ends. For any thread. */
+  /** Connects and claims; {@link #held} tells how that ends. For any thread. */
   void start() {
     loop.submit(
         () -> {
@@ -61,9 +76,31 @@ final class WatchedTarget implements ClientLoop.Sweepable {
         });
   }
 
-  /** The namespaces; fails when the first attempt does. For any thread. */
-  CompletableFuture<List<NamespaceData>> found() {
-    return found;
+  /** The namespaces, once they are claimed; fails when the first attempt does. For any thread. */
+  CompletableFuture<List<Held>> held() {
+    return held;
+  }
+
+  /** Gives the namespaces back, for other datanodes. For any thread. */
+  CompletableFuture<Void> release() {
+    CompletableFuture<Void> end = new CompletableFuture<>();
+    loop.submit(
+        () -> {
+          closed = true;
+          if (claims.isEmpty()) {
+            end.complete(null);
+          }
+          for (NamespaceClaim claim : claims) {
+            claim.release(
+                () -> {
+                  released++;
+                  if (released == claims.size()) {
+                    end.complete(null);
+                  }
+                });
+          }
+        });
+    return end;
   }
 
   /** Why the target can never be used again as it was, or null. For any thread. */
@@ -109,7 +146,6 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   }
 
   private void opened() {
-    connectingEnded();
     List<NamespaceData> now = List.copyOf(controller.namespaces());
     for (NamespaceData namespace : now) {
       if (namespace.readOnly() && lent == null) {
@@ -121,13 +157,49 @@ final class WatchedTarget implements ClientLoop.Sweepable {
       refuse("its namespaces are no longer those that were lent");
       return;
     }
-    if (!connected && lent != null) {
-      LOG.info("{} is there again", subsystem);
+    if (lent == null) {
+      for (int i = claims.size(); i < now.size(); i++) {
+        claims.add(new NamespaceClaim(claimant, loop, new Claimed(now)));
+      }
+    } else {
+      connectingEnded();
+      if (!connected) {
+        LOG.info("{} is there again", subsystem);
+      }
     }
     connected = true;
     backOffNanos = FIRST_BACK_OFF_NANOS;
-    lent = now;
-    found.complete(now);
+    for (int i = 0; i < now.size(); i++) {
+      claims.get(i).connected(controller, now.get(i));
+    }
+  }
+
+  /** Waits for the claims to all namespaces. */
+  private final class Claimed implements NamespaceClaim.Listener {
+    private final List<NamespaceData> namespaces;
+
+    Claimed(List<NamespaceData> namespaces) {
+      this.namespaces = namespaces;
+    }
+
+    @Override
+    public void held() {
+      claimed++;
+      if (claimed == namespaces.size()) {
+        connectingEnded();
+        lent = namespaces;
+        List<Held> all = new ArrayList<>();
+        for (int i = 0; i < claimed; i++) {
+          all.add(new Held(namespaces.get(i), claims.get(i).wasLent()));
+        }
+        WatchedTarget.this.held.complete(all);
+      }
+    }
+
+    @Override
+    public void refused(String why) {
+      refuse(why);
+    }
   }
 
   /** Whether the same devices are there, in the same format and not shorter. */
@@ -146,11 +218,12 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   }
 
   private void refuse(String why) {
+    connectingEnded();
     controller.close(why);
     failure = subsystem + ": " + why;
     closed = true;
     loop.unregister(this);
-    found.completeExceptionally(new IllegalStateException(failure));
+    held.completeExceptionally(new IllegalStateException(failure));
   }
 
   private void ended(String cause) {
@@ -162,7 +235,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
       failure = cause;
       closed = true;
       loop.unregister(this);
-      found.completeExceptionally(new IllegalStateException(cause));
+      held.completeExceptionally(new IllegalStateException(cause));
       return;
     }
     if (connected) {
@@ -179,6 +252,10 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     if (backingOff && nowNanos - againNanos >= 0) {
       backingOff = false;
       connect();
+    } else if (connected) {
+      for (NamespaceClaim claim : claims) {
+        claim.sweep(nowNanos);
+      }
     }
   }
 

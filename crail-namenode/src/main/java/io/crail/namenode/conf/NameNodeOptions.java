@@ -45,7 +45,6 @@ public record NameNodeOptions(
     int smallValue,
     long smallValues) {
   /** A datanode is offline when this many signs of life are missing. */
-  private static final int MISSED_KEEP_ALIVES = 8;
 
   /** A datanode that has sent a sign of life within this many periods is taken to be alive. */
   private static final int PRESENT_KEEP_ALIVES = 2;
@@ -102,7 +101,7 @@ public record NameNodeOptions(
         conf.get(NameNodeKeys.BLOCK_SIZE).intValue(),
         conf.get(NameNodeKeys.LEASE).toNanos(),
         conf.get(NameNodeKeys.FREE_MARGIN).toNanos(),
-        conf.get(ClusterKeys.KEEP_ALIVE).toNanos() * MISSED_KEEP_ALIVES,
+        conf.get(ClusterKeys.KEEP_ALIVE).toNanos() * ClusterKeys.MISSED_KEEP_ALIVES,
         classes,
         ClusterKeys.user(conf),
         rootClass,
@@ -116,7 +115,7 @@ public record NameNodeOptions(
 
   /** How long after a sign of life a datanode is taken to be alive. */
   public long presentNanos() {
-    return offlineNanos / MISSED_KEEP_ALIVES * PRESENT_KEEP_ALIVES;
+    return offlineNanos / ClusterKeys.MISSED_KEEP_ALIVES * PRESENT_KEEP_ALIVES;
   }
 
   /** How long after its last sign of life a datanode without data is forgotten. */

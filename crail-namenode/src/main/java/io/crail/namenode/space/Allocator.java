@@ -247,7 +247,11 @@ public final class Allocator {
     datanode.await(extent);
     boolean heard = endsEarly || !datanode.checksGeneration();
     quarantine.add(
-        extent, ready + options.freeMarginNanos(), heard ? writer : null, maySay, endsEarly);
+        extent,
+        ready + datanode.marginNanos(options.freeMarginNanos()),
+        heard ? writer : null,
+        maySay,
+        endsEarly);
   }
 
   /**
@@ -297,7 +301,8 @@ public final class Allocator {
             new Allocation(
                 place.region(), place.regionOffset(), 0, place.generation(), place.length());
         long endNanos = now + options.leaseNanos();
-        quarantine.add(extent, endNanos + options.freeMarginNanos(), grant, true, true);
+        quarantine.add(
+            extent, endNanos + datanode.marginNanos(options.freeMarginNanos()), grant, true, true);
         return extent;
       }
     }

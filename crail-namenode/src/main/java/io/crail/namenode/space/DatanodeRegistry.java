@@ -3,7 +3,6 @@ package io.crail.namenode.space;
 
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
-import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
@@ -22,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,7 +89,7 @@ public final class DatanodeRegistry {
     if (byId.size() >= MAX_DATANODES) {
       throw ErrorCode.LIMIT_EXCEEDED.exception(MAX_DATANODES + " datanodes");
     }
-    DatanodeSpace predecessor = find(request.host(), request.port());
+    DatanodeSpace predecessor = predecessor(request);
     if (predecessor != null) {
       requireGone(predecessor, request, now);
       bury(predecessor, "was replaced by another process");
@@ -139,7 +139,7 @@ public final class DatanodeRegistry {
   private void rest(RegionSpace region) {
     DatanodeSpace datanode = region.datanode();
     long leaseNanos = datanode.checksGeneration() ? 0 : options.leaseNanos();
-    long restNanos = leaseNanos + options.freeMarginNanos();
+    long restNanos = leaseNanos + datanode.marginNanos(options.freeMarginNanos());
     allocator.resting().add(region, restNanos);
     if (datanode.restingBytes() == region.region().length()) {
       LOG.info("{} was in use; its space rests for {} ms", datanode, restNanos / 1_000_000);
@@ -187,7 +187,7 @@ public final class DatanodeRegistry {
   /** Gives a datanode no new data from now on. */
   public synchronized RemoveDatanode.Response remove(RemoveDatanode.Request request)
       throws CrailException {
-    DatanodeSpace datanode = find(request.host(), request.port());
+    DatanodeSpace datanode = find(each -> each.isAt(request.host(), request.port()));
     if (datanode == null) {
       throw ErrorCode.UNKNOWN_DATANODE.exception(request.host() + ":" + request.port());
     }
@@ -391,29 +391,36 @@ public final class DatanodeRegistry {
     return datanode;
   }
 
-  private DatanodeSpace find(Utf8 host, int port) {
+  /** The datanode whose place a new one takes: at its address, or on its foreign devices. */
+  private DatanodeSpace predecessor(RegisterDatanode.Request request) {
+    return find(
+        datanode ->
+            datanode.isAt(request.host(), request.port())
+                || request.hasDevicesOf(datanode.description()));
+  }
+
+  private DatanodeSpace find(Predicate<DatanodeSpace> wanted) {
     for (DatanodeSpace datanode : byId.values()) {
-      RegisterDatanode.Request description = datanode.description();
-      if (datanode.state() != DatanodeSpace.State.DEAD
-          && description.port() == port
-          && description.host().equals(host)) {
+      if (datanode.state() != DatanodeSpace.State.DEAD && wanted.test(datanode)) {
         return datanode;
       }
     }
     return null;
   }
 
-  /** Two live datanodes with one address would replace each other for ever and lose all data. */
+  /** Two live datanodes in one place would replace each other for ever and lose all data. */
   private void requireGone(DatanodeSpace predecessor, RegisterDatanode.Request request, long now)
       throws CrailException {
     if (predecessor.isStopped() || !predecessor.isOnline(now, options.presentNanos())) {
       return;
     }
     if (contested.add(predecessor.id())) {
-      log.warn(predecessor + " is alive, but another process registers with its address");
+      log.warn(predecessor + " is alive, but another process registers in its place");
     }
     throw ErrorCode.ADDRESS_TAKEN.exception(
-        request.host() + ":" + request.port() + " is the address of " + predecessor);
+        request.hasDevicesOf(predecessor.description())
+            ? predecessor + " lends the same: " + request.traits().details()
+            : request.host() + ":" + request.port() + " is the address of " + predecessor);
   }
 
   /** Declares a datanode's data lost. It need not cut off clients any more. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.RegisterDatanode;
@@ -105,8 +106,21 @@ public final class DatanodeSpace {
     return description;
   }
 
+  boolean isAt(Utf8 address, int port) {
+    return description.port() == port && description.host().equals(address);
+  }
+
   boolean checksGeneration() {
     return description.traits().checksGeneration();
+  }
+
+  /**
+   * How long space of this datanode rests after the end of a lease.
+   *
+   * @param marginNanos the margin that each tier needs
+   */
+  long marginNanos(long marginNanos) {
+    return Math.max(marginNanos, description.traits().drainMillis() * 1_000_000L);
   }
 
   /** Whether the datanode can cut off a client: end what the client has begun. */

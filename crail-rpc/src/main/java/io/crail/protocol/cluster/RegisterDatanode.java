@@ -51,6 +51,13 @@ public final class RegisterDatanode {
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** Whether another datanode lends the same foreign devices. */
+    public boolean hasDevicesOf(Request other) {
+      return traits.details().length() > 0
+          && traits.details().equals(other.traits.details())
+          && tier.equals(other.tier);
+    }
   }
 
   /**

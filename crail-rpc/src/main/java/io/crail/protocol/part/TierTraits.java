@@ -14,6 +14,8 @@ import io.crail.protocol.codec.Layout;
  *     1 for memory, a sector for a block device; a power of two up to {@link Extent#MIN_LENGTH}.
  *     The tier's own endpoint ensures this; users read and write any bytes
  * @param fence what keeps earlier holders of space from accessing it
+ * @param drainMillis how long requests of a client that is gone may still be executed. Space rests
+ *     that long after the end of a lease, if this is longer than the namenode's own margin
  * @param takesAnyMemory true if the first use of a client's memory costs no more than later ones;
  *     false where memory has to be registered with a device
  * @param directory the directory of the region files on the datanode's host; empty when clients on
@@ -22,7 +24,12 @@ import io.crail.protocol.codec.Layout;
  *     of a foreign target; printable, and read only by them
  */
 public record TierTraits(
-    int granularity, FenceKind fence, boolean takesAnyMemory, Utf8 directory, Utf8 details) {
+    int granularity,
+    FenceKind fence,
+    int drainMillis,
+    boolean takesAnyMemory,
+    Utf8 directory,
+    Utf8 details) {
   /** The most bytes of {@link #details}. */
   public static final int MAX_DETAILS_LENGTH = 1024;
 
@@ -31,6 +38,7 @@ public record TierTraits(
       Layout.of("TierTraits")
           .i32("granularity", "bytes of which offset and length of an access are multiples")
           .struct("fence", FenceKind.CODEC, "what keeps earlier holders from space")
+          .i32("drainMillis", "how long requests of a client that is gone may be executed")
           .u8("takesAnyMemory", "whether clients need not register memory; 0 or 1")
           .u16("directoryLength", "bytes of directory")
           .u16("detailsLength", "bytes of details")
@@ -52,7 +60,7 @@ public record TierTraits(
 
   /** The traits of byte-addressable memory. */
   public static TierTraits ofMemory(FenceKind fence, boolean takesAnyMemory, String directory) {
-    return new TierTraits(1, fence, takesAnyMemory, Utf8.of(directory), Utf8.EMPTY);
+    return new TierTraits(1, fence, 0, takesAnyMemory, Utf8.of(directory), Utf8.EMPTY);
   }
 
   /** Whether each request is checked against the generation of the space. */

@@ -278,9 +278,14 @@ public final class Registration {
           || last.incarnation != namenodes.hello(index).incarnation();
     }
 
+    /** True when clients may know a region. */
+    private boolean isKnown(int position) {
+      return lendings.get(position) != null || fencer.wasLent(regions.get(position).index());
+    }
+
     private void lendAnew() {
       long generation = 0;
-      if (lendings.get(lent) != null) {
+      if (isKnown(lent)) {
         try {
           Fencer.Fence fence = fencer.fence(regions.get(lent).index());
           regions.set(lent, fence.region());
@@ -298,7 +303,7 @@ public final class Registration {
     private void shutOut() {
       List<Integer> others = new ArrayList<>();
       for (int i = 0; i < regions.size(); i++) {
-        if (lendings.get(i) != null && isLentOtherwise(i)) {
+        if (isKnown(i) && isLentOtherwise(i)) {
           others.add(regions.get(i).index());
         }
       }

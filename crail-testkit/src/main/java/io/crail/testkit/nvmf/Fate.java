@@ -15,6 +15,8 @@ public enum Fate {
   TWICE,
   /** Executes and answers it after the next command, or after a moment when none comes. */
   LATE,
+  /** Keeps a write until the test lets it be executed, even after its connection; no answer. */
+  KEPT,
   /** Ends the connection before it is executed. */
   CLOSE,
   /** Executes it and ends the connection in the middle of the answer. */

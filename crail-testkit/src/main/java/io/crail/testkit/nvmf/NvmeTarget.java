@@ -33,6 +33,7 @@ public final class NvmeTarget implements AutoCloseable {
     boolean dataDigest = true;
     boolean splitReads;
     String allowedHost = "";
+    int spared;
 
     /** Creates the usual limits. */
     public Options() {}
@@ -86,6 +87,12 @@ public final class NvmeTarget implements AutoCloseable {
       return this;
     }
 
+    /** Reads and writes of the first bytes of a namespace follow no plan, and are never held. */
+    public Options spared(int bytes) {
+      spared = bytes;
+      return this;
+    }
+
     /** The only host that may connect. */
     public Options allowedHost(String name) {
       allowedHost = name;
@@ -123,6 +130,7 @@ public final class NvmeTarget implements AutoCloseable {
   private final Map<Integer, Owned> controllers = new ConcurrentHashMap<>();
   private final Set<TargetSession> sessions = ConcurrentHashMap.newKeySet();
   private final ConcurrentLinkedQueue<String> complaints = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<Runnable> kept = new ConcurrentLinkedQueue<>();
   private final AtomicInteger nextController = new AtomicInteger(1);
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicBoolean held = new AtomicBoolean();
@@ -195,6 +203,16 @@ public final class NvmeTarget implements AutoCloseable {
     }
   }
 
+  /** Executes the writes that were kept by plan, and says how many these were. */
+  public int executeKept() {
+    int count = 0;
+    for (Runnable write = kept.poll(); write != null; write = kept.poll()) {
+      write.run();
+      count++;
+    }
+    return count;
+  }
+
   /** Connections that were accepted so far. */
   public int connections() {
     return connections.get();
@@ -248,6 +266,10 @@ public final class NvmeTarget implements AutoCloseable {
 
   Options options() {
     return options;
+  }
+
+  void keep(Runnable write) {
+    kept.add(write);
   }
 
   Fate fate(int queue, int opcode, int number) {

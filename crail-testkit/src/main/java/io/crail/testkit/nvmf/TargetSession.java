@@ -197,10 +197,13 @@ final class TargetSession extends Thread {
     if (inFlight >= entries) {
       throw wrong(inFlight + " commands in flight on a queue of " + entries + " entries");
     }
-    if (queue > 0) {
-      target.awaitRelease();
+    Fate fate = Fate.NORMAL;
+    if (!isSpared(entry, opcode)) {
+      if (queue > 0) {
+        target.awaitRelease();
+      }
+      fate = target.fate(queue, opcode, commands++);
     }
-    Fate fate = target.fate(queue, opcode, commands++);
     int form = entry.get(39) & 0xff;
     int length = entry.getInt(32);
     boolean carries = form == 0x01;
@@ -236,6 +239,14 @@ final class TargetSession extends Thread {
     execute(entry, data, fate);
   }
 
+  private boolean isSpared(ByteBuffer entry, int opcode) {
+    TargetNamespace namespace = target.namespace(entry.getInt(4));
+    return queue > 0
+        && (opcode == 1 || opcode == 2)
+        && namespace != null
+        && entry.getLong(40) < options.spared / namespace.blockLength();
+  }
+
   private void takeData(ByteBuffer header, byte[] data, boolean last) throws IOException {
     Waiting command = waiting.get(header.getShort(10) & 0xffff);
     int offset = header.getInt(12);
@@ -258,6 +269,12 @@ final class TargetSession extends Thread {
   }
 
   private void execute(ByteBuffer entry, byte[] data, Fate fate) throws IOException {
+    if (fate == Fate.KEPT && queue > 0 && entry.get(0) == 1) {
+      TargetNamespace namespace = target.namespace(entry.getInt(4));
+      long at = entry.getLong(40) * namespace.blockLength();
+      target.keep(() -> namespace.write(at, data));
+      return;
+    }
     if (fate == Fate.LATE) {
       if (late != null) {
         throw new IllegalStateException("two late commands");

@@ -49,7 +49,7 @@ import org.junit.jupiter.api.Test;
 /** How a datanode stays registered, in virtual time, with namenodes that follow a script. */
 class RegistrationTest {
   private static final TierTraits TRAITS =
-      new TierTraits(512, FenceKind.REST, true, Utf8.EMPTY, Utf8.of("nqn.2014-08.org:a 1"));
+      new TierTraits(512, FenceKind.REST, 0, true, Utf8.EMPTY, Utf8.of("nqn.2014-08.org:a 1"));
 
   private static final Duration KEEP_ALIVE = Duration.ofSeconds(2);
 

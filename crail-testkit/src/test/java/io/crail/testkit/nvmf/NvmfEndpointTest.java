@@ -59,6 +59,7 @@ class NvmfEndpointTest {
   private final NettyTransport transport = new NettyTransport(Configuration.builder().build());
   private final ClientLoop loop = transport.newClientLoop("test");
   private final List<NvmeTarget> targets = new ArrayList<>();
+  private final UUID uuid = UUID.randomUUID();
   private StorageServer server;
 
   @BeforeEach
@@ -79,8 +80,9 @@ class NvmfEndpointTest {
   }
 
   private NvmeTarget target(int sector) throws IOException {
-    NvmeTarget target =
-        new NvmeTarget(new NvmeTarget.Options(), new TargetNamespace(1, 4 * MIB / sector, sector));
+    // The datanode gives its signs of life there.
+    NvmeTarget.Options options = new NvmeTarget.Options().spared(MIB);
+    NvmeTarget target = new NvmeTarget(options, new TargetNamespace(1, 5 * MIB / sector, sector));
     open.add(target);
     targets.add(target);
     return target;
@@ -106,8 +108,11 @@ class NvmfEndpointTest {
     Configuration settings = settings(behind);
     server = new NvmfStorageTier().createServer(settings, List.of());
     open.add(server);
-    UUID uuid = UUID.randomUUID();
     server.start(uuid);
+    return connect(settings);
+  }
+
+  private StorageEndpoint connect(Configuration settings) throws Exception {
     StorageClient client =
         new NvmfStorageTier().createClient(new StorageClient.Context(settings, transport, loop, 1));
     StorageEndpoint endpoint =
@@ -149,7 +154,7 @@ class NvmfEndpointTest {
       ByteBuffer bytes = Moves.memory(100_000, random);
       assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, region, PATIENCE)));
       assertArrayEquals(
-          Moves.bytes(bytes, 0, 100_000), targets.get(region).namespace(1).read(7, 100_000));
+          Moves.bytes(bytes, 0, 100_000), targets.get(region).namespace(1).read(MIB + 7, 100_000));
     }
   }
 
@@ -270,8 +275,9 @@ class NvmfEndpointTest {
   @Test
   void anEndpointMayBeClosedWhenATransferEnds() throws Exception {
     NvmeTarget target = target(4096);
+    endpoint(target);
     for (int round = 0; round < 20; round++) {
-      StorageEndpoint endpoint = endpoint(target);
+      StorageEndpoint endpoint = connect(settings(target));
       List<Transfer> all = new ArrayList<>();
       for (int i = 0; i < 20; i++) {
         all.add(begin(endpoint, i % 3 > 0, Moves.memory(2000 + i * 500, random), 0, PATIENCE));
@@ -281,8 +287,6 @@ class NvmfEndpointTest {
         ErrorCode code = end(each);
         assertTrue(code == ErrorCode.OK || code == ErrorCode.CLOSED, code + "");
       }
-      server.close();
-      open.remove(server);
     }
     assertEquals(0, loop.outstanding());
   }
@@ -409,7 +413,7 @@ class NvmfEndpointTest {
   void regionsTellWhereTheyLie() throws Exception {
     endpoint(target(4096));
     Region region = server.regions().get(0);
-    assertEquals(0, region.address());
+    assertEquals(MIB, region.address());
     assertEquals(1, region.key());
     assertEquals("- " + text(targets.get(0)), server.traits().details().toString());
   }

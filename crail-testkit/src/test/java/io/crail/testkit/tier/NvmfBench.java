@@ -16,10 +16,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 
 /** The NVMf tier, on a target of this process, which ends with the datanode. */
 final class NvmfBench extends TierBench {
+  /** Bytes of a namespace that a datanode keeps for itself. */
+  static final int LABEL = 1 << 20;
+
   private final int sector;
   private NettyTransport transport;
 
@@ -63,6 +67,16 @@ final class NvmfBench extends TierBench {
     }
 
     @Override
+    public Optional<String> failure() {
+      return server.failure();
+    }
+
+    @Override
+    public boolean wasLent(int region) {
+      return server.wasLent(region);
+    }
+
+    @Override
     public Fence fence(int region) throws IOException {
       return server.fence(region);
     }
@@ -91,8 +105,8 @@ final class NvmfBench extends TierBench {
     NvmeTarget target =
         new NvmeTarget(
             new NvmeTarget.Options(),
-            new TargetNamespace(1, REGION / sector, sector),
-            new TargetNamespace(2, REGION / sector, sector));
+            new TargetNamespace(1, (LABEL + REGION) / sector, sector),
+            new TargetNamespace(2, (LABEL + REGION) / sector, sector));
     Configuration settings =
         Configuration.builder()
             .set(NvmfStorageKeys.TARGETS, text(target))

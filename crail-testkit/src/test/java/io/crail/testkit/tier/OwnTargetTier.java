@@ -47,7 +47,7 @@ public final class OwnTargetTier implements StorageTier {
       target =
           new NvmeTarget(
               new NvmeTarget.Options(),
-              new TargetNamespace(1, Math.toIntExact(bytes / SECTOR), SECTOR));
+              new TargetNamespace(1, Math.toIntExact((NvmfBench.LABEL + bytes) / SECTOR), SECTOR));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -62,6 +62,20 @@ public enum Tier {
           OwnTargetTier.NAME)),
   /** The same with blocks of 4,096 bytes. */
   NVMF_4096(Place.HOST, false, () -> new NvmfBench(4096), Cluster.NONE),
+  /** Memory is class 0, and flash class 1. */
+  MEMORY_AND_FLASH(
+      Place.HOST,
+      false,
+      null,
+      Cluster.ofMore(
+          64 << 20,
+          Map.of(
+              "crail.storage.types",
+              "tcp," + OwnTargetTier.NAME,
+              "crail.storage.nvmf.connecttimeout",
+              "20s"),
+          "tcp",
+          OwnTargetTier.NAME)),
   /** The simulated tier in virtual time. */
   SIMULATED(Place.HOST, true, SimulatedBench::new, Cluster.NONE),
   /** The simulated tier on a real client loop. */
@@ -193,7 +207,7 @@ public enum Tier {
 
   /** Whether clients on the datanode's host may map its regions. */
   public boolean canBeMapped() {
-    return this != NVMF;
+    return this != NVMF && this != MEMORY_AND_FLASH;
   }
 
   /** Whether seconds pass for what takes a moment elsewhere. */

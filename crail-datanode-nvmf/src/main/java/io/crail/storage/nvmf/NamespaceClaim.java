@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.storage.nvmf;
+
+import io.crail.common.Clock;
+import io.crail.nvmf.Controller;
+import io.crail.nvmf.NamespaceData;
+import io.crail.rpc.ClientLoop;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A datanode's claim to a namespace, which stands in the label at its beginning. It is taken only
+ * from nobody, or from a datanode that gives no sign of life, and is renewed each second. Used in
+ * the loop, except where said.
+ *
+ * <p>Of several datanodes that take one namespace at the same time, at most one gets it. Each
+ * reads, writes its label, waits, and reads again: it holds the namespace if its own label is still
+ * there. The wait is as long as a write may take after the read before it. Whose write took longer
+ * waits until anybody who held the namespace has noticed, and begins anew (Fischer's algorithm, in
+ * Lamport, "A fast mutual exclusion algorithm", 1987).
+ */
+final class NamespaceClaim {
+  /** Learns how the claim does. Called in the loop. */
+  interface Listener {
+    /** The namespace is this datanode's. */
+    void held();
+
+    /** It is not, or no longer. */
+    void refused(String why);
+  }
+
+  private enum State {
+    /** An access is under way, or the connection is lost. */
+    BUSY,
+    /** Looks at another datanode's label for a sign of life. */
+    WATCHING,
+    /** Has written its label, and looks whether it stays. */
+    WRITTEN,
+    /** Holds the namespace. */
+    HELD,
+    /** Has given it back, or never gets it. */
+    ENDED
+  }
+
+  /** A datanode gives a sign of life each second, or two when it has nothing else to do. */
+  static final long LEAST_QUIET_NANOS = TimeUnit.SECONDS.toNanos(8);
+
+  private static final Logger LOG = LoggerFactory.getLogger(NamespaceClaim.class);
+  private static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  private final Claimant claimant;
+  private final ClientLoop loop;
+  private final Clock clock;
+  private final Listener listener;
+  private State state = State.BUSY;
+  private LabelAccess access;
+  private NamespaceLabel seen;
+  private long beat;
+  private boolean held;
+  private boolean wasLent;
+  private boolean isReported;
+  private Runnable released;
+  private long readNanos;
+  private long quietUntilNanos;
+  private long nextNanos;
+
+  NamespaceClaim(Claimant claimant, ClientLoop loop, Listener listener) {
+    this.claimant = claimant;
+    this.loop = loop;
+    this.clock = loop.clock();
+    this.listener = listener;
+    this.beat = clock.nanoTime();
+  }
+
+  /** Whether clients may know the namespace from an earlier datanode; once it is held. */
+  boolean wasLent() {
+    return wasLent;
+  }
+
+  /** Continues over a connection, the first or a later one. */
+  void connected(Controller controller, NamespaceData namespace) {
+    if (state == State.ENDED) {
+      return;
+    }
+    if (access != null) {
+      access.abandon();
+    }
+    access = new LabelAccess(loop, controller, namespace);
+    if (held) {
+      look();
+    } else {
+      inspect();
+    }
+  }
+
+  private String name() {
+    return "namespace " + access.namespace().number();
+  }
+
+  private void inspect() {
+    state = State.BUSY;
+    access.readSpace(this::inspected);
+  }
+
+  private void inspected(ByteBuffer space, String problem) {
+    if (failed(problem)) {
+      return;
+    }
+    NamespaceLabel label = NamespaceLabel.read(space);
+    if (label == null) {
+      if (!isZero(space) && !claimant.overwrite()) {
+        refuse(
+            name()
+                + " holds data that are not Crail's; key '"
+                + NvmfStorageKeys.OVERWRITE.name()
+                + "' lets it be overwritten");
+        return;
+      }
+      take();
+    } else {
+      found(label);
+    }
+  }
+
+  private static boolean isZero(ByteBuffer space) {
+    for (int at = 0; at < space.capacity(); at += Long.BYTES) {
+      if (space.getLong(at) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Somebody's label is there. */
+  private void found(NamespaceLabel label) {
+    wasLent = true;
+    seen = label;
+    if (!label.lent()) {
+      take();
+      return;
+    }
+    LOG.info(
+        "{} was lent by {}; waiting {} ms for a sign of life of it",
+        name(),
+        label,
+        TimeUnit.NANOSECONDS.toMillis(claimant.quietNanos()));
+    watch(claimant.quietNanos());
+  }
+
+  private void watch(long nanos) {
+    quietUntilNanos = clock.nanoTime() + nanos;
+    after(State.WATCHING, BEAT_NANOS);
+  }
+
+  private void after(State newState, long nanos) {
+    state = newState;
+    nextNanos = clock.nanoTime() + nanos;
+  }
+
+  /** Writes the label, if there is still what was seen: another datanode may have been faster. */
+  private void take() {
+    state = State.BUSY;
+    readNanos = clock.nanoTime();
+    access.readLabel(
+        (block, problem) -> {
+          NamespaceLabel label = NamespaceLabel.read(block);
+          if (failed(problem)) {
+            return;
+          }
+          if (label != null && !label.equals(seen)) {
+            found(label);
+          } else {
+            beat++;
+            access.write(label(true), this::taken);
+          }
+        });
+  }
+
+  private NamespaceLabel label(boolean lent) {
+    return NamespaceLabel.of(claimant.datanode(), beat, lent, claimant.host());
+  }
+
+  private void taken(ByteBuffer block, String problem) {
+    if (failed(problem)) {
+      return;
+    }
+    if (clock.nanoTime() - readNanos > SETTLE_NANOS) {
+      // Another datanode may hold the namespace since before this write; it ends when it sees it.
+      seen = label(true);
+      watch(LEAST_QUIET_NANOS);
+    } else {
+      after(State.WRITTEN, SETTLE_NANOS);
+    }
+  }
+
+  /** Continues when it is time. */
+  void sweep(long nowNanos) {
+    boolean due = state == State.WATCHING || state == State.WRITTEN || state == State.HELD;
+    if (due && nowNanos - nextNanos >= 0) {
+      look();
+    } else if (state == State.BUSY) {
+      // Other namespaces share the queue.
+      access.sendAgain();
+    }
+  }
+
+  private void look() {
+    State before = state;
+    state = State.BUSY;
+    access.readLabel(
+        (block, problem) -> {
+          if (held) {
+            lookedAtOwn(block, problem);
+          } else if (!failed(problem)) {
+            NamespaceLabel label = NamespaceLabel.read(block);
+            if (before == State.WATCHING) {
+              watched(label);
+            } else {
+              settled(label);
+            }
+          }
+        });
+  }
+
+  private void watched(NamespaceLabel label) {
+    if (label == null) {
+      refuse(name() + " was overwritten");
+    } else if (!label.lent()) {
+      found(label);
+    } else if (!label.equals(seen)) {
+      refuse(name() + " is lent by " + label);
+    } else if (clock.nanoTime() - quietUntilNanos >= 0) {
+      take();
+    } else {
+      after(State.WATCHING, BEAT_NANOS);
+    }
+  }
+
+  private void settled(NamespaceLabel label) {
+    if (!label(true).equals(label)) {
+      refuse(name() + " was taken by " + (label == null ? "somebody else" : label));
+      return;
+    }
+    held = true;
+    after(State.HELD, BEAT_NANOS);
+    listener.held();
+    releaseIfAsked();
+  }
+
+  private void lookedAtOwn(ByteBuffer block, String problem) {
+    if (problem != null) {
+      again(problem);
+      return;
+    }
+    NamespaceLabel label = NamespaceLabel.read(block);
+    if (label == null) {
+      refuse(name() + " was overwritten, or has lost its data");
+    } else if (!label.isOf(claimant.datanode())) {
+      refuse(name() + " was taken by " + label);
+    } else if (!releaseIfAsked()) {
+      beat++;
+      access.write(
+          label(true),
+          (written, reason) -> {
+            if (reason != null) {
+              again(reason);
+            } else if (!releaseIfAsked()) {
+              isReported = false;
+              after(State.HELD, BEAT_NANOS);
+            }
+          });
+    }
+  }
+
+  /** A sign of life failed; the next one may not. */
+  private void again(String problem) {
+    if (!isReported) {
+      LOG.warn("cannot renew the label of {}: {}", name(), problem);
+      isReported = true;
+    }
+    after(State.HELD, BEAT_NANOS);
+    releaseIfAsked();
+  }
+
+  private boolean failed(String problem) {
+    if (problem != null) {
+      refuse("the label of " + name() + ": " + problem);
+    }
+    return problem != null;
+  }
+
+  private void refuse(String why) {
+    state = State.ENDED;
+    listener.refused(why);
+  }
+
+  /** Gives the namespace back, so that another datanode may take it at once. */
+  void release(Runnable end) {
+    if (!held || state == State.ENDED) {
+      state = State.ENDED;
+      end.run();
+      return;
+    }
+    released = end;
+    if (state == State.HELD) {
+      releaseIfAsked();
+    }
+  }
+
+  private boolean releaseIfAsked() {
+    if (released == null) {
+      return false;
+    }
+    state = State.ENDED;
+    access.write(label(false), (block, problem) -> released.run());
+    return true;
+  }
+}

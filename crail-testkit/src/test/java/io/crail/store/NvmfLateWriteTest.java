@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailFile;
+import io.crail.CrailOutputStream;
+import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.embedded.EmbeddedCrail;
+import io.crail.testkit.nvmf.Fate;
+import io.crail.testkit.nvmf.NvmeTarget;
+import io.crail.testkit.nvmf.TargetNamespace;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A target executes a write long after its client has given it up, as it may when a network holds
+ * packets back. It checks no generations, so nobody else may have the space then.
+ */
+@Tag("once")
+class NvmfLateWriteTest {
+  private static final int MIB = 1 << 20;
+  private static final int SECTOR = 4096;
+  private static final int WRITE = 1;
+
+  /** Longer than lease and margin, and shorter than a target keeps a host that is gone. */
+  private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(4);
+
+  private final Random random = new Random(Bytes.seed("late write"));
+  private NvmeTarget target;
+  private TestCluster cluster;
+  private CrailStore store;
+
+  @BeforeEach
+  void start() throws Exception {
+    target =
+        new NvmeTarget(
+            new NvmeTarget.Options().spared(MIB), new TargetNamespace(1, 5 * MIB / SECTOR, SECTOR));
+    cluster =
+        TestCluster.of(
+            EmbeddedCrail.builder()
+                .tiers("nvmf")
+                .storage(4 * MIB)
+                .set(
+                    "crail.storage.nvmf.targets",
+                    "127.0.0.1:" + target.address().getPort() + "/" + target.nqn())
+                .set("crail.storage.nvmf.keepalive", "4s")
+                .set("crail.lease", "1s")
+                .set("crail.namenode.freemargin", "0")
+                .set("crail.datatimeout", "1s")
+                .start());
+    store = cluster.newStore();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    if (cluster != null) {
+      cluster.close();
+    }
+    target.close();
+    assertEquals(List.of(), target.complaints());
+  }
+
+  private void keepWrites(boolean keep) {
+    target.plan(
+        (queue, opcode, number) -> keep && queue > 0 && opcode == WRITE ? Fate.KEPT : Fate.NORMAL);
+  }
+
+  private void failingWrite(CrailFile file, int length) throws Exception {
+    CrailOutputStream output = file.getDirectOutputStream(length);
+    keepWrites(true);
+    assertThrows(
+        ExecutionException.class,
+        () -> output.write(Bytes.buffer(Bytes.random(random, length))).get());
+    keepWrites(false);
+    try {
+      output.close();
+    } catch (CrailException e) {
+      // The stream has failed.
+    }
+  }
+
+  @Test
+  void itsSpaceHasNoOtherOwnerYet() throws Exception {
+    failingWrite(Bytes.createFile(store, "/late"), MIB);
+    store.delete("/late", false).get();
+    List<byte[]> contents = new ArrayList<>();
+    long end = System.nanoTime() + LATE_NANOS;
+    while (System.nanoTime() - end < 0) {
+      byte[] bytes = Bytes.random(random, MIB);
+      String path = "/other-" + contents.size();
+      try {
+        Bytes.write(store, path, bytes);
+        contents.add(bytes);
+      } catch (ExecutionException e) {
+        assertEquals(ErrorCode.NO_SPACE, ((CrailException) e.getCause()).code());
+        store.delete(path, false).get();
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
+      }
+    }
+    assertTrue(contents.size() >= 2, contents.size() + " files");
+    assertTrue(target.executeKept() > 0);
+    for (int i = 0; i < contents.size(); i++) {
+      CrailFile other = store.lookup("/other-" + i).get().asFile();
+      assertArrayEquals(contents.get(i), Bytes.read(other), other.getPath());
+    }
+  }
+
+  /** The next writer continues elsewhere, though the extent has room and is still the file's. */
+  @Test
+  void whatIsAppendedLaterIsNotOverwritten() throws Exception {
+    byte[] first = Bytes.random(random, 300_000);
+    CrailFile file = Bytes.write(store, "/appended", first);
+    failingWrite(file, 100_000);
+    byte[] second = Bytes.random(random, 100_000);
+    TestCluster.await("the lease has ended", () -> isAppended(second));
+    assertTrue(target.executeKept() > 0);
+    byte[] both = Bytes.read(store.lookup("/appended").get().asFile());
+    assertEquals(400_000, both.length);
+    assertArrayEquals(first, Arrays.copyOf(both, 300_000));
+    assertArrayEquals(second, Arrays.copyOfRange(both, 300_000, 400_000));
+  }
+
+  private boolean isAppended(byte[] bytes) throws Exception {
+    try {
+      Bytes.append(store.lookup("/appended").get().asFile(), bytes);
+      return true;
+    } catch (CrailException | ExecutionException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nvmf;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.config.Configuration;
+import io.crail.storage.StorageServer;
+import io.crail.storage.nvmf.NvmfStorageKeys;
+import io.crail.storage.nvmf.NvmfStorageTier;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Whose a namespace is: one datanode's at a time, and never foreign data's. */
+@Tag("once")
+class NamespaceClaimTest {
+  private static final int MIB = 1 << 20;
+  private static final int SECTOR = 512;
+
+  private final List<StorageServer> servers = new ArrayList<>();
+  private TargetNamespace namespace;
+  private NvmeTarget target;
+
+  @BeforeEach
+  void start() throws Exception {
+    namespace = new TargetNamespace(1, 5 * MIB / SECTOR, SECTOR);
+    target = new NvmeTarget(new NvmeTarget.Options(), namespace);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    servers.forEach(StorageServer::close);
+    target.close();
+    assertEquals(List.of(), target.complaints());
+  }
+
+  private StorageServer newServer(String... settings) {
+    Configuration.Builder builder =
+        Configuration.builder()
+            .set(
+                NvmfStorageKeys.TARGETS,
+                "127.0.0.1:" + target.address().getPort() + "/" + target.nqn())
+            // Another datanode is taken for dead after eight seconds.
+            .set("crail.storage.keepalive", "200ms", "test");
+    for (String setting : settings) {
+      String[] parts = setting.split("=");
+      builder.set(parts[0], parts[1], "test");
+    }
+    return new NvmfStorageTier().createServer(builder.build(), List.of());
+  }
+
+  private StorageServer started(String... settings) throws IOException {
+    StorageServer server = newServer(settings);
+    server.start(UUID.randomUUID());
+    servers.add(server);
+    return server;
+  }
+
+  private String refusal(String... settings) {
+    return assertThrows(IOException.class, () -> newServer(settings).start(UUID.randomUUID()))
+        .getMessage();
+  }
+
+  private static void awaitFailure(StorageServer server, String what) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (server.failure().isEmpty()) {
+      assertTrue(System.nanoTime() - end < 0, "it does not notice");
+      Thread.onSpinWait();
+    }
+    assertTrue(server.failure().get().contains(what), server.failure().get());
+  }
+
+  @Test
+  void aLivingDatanodeKeepsItsNamespace() throws Exception {
+    StorageServer first = started();
+    assertFalse(first.wasLent(0));
+    String refusal = refusal();
+    assertTrue(refusal.contains("namespace 1 is lent by datanode "), refusal);
+    assertTrue(first.failure().isEmpty());
+  }
+
+  @Test
+  void afterAnOrderlyEndTheNextOneTakesItAtOnce() throws Exception {
+    StorageServer first = started("crail.storage.keepalive=60m");
+    first.close();
+    // For a dead one it would wait for eight hours.
+    assertTrue(started("crail.storage.keepalive=60m").wasLent(0));
+  }
+
+  @Test
+  void aDeadDatanodeLosesItsNamespace() throws Exception {
+    StorageServer first = started();
+    byte[] label = namespace.read(0, SECTOR);
+    first.close();
+    namespace.write(0, label);
+    long before = System.nanoTime();
+    assertTrue(started().wasLent(0));
+    assertTrue(System.nanoTime() - before >= TimeUnit.SECONDS.toNanos(8));
+  }
+
+  @Test
+  void foreignDataAreKept() throws Exception {
+    byte[] one = {1};
+    for (int at : new int[] {0, 1080, MIB - 1}) {
+      namespace.write(0, new byte[MIB]);
+      namespace.write(at, one);
+      byte[] before = namespace.read(0, MIB);
+      String refusal = refusal();
+      assertTrue(refusal.contains("data that are not Crail's"), refusal);
+      assertTrue(refusal.contains(NvmfStorageKeys.OVERWRITE.name()), refusal);
+      assertArrayEquals(before, namespace.read(0, MIB));
+    }
+    started(NvmfStorageKeys.OVERWRITE.name() + "=true");
+  }
+
+  @Test
+  void aDatanodeNoticesThatItsNamespaceIsNoMoreItsOwn() throws Exception {
+    StorageServer first = started();
+    byte[] label = namespace.read(0, SECTOR);
+    namespace.write(0, new byte[SECTOR]);
+    awaitFailure(first, "was overwritten, or has lost its data");
+    StorageServer second = started();
+    namespace.write(0, label);
+    awaitFailure(second, "was taken by datanode ");
+  }
+
+  /** Many at the same time: one has it in the end, and whoever else began is told. */
+  @Test
+  void ofSeveralAtTheSameTimeOneGetsIt() throws Exception {
+    int several = 4;
+    ExecutorService threads = Executors.newFixedThreadPool(several);
+    try {
+      for (int round = 0; round < 3; round++) {
+        namespace.write(0, new byte[SECTOR]);
+        CountDownLatch go = new CountDownLatch(1);
+        List<Future<StorageServer>> all = new ArrayList<>();
+        for (int i = 0; i < several; i++) {
+          StorageServer server = newServer();
+          all.add(
+              threads.submit(
+                  () -> {
+                    go.await();
+                    server.start(UUID.randomUUID());
+                    return server;
+                  }));
+        }
+        go.countDown();
+        List<StorageServer> winners = new ArrayList<>();
+        for (Future<StorageServer> each : all) {
+          StorageServer winner = null;
+          try {
+            winner = each.get(60, TimeUnit.SECONDS);
+          } catch (ExecutionException e) {
+            assertTrue(e.getMessage().contains("namespace 1 "), e.getMessage());
+          }
+          if (winner != null) {
+            winners.add(winner);
+          }
+        }
+        servers.addAll(winners);
+        assertTrue(winners.size() <= 1, winners.size() + " hold it");
+        winners.forEach(StorageServer::close);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+}
