@@ -3,7 +3,7 @@
 # file system. Sourced by bash. Needs common.sh, and $cache, the directory that keeps all of it.
 
 machine_packages=(qemu-system-x86 busybox-static cpio kmod iproute2 rdma-core ibverbs-providers
-  ibverbs-utils rdmacm-utils perftest nvme-cli)
+  ibverbs-utils rdmacm-utils perftest nvme-cli fio)
 
 # Modules that mount the root, and those that every guest needs. All others are found in $machine.
 # rdma_rxe looks up crc32 by name: nothing that modprobe knows of depends on it.

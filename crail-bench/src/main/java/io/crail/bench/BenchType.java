@@ -20,6 +20,7 @@ import io.crail.bench.stream.IntWrite;
 import io.crail.bench.stream.MultiStreamIntRead;
 import io.crail.bench.stream.MultiStreamRead;
 import io.crail.bench.stream.RandomRead;
+import io.crail.bench.stream.RandomReadAsync;
 import io.crail.bench.stream.SequentialRead;
 import io.crail.bench.stream.SequentialReadAsync;
 import io.crail.bench.stream.StreamWrite;
@@ -63,6 +64,12 @@ public enum BenchType implements LoadType {
       "reads -k buffers of -s bytes from random multiples of -s in the file -f",
       "-t readRandom -s 4096 -k 1000000 -m false -f /tmp.dat",
       RandomRead::new),
+  READ_RANDOM_ASYNC(
+      "readRandomAsync",
+      true,
+      "as readRandom, with a direct stream and -b reads in flight",
+      "-t readRandomAsync -s 4096 -k 1000000 -b 32 -f /tmp.dat",
+      RandomReadAsync::new),
   READ_MULTI_STREAM(
       "readMultiStream",
       true,

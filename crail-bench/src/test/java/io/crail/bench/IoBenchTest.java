@@ -61,6 +61,7 @@ class IoBenchTest {
     "-t readSequentialAsync -s 4096 -k 101 -b 7, 101, 4096",
     "-t readRandom -s 1000 -k 50 --seed 3, 50, 1000",
     "-t readRandom -s 4 -k 50 -m false, 50, 4",
+    "-t readRandomAsync -s 100 -k 50 -b 8, 50, 100",
     "-t getKey -s 64 -k 30, 30, 64",
     "-t getkey -s 1 -k 30 -w 0, 30, 1",
     "-t getFile -k 50, 50, 0",
