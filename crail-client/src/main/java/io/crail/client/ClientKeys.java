@@ -49,6 +49,15 @@ public final class ClientKeys implements ConfigKeys {
                   + " once more for each 64 MiB.")
           .check(value -> value.toMillis() < 1 ? "must be at least 1 ms" : null);
 
+  /** Whether a sync makes bytes durable. */
+  public static final ConfigKey<Boolean> DURABLE_SYNC =
+      ConfigKey.of(
+          "crail.client.durablesync",
+          ConfigType.BOOLEAN,
+          "false",
+          "Whether a sync, and Hadoop's hflush and hsync, also wait until flash has made the bytes"
+              + " durable that it keeps in its own memory. Bytes in memory are never durable.");
+
   /** Patience with datanodes. */
   public static final ConfigKey<Duration> DATANODE_SILENCE =
       ConfigKey.of(
@@ -153,6 +162,7 @@ public final class ClientKeys implements ConfigKeys {
         SLICE_SIZE,
         CACHE_LIMIT,
         DATA_TIMEOUT,
+        DURABLE_SYNC,
         DATANODE_SILENCE,
         LOOPS,
         OUTSTANDING,

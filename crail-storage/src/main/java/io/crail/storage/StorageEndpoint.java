@@ -21,6 +21,17 @@ public interface StorageEndpoint extends AutoCloseable {
   void write(Transfer transfer);
 
   /**
+   * Makes the bytes durable that earlier writes to the region of the extent have placed, and ends
+   * the transfer then. Where bytes lie in memory it ends at once, since nothing makes them more
+   * durable.
+   *
+   * @param transfer prepared by {@link Transfer#prepareFlush}
+   */
+  default void flush(Transfer transfer) {
+    transfer.end();
+  }
+
+  /**
    * True when bytes are copied within this host, by the calling thread, before the call returns.
    */
   boolean isLocal();

@@ -11,6 +11,8 @@ import java.nio.ByteBuffer;
  * may use it again after it has ended.
  */
 public class Transfer extends Completion {
+  private static final ByteBuffer NOTHING = ByteBuffer.allocateDirect(0);
+
   private ByteBuffer buffer;
   private ByteBuffer root;
   private int bufferOffset;
@@ -22,7 +24,7 @@ public class Transfer extends Completion {
   private ByteBuffer viewed;
   private ByteBuffer view;
 
-  /** Creates a transfer; {@link #prepare} follows. */
+  /** Creates a transfer; {@link #prepare} or {@link #prepareFlush} follows. */
   public Transfer() {}
 
   /**
@@ -66,6 +68,23 @@ public class Transfer extends Completion {
     this.length = newLength;
     this.extent = newExtent;
     this.extentOffset = newExtentOffset;
+    this.deadlineNanos = newDeadlineNanos;
+  }
+
+  /**
+   * Sets the next use, by which bytes become durable; it has none of its own.
+   *
+   * @param newExtent an extent of the region
+   * @param newDeadlineNanos when it fails with TIMED_OUT, by the clock of its loop
+   */
+  public final void prepareFlush(Extent newExtent, long newDeadlineNanos) {
+    reset();
+    this.buffer = NOTHING;
+    this.root = NOTHING;
+    this.bufferOffset = 0;
+    this.length = 0;
+    this.extent = newExtent;
+    this.extentOffset = 0;
     this.deadlineNanos = newDeadlineNanos;
   }
 

@@ -7,6 +7,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.rpc.ClientLoop;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
+import java.util.function.BiConsumer;
 
 /**
  * An endpoint that is made in the loop when its first transfer comes. It serves threads other than
@@ -34,32 +35,36 @@ final class LazyEndpoint implements StorageEndpoint {
 
   @Override
   public void read(Transfer transfer) {
-    StorageEndpoint endpoint = made;
-    if (endpoint != null) {
-      endpoint.read(transfer);
-    } else {
-      loop.submit(new Early(transfer, false));
-    }
+    begin(transfer, StorageEndpoint::read);
   }
 
   @Override
   public void write(Transfer transfer) {
+    begin(transfer, StorageEndpoint::write);
+  }
+
+  @Override
+  public void flush(Transfer transfer) {
+    begin(transfer, StorageEndpoint::flush);
+  }
+
+  private void begin(Transfer transfer, BiConsumer<StorageEndpoint, Transfer> kind) {
     StorageEndpoint endpoint = made;
     if (endpoint != null) {
-      endpoint.write(transfer);
+      kind.accept(endpoint, transfer);
     } else {
-      loop.submit(new Early(transfer, true));
+      loop.submit(new Early(transfer, kind));
     }
   }
 
   /** A transfer that came before there was an endpoint. */
   private final class Early implements ClientLoop.Task {
     private final Transfer transfer;
-    private final boolean write;
+    private final BiConsumer<StorageEndpoint, Transfer> kind;
 
-    Early(Transfer transfer, boolean write) {
+    Early(Transfer transfer, BiConsumer<StorageEndpoint, Transfer> kind) {
       this.transfer = transfer;
-      this.write = write;
+      this.kind = kind;
     }
 
     @Override
@@ -74,11 +79,7 @@ final class LazyEndpoint implements StorageEndpoint {
         transfer.end(ErrorCode.UNSUPPORTED.exception(e.getMessage()));
         return;
       }
-      if (write) {
-        endpoint.write(transfer);
-      } else {
-        endpoint.read(transfer);
-      }
+      kind.accept(endpoint, transfer);
     }
 
     @Override

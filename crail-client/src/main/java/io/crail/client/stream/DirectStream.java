@@ -54,6 +54,9 @@ public abstract class DirectStream {
 
   abstract boolean isWriter();
 
+  /** Bytes of this were written to an extent. */
+  void written(LocatedExtent located) {}
+
   /** Why no piece may begin or be in flight any more; null while pieces may. */
   CrailException lossAt(long nowNanos) {
     return null;

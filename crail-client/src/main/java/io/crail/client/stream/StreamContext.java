@@ -22,6 +22,7 @@ public final class StreamContext {
   private final StoreStatistics statistics;
   private final int sliceBytes;
   private final long dataTimeoutNanos;
+  private final boolean durableSync;
   private final Set<DirectOutput> outputs = ConcurrentHashMap.newKeySet();
 
   /** Bytes of the key-value that was written last; the next one may have the same length. */
@@ -32,18 +33,21 @@ public final class StreamContext {
    *
    * @param sliceBytes what a buffered stream moves at a time
    * @param dataTimeoutNanos how long an operation on few bytes may take
+   * @param durableSync whether a sync makes bytes durable
    */
   public StreamContext(
       Loops loops,
       BufferPool pool,
       StoreStatistics statistics,
       int sliceBytes,
-      long dataTimeoutNanos) {
+      long dataTimeoutNanos,
+      boolean durableSync) {
     this.loops = loops;
     this.pool = pool;
     this.statistics = statistics;
     this.sliceBytes = sliceBytes;
     this.dataTimeoutNanos = dataTimeoutNanos;
+    this.durableSync = durableSync;
   }
 
   /**
@@ -78,6 +82,11 @@ public final class StreamContext {
   /** How long an operation on {@code length} bytes may take. */
   public long timeoutNanos(int length) {
     return (1 + ((long) length >>> DEADLINE_UNIT_SHIFT)) * dataTimeoutNanos;
+  }
+
+  /** Whether a sync makes bytes durable. */
+  boolean durableSync() {
+    return durableSync;
   }
 
   /** A buffer of the pool, or a new one when the program has taken all of them. */

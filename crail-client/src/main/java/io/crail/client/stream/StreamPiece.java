@@ -60,6 +60,7 @@ final class StreamPiece extends Transfer implements ClientLoop.Task {
     if (isInVain()) {
       repeat(true);
     } else {
+      stream().written(located);
       operation.partEnded(null);
     }
   }

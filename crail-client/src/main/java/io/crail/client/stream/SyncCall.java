@@ -6,7 +6,10 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.node.SetSize;
 
-/** A sync: waits for the writes before it, then tells the namenode how far the file is written. */
+/**
+ * A sync: waits for the writes before it, makes them durable if the store does so, and tells the
+ * namenode how far the file is written.
+ */
 final class SyncCall extends WriteBarrier<Void> {
   private final DirectOutput output;
   private final long token;
@@ -28,6 +31,17 @@ final class SyncCall extends WriteBarrier<Void> {
   @Override
   void writesEnded() {
     CrailException cause = output.bytesLost();
+    if (cause != null) {
+      fail(cause);
+    } else if (output.unflushed() != null) {
+      output.unflushed().flush(output.context(), durableNanos(), this::flushed);
+    } else {
+      flushed(null);
+    }
+  }
+
+  /** Only what is durable becomes visible, where a sync makes bytes durable. */
+  private void flushed(CrailException cause) {
     if (cause != null) {
       fail(cause);
     } else if (output.isVisible(size)) {
@@ -58,7 +72,13 @@ final class SyncCall extends WriteBarrier<Void> {
 
   @Override
   public long deadlineNanos() {
-    return super.deadlineNanos() + output.context().rpcTimeoutNanos();
+    return durableNanos() + output.context().rpcTimeoutNanos();
+  }
+
+  /** When the writes must be durable. */
+  private long durableNanos() {
+    long flushNanos = output.unflushed() == null ? 0 : output.streams().timeoutNanos(0);
+    return super.deadlineNanos() + flushNanos;
   }
 
   @Override

@@ -178,7 +178,8 @@ public final class SectorAccess {
     return queue;
   }
 
-  int namespace() {
+  /** The number of the namespace. */
+  public int namespace() {
     return namespace.number();
   }
 

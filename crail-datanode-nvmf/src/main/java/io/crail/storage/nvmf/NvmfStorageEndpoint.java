@@ -146,6 +146,12 @@ final class NvmfStorageEndpoint implements StorageEndpoint {
   }
 
   @Override
+  public void flush(Transfer transfer) {
+    // A write without bytes.
+    write(transfer);
+  }
+
+  @Override
   public boolean isLocal() {
     return false;
   }

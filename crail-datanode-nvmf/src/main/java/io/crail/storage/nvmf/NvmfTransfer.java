@@ -2,10 +2,13 @@
 package io.crail.storage.nvmf;
 
 import io.crail.nvmf.Controller;
+import io.crail.nvmf.NvmeCommand;
+import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.sector.ByteTransfer;
 import io.crail.nvmf.sector.SectorAccess;
 import io.crail.storage.Transfer;
 import io.crail.storage.network.NetworkTransfer;
+import java.nio.ByteBuffer;
 
 /**
  * The state that an endpoint keeps with a transfer. Used only in the loop, once the transfer was
@@ -34,6 +37,24 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
       // Once data were dropped, a later deadline brings them not back.
       dropped = dropped || isOverdue(target.loop().clock().nanoTime());
       return dropped;
+    }
+  }
+
+  /** Makes durable what the namespace has. */
+  private final class Flush extends NvmeRequest {
+    @Override
+    public void encode(ByteBuffer out, int at) {
+      NvmeCommand.flush(out, at, access.namespace());
+    }
+
+    @Override
+    public void ended(int status, long result) {
+      target.ended(NvmfTransfer.this, status);
+    }
+
+    @Override
+    public void lost(String cause) {
+      target.lost(NvmfTransfer.this);
     }
   }
 
@@ -69,12 +90,23 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
     controller = newController;
     access = newAccess;
     dropped = false;
-    bytes.prepare(position);
+    if (!isFlush()) {
+      bytes.prepare(position);
+    }
+  }
+
+  private boolean isFlush() {
+    return transfer().length() == 0;
   }
 
   /** Sends commands for it; true when all were sent. */
   boolean send() {
-    return access.begin(bytes);
+    if (!isFlush()) {
+      return access.begin(bytes);
+    }
+    // There is room: a transfer begins only then.
+    controller.io().send(new Flush());
+    return true;
   }
 
   void queueLost(String cause) {

@@ -288,7 +288,8 @@ public final class NvmeTarget implements AutoCloseable {
     }
   }
 
-  TargetNamespace namespace(int number) {
+  /** The namespace of a number; null when there is none. */
+  public TargetNamespace namespace(int number) {
     return namespaces.get(number);
   }
 
