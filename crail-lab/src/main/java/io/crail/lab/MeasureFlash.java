@@ -34,7 +34,7 @@ public final class MeasureFlash {
   private static final long MIB = 1 << 20;
   private static final long CRAIL_BYTES = 191 * MIB;
   private static final long FILE_BYTES = 64 * MIB;
-  private static final long START_NANOS = 120_000_000_000L;
+  private static final long START_NANOS = 400_000_000_000L;
   private static final int[] DEPTHS = {1, 4, 32};
   private static final int[] STREAMED = {64 << 10, 1 << 20};
   private static final int STREAM_DEPTH = 8;
@@ -145,7 +145,11 @@ public final class MeasureFlash {
             "crail.storage.types=nvmf",
             // So that the space of files that were replaced is there again soon.
             "crail.storage.nvmf.keepalive=4s",
-            "crail.lease=2s")) {
+            "crail.lease=2s",
+            // The test machine is emulated, and a JVM there slow until it is warm.
+            "crail.storage.nvmf.connecttimeout=60s",
+            "crail.rpctimeout=60s",
+            "crail.datatimeout=60s")) {
       all.addAll(List.of("--set", setting));
     }
     all.addAll(arguments);

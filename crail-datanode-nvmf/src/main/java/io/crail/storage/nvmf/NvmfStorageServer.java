@@ -259,7 +259,9 @@ final class NvmfStorageServer implements StorageServer {
     try {
       CompletableFuture.allOf(all).get(RELEASE_NANOS, TimeUnit.NANOSECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      LOG.info("not all namespaces could be given back; others can take them after a while");
+      if (!regions.isEmpty()) {
+        LOG.info("not all namespaces could be given back; others can take them after a while");
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

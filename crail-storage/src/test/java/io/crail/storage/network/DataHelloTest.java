@@ -28,9 +28,9 @@ class DataHelloTest {
   @Test
   void bytesOnTheWireStay() {
     assertEquals(
-        "4352444e07000000080706050403020118171615141312112827262524232221",
+        "4352444e08000000080706050403020118171615141312112827262524232221",
         hex(DataHello.requestBytes(OWN, CLIENT)));
-    assertEquals("4352444e070000001a000000", hex(DataHello.responseBytes(ErrorCode.DATA_LOST)));
+    assertEquals("4352444e080000001a000000", hex(DataHello.responseBytes(ErrorCode.DATA_LOST)));
   }
 
   @Test
