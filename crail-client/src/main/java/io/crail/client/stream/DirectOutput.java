@@ -40,9 +40,6 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   private final HeldValue held;
   private final Farewell farewell;
 
-  /** What a sync has to make durable; null when it does not. */
-  private final Unflushed unflushed;
-
   /** Why the store has ended the stream; set under the monitor, read without. */
   private volatile CrailException ended;
 
@@ -81,7 +78,6 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     this.lease = lease;
     this.position = info.size();
     this.writes = new WriteLedger(info.size());
-    this.unflushed = streams.durableSync() ? new Unflushed() : null;
     int most =
         file.getType() == CrailNodeType.KEYVALUE
             ? Math.min(context.smallValue(id), streams.pool().bufferBytes())
@@ -98,18 +94,6 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   @Override
   boolean isWriter() {
     return true;
-  }
-
-  @Override
-  void written(LocatedExtent located) {
-    if (unflushed != null) {
-      unflushed.add(located);
-    }
-  }
-
-  /** What a sync has to make durable; null when it does not. */
-  Unflushed unflushed() {
-    return unflushed;
   }
 
   @Override

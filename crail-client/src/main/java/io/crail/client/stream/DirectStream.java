@@ -18,6 +18,7 @@ public abstract class DirectStream {
   private final StreamContext streams;
   private final LoopContext context;
   private final Locator locator;
+  private final Unflushed unflushed;
   private final StreamCounters counters = new StreamCounters();
 
   /** Operations that may not have ended, oldest first. Only for the thread that uses the stream. */
@@ -28,6 +29,7 @@ public abstract class DirectStream {
     this.streams = streams;
     this.context = context;
     this.locator = locator;
+    this.unflushed = isWriter() && streams.durableSync() ? new Unflushed() : null;
   }
 
   /** The file whose bytes this stream moves. */
@@ -55,7 +57,16 @@ public abstract class DirectStream {
   abstract boolean isWriter();
 
   /** Bytes of this were written to an extent. */
-  void written(LocatedExtent located) {}
+  final void written(LocatedExtent located) {
+    if (unflushed != null) {
+      unflushed.add(located);
+    }
+  }
+
+  /** What a sync has to make durable; null when it does not. */
+  final Unflushed unflushed() {
+    return unflushed;
+  }
 
   /** Why no piece may begin or be in flight any more; null while pieces may. */
   CrailException lossAt(long nowNanos) {

@@ -74,8 +74,9 @@ public final class NvmfStorageKeys implements ConfigKeys {
               "crail.storage.nvmf.keepalive",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "5s",
-              "How long a target keeps a connection without a sign of its host; a host that gets no"
-                  + " answer to its sign for half of that time takes the target for lost.")
+              "How long a target keeps a connection of this datanode or of its clients without a"
+                  + " sign of its host. A host that gets no answer to its sign for half of that"
+                  + " time takes the target for lost.")
           .between(Duration.ofSeconds(4), Duration.ofMinutes(10));
 
   /** Whether headers have a checksum. */

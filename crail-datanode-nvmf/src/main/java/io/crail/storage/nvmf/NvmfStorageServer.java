@@ -43,15 +43,6 @@ import org.slf4j.LoggerFactory;
  * connection with any of them. It watches its targets.
  */
 final class NvmfStorageServer implements StorageServer {
-  /**
-   * A target notices after one to two keep-alive times that a host is gone, and then ends what the
-   * host has begun.
-   */
-  private static final int DRAIN_KEEP_ALIVES = 2;
-
-  /** How long a target may take to end what a host has begun. */
-  private static final int DRAIN_MILLIS = 1000;
-
   private static final long CLAIM_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -93,6 +84,14 @@ final class NvmfStorageServer implements StorageServer {
     if (targets.isEmpty()) {
       throw new ConfigException(
           "key '" + NvmfStorageKeys.TARGETS.name() + "' names no target, as host:port/nqn");
+    }
+    if (details().length() > TierTraits.MAX_DETAILS_LENGTH) {
+      throw new ConfigException(
+          "key '"
+              + NvmfStorageKeys.TARGETS.name()
+              + "' has more than the "
+              + TierTraits.MAX_DETAILS_LENGTH
+              + " characters that a datanode can tell its clients; start several datanodes");
     }
     transport = new NettyTransport(configuration);
     loop = (NettyClientLoop) transport.newClientLoop("nvmf-datanode");
@@ -207,15 +206,17 @@ final class NvmfStorageServer implements StorageServer {
 
   @Override
   public TierTraits traits() {
-    // Targets count in whole seconds.
-    long keepAlive = (configuration.get(NvmfStorageKeys.KEEP_ALIVE).toMillis() + 999) / 1000 * 1000;
     return new TierTraits(
         granularity,
         FenceKind.REST,
-        Math.toIntExact(DRAIN_KEEP_ALIVES * keepAlive + DRAIN_MILLIS),
+        Drain.millis(configuration.get(NvmfStorageKeys.KEEP_ALIVE)),
         true,
         Utf8.EMPTY,
-        Utf8.of(new LentTargets(options(), targets).details()));
+        Utf8.of(details()));
+  }
+
+  private String details() {
+    return new LentTargets(options(), targets).details();
   }
 
   @Override

@@ -4,6 +4,7 @@ package io.crail.storage.nvmf;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.Controller;
+import io.crail.nvmf.ControllerLimits;
 import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.NvmeStatus;
 import io.crail.nvmf.Subsystem;
@@ -14,6 +15,7 @@ import io.crail.storage.Transfer;
 import io.crail.storage.network.NetworkEndpoint;
 import io.crail.storage.network.TransferQueue;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -36,6 +38,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   private final NvmfStorageEndpoint datanode;
   private final int index;
   private final Subsystem subsystem;
+  private final ControllerLimits limits;
   private final Map<Integer, SectorAccess> accesses = new HashMap<>();
   private final List<NvmfTransfer> inFlight = new ArrayList<>();
   private final TransferQueue<NvmfTransfer> lostReads = new TransferQueue<>();
@@ -67,6 +70,9 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     this.client = client;
     this.datanode = datanode;
     this.index = index;
+    ControllerLimits own = client.limits();
+    Duration keepAlive = Drain.keepAlive(datanode.datanode().traits().drainMillis());
+    this.limits = new ControllerLimits(own.depth(), keepAlive, own.timeoutNanos());
     this.subsystem = new Subsystem(target.address(), target.nqn(), client.host());
   }
 
@@ -100,7 +106,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
             client.fabric(datanode.lent()),
             subsystem,
             datanode.namespaces(index),
-            client.limits(),
+            limits,
             attempt);
     attempt.made = controller;
     controller.start();
@@ -147,7 +153,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
           new SectorAccess(
               controller.io(),
               namespace,
-              client.limits().depth(),
+              limits.depth(),
               controller.data().maxTransfer(),
               this::roomAgain));
     }
@@ -191,7 +197,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
    */
   private void watchLabels(long nowNanos) {
     long since = nowNanos - checkedNanos;
-    long interval = client.limits().keepAlive().toNanos() / 2;
+    long interval = limits.keepAlive().toNanos() / 2;
     if (checking != null && since >= 2 * interval) {
       Controller silent = controller;
       silent.close("no answer to a read of a label");

@@ -22,6 +22,7 @@ final class IobenchLoads {
               "readSequential" + SMALL,
               "readSequentialAsync -b 8" + SMALL,
               "readRandom -m false" + SMALL,
+              "readRandomAsync -b 8" + SMALL,
               "getKey -s 1000 -k 100 -w 4 -f /bench.dat",
               "getFile -k 500 -f /bench.dat",
               "getFileAsync -b 128 -k 2000 -f /bench.dat",
