@@ -317,14 +317,22 @@ class DatanodeTest {
     store.pass(8_000);
     onDevices(store, 3, "target#1");
     assertFalse(ids(store).contains(id));
+    // At the address of one, and on the devices of another.
+    store.pass(8_000);
+    assertEquals(List.of(onDevices(store, 4, "host2", "target#1")), ids(store));
   }
 
   private static int onDevices(TestStore store, int uuid, String devices) throws Exception {
+    return onDevices(store, uuid, "host" + uuid, devices);
+  }
+
+  private static int onDevices(TestStore store, int uuid, String host, String devices)
+      throws Exception {
     TierTraits traits = new TierTraits(512, FenceKind.REST, 0, true, Utf8.EMPTY, Utf8.of(devices));
     return store
         .call(
             NameNodeOperations.REGISTER_DATANODE,
-            TestStore.registration(uuid, "host" + uuid, 1000, 0, traits))
+            TestStore.registration(uuid, host, 1000, 0, traits))
         .datanode();
   }
 

@@ -89,10 +89,10 @@ public final class DatanodeRegistry {
     if (byId.size() >= MAX_DATANODES) {
       throw ErrorCode.LIMIT_EXCEEDED.exception(MAX_DATANODES + " datanodes");
     }
-    DatanodeSpace predecessor = predecessor(request);
-    if (predecessor != null) {
-      requireGone(predecessor, request, now);
-      bury(predecessor, "was replaced by another process");
+    // One may have been at the address, and another on the devices.
+    for (DatanodeSpace old = predecessor(request); old != null; old = predecessor(request)) {
+      requireGone(old, request, now);
+      bury(old, "was replaced by another process");
     }
     DatanodeSpace datanode =
         new DatanodeSpace(newId(), hosts.add(request.host()), request, options.blockSize(), now);
