@@ -290,6 +290,23 @@ public final class Controller implements ClientLoop.Sweepable {
 
   private void identified(ByteBuffer answer) {
     data = ControllerData.of(answer, pageShift);
+    int unit = data.keepAliveUnitMillis();
+    long keepAlive = limits.keepAlive().toMillis();
+    if (unit == 0) {
+      refuse(ErrorCode.UNSUPPORTED, "the target has no keep-alive");
+      return;
+    }
+    if (keepAlive % unit != 0) {
+      // It would count a longer time than its host.
+      refuse(
+          ErrorCode.UNSUPPORTED,
+          "the target counts keep-alive times in "
+              + unit
+              + " ms, and "
+              + keepAlive
+              + " ms is no multiple of that");
+      return;
+    }
     if (wanted.isEmpty()) {
       identify(NvmeCommand.NAMESPACES, 0, this::listed);
     } else {

@@ -13,9 +13,16 @@ import java.nio.charset.StandardCharsets;
  * @param inCapsule bytes of data that an I/O command may carry along
  * @param namespaces the highest number of a namespace
  * @param maxCommands the most I/O commands in flight on a queue; 0 when it does not tell
+ * @param keepAliveUnitMillis the unit in which it counts keep-alive times; 0 when it has none
  */
 public record ControllerData(
-    String model, String serial, int maxTransfer, int inCapsule, int namespaces, int maxCommands) {
+    String model,
+    String serial,
+    int maxTransfer,
+    int inCapsule,
+    int namespaces,
+    int maxCommands,
+    int keepAliveUnitMillis) {
   /** The most bytes that a host here puts into a command. */
   static final int MAX_TRANSFER = 1 << 20;
 
@@ -39,7 +46,8 @@ public record ControllerData(
         maxTransfer,
         offset ? 0 : (int) Math.max(0, Math.min(capsule, MAX_TRANSFER)),
         data.getInt(516),
-        data.getShort(514) & 0xffff);
+        data.getShort(514) & 0xffff,
+        100 * (data.getShort(320) & 0xffff));
   }
 
   private static String text(ByteBuffer data, int at, int length) {

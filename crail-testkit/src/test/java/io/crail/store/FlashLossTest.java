@@ -78,9 +78,7 @@ class FlashLossTest {
                 .set("crail.storage.types", "tcp,nvmf")
                 .set("crail.storage.tcp.allocationsize", "4m")
                 .set("crail.storage.nvmf.allocationsize", "32m")
-                .set(
-                    "crail.storage.nvmf.targets",
-                    "127.0.0.1:" + target.address().getPort() + "/" + target.nqn())
+                .set("crail.storage.nvmf.targets", target.text())
                 .set("crail.lease", "60s")
                 .set("crail.datatimeout", "60s")
                 .set("crail.rpctimeout", "60s")

@@ -43,9 +43,7 @@ class FlashSyncTest {
                 .tiers("nvmf")
                 .storage(16 * MIB)
                 .set("crail.storage.nvmf.allocationsize", "8m")
-                .set(
-                    "crail.storage.nvmf.targets",
-                    "127.0.0.1:" + target.address().getPort() + "/" + target.nqn())
+                .set("crail.storage.nvmf.targets", target.text())
                 .start());
   }
 

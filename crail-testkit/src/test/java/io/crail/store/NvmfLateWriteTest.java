@@ -55,9 +55,7 @@ class NvmfLateWriteTest {
             EmbeddedCrail.builder()
                 .tiers("nvmf")
                 .storage(4 * MIB)
-                .set(
-                    "crail.storage.nvmf.targets",
-                    "127.0.0.1:" + target.address().getPort() + "/" + target.nqn())
+                .set("crail.storage.nvmf.targets", target.text())
                 .set("crail.storage.nvmf.keepalive", "4s")
                 .set("crail.lease", "1s")
                 .set("crail.namenode.freemargin", "0")

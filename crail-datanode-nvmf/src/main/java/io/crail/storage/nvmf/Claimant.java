@@ -9,6 +9,7 @@ import java.util.UUID;
  * @param datanode its identity
  * @param host its host, for messages
  * @param overwrite whether it may overwrite data that are not Crail's
+ * @param drainMillis how long its clients' requests may be executed after its end
  * @param quietNanos how long another datanode that lent a namespace must give no sign of life
  */
-record Claimant(UUID datanode, String host, boolean overwrite, long quietNanos) {}
+record Claimant(UUID datanode, String host, boolean overwrite, int drainMillis, long quietNanos) {}

@@ -58,6 +58,7 @@ final class LabelAccess {
   private Listener listener;
   private boolean sending;
   private int accesses;
+  private long sentNanos;
 
   LabelAccess(ClientLoop loop, Controller controller, NamespaceData namespace) {
     this.loop = loop;
@@ -72,9 +73,9 @@ final class LabelAccess {
     return namespace;
   }
 
-  /** True until the present access has ended. */
-  boolean isBusy() {
-    return listener != null;
+  /** True when the present access was sent so long ago, and has no answer. */
+  boolean isSilent(long nowNanos, long nanos) {
+    return listener != null && !sending && nowNanos - sentNanos >= nanos;
   }
 
   /** Reads the block of the label. */
@@ -114,17 +115,14 @@ final class LabelAccess {
     }
   }
 
-  /** Sends what had no room; called now and then while this is busy. */
-  void sendAgain() {
-    send();
-  }
-
-  private void send() {
+  /** Sends what had no room; called again while an access is under way. */
+  void send() {
     if (sending) {
       // The access may end meanwhile, and its owner begin another one.
       int present = accesses;
       if (access.begin(bytes) && present == accesses) {
         sending = false;
+        sentNanos = loop.clock().nanoTime();
       }
     }
     controller.io().flush();

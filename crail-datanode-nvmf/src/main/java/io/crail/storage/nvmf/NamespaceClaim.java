@@ -29,6 +29,9 @@ final class NamespaceClaim {
 
     /** It is not, or no longer. */
     void refused(String why);
+
+    /** The target answers no read or write of the label. */
+    void silent(String why);
   }
 
   private enum State {
@@ -51,6 +54,9 @@ final class NamespaceClaim {
   private static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+  /** Shorter than others wait for a sign of life. */
+  private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(3);
+
   private final Claimant claimant;
   private final ClientLoop loop;
   private final Clock clock;
@@ -59,10 +65,12 @@ final class NamespaceClaim {
   private LabelAccess access;
   private NamespaceLabel seen;
   private long beat;
+  private boolean written;
   private boolean held;
   private boolean wasLent;
   private boolean isReported;
   private Runnable released;
+  private long busySinceNanos;
   private long readNanos;
   private long quietUntilNanos;
   private long nextNanos;
@@ -100,13 +108,18 @@ final class NamespaceClaim {
     return "namespace " + access.namespace().number();
   }
 
-  private void inspect() {
+  private void busy() {
     state = State.BUSY;
+    busySinceNanos = clock.nanoTime();
+  }
+
+  private void inspect() {
+    busy();
     access.readSpace(this::inspected);
   }
 
   private void inspected(ByteBuffer space, String problem) {
-    if (failed(problem)) {
+    if (isOver(problem)) {
       return;
     }
     NamespaceLabel label = NamespaceLabel.read(space);
@@ -136,18 +149,29 @@ final class NamespaceClaim {
 
   /** Somebody's label is there. */
   private void found(NamespaceLabel label) {
+    if (label.isOf(claimant.datanode()) && !written) {
+      refuse(name() + " is listed twice");
+      return;
+    }
     wasLent = true;
     seen = label;
-    if (!label.lent()) {
+    long drain = TimeUnit.MILLISECONDS.toNanos(label.drainMillis());
+    // Space rests for the drain of the new datanode's clients; an earlier one's may last longer.
+    long wait =
+        label.lent()
+            ? Math.max(claimant.quietNanos(), drain)
+            : drain - TimeUnit.MILLISECONDS.toNanos(claimant.drainMillis());
+    if (wait <= 0) {
       take();
       return;
     }
     LOG.info(
-        "{} was lent by {}; waiting {} ms for a sign of life of it",
+        "{} {} lent by {}; waiting {} ms",
         name(),
+        label.lent() ? "is said to be" : "was",
         label,
-        TimeUnit.NANOSECONDS.toMillis(claimant.quietNanos()));
-    watch(claimant.quietNanos());
+        TimeUnit.NANOSECONDS.toMillis(wait));
+    watch(wait);
   }
 
   private void watch(long nanos) {
@@ -162,35 +186,37 @@ final class NamespaceClaim {
 
   /** Writes the label, if there is still what was seen: another datanode may have been faster. */
   private void take() {
-    state = State.BUSY;
+    busy();
     readNanos = clock.nanoTime();
     access.readLabel(
         (block, problem) -> {
-          NamespaceLabel label = NamespaceLabel.read(block);
-          if (failed(problem)) {
+          if (isOver(problem)) {
             return;
           }
+          NamespaceLabel label = NamespaceLabel.read(block);
           if (label != null && !label.equals(seen)) {
             found(label);
           } else {
             beat++;
+            written = true;
             access.write(label(true), this::taken);
           }
         });
   }
 
   private NamespaceLabel label(boolean lent) {
-    return NamespaceLabel.of(claimant.datanode(), beat, lent, claimant.host());
+    return NamespaceLabel.of(claimant, beat, lent);
   }
 
   private void taken(ByteBuffer block, String problem) {
-    if (failed(problem)) {
+    if (isOver(problem)) {
       return;
     }
     if (clock.nanoTime() - readNanos > SETTLE_NANOS) {
       // Another datanode may hold the namespace since before this write; it ends when it sees it.
+      wasLent = true;
       seen = label(true);
-      watch(LEAST_QUIET_NANOS);
+      watch(Math.max(LEAST_QUIET_NANOS, TimeUnit.MILLISECONDS.toNanos(claimant.drainMillis())));
     } else {
       after(State.WRITTEN, SETTLE_NANOS);
     }
@@ -201,20 +227,22 @@ final class NamespaceClaim {
     boolean due = state == State.WATCHING || state == State.WRITTEN || state == State.HELD;
     if (due && nowNanos - nextNanos >= 0) {
       look();
+    } else if (state == State.BUSY && nowNanos - busySinceNanos >= ANSWER_NANOS) {
+      listener.silent("no answer to an access to the label of " + name());
     } else if (state == State.BUSY) {
       // Other namespaces share the queue.
-      access.sendAgain();
+      access.send();
     }
   }
 
   private void look() {
     State before = state;
-    state = State.BUSY;
+    busy();
     access.readLabel(
         (block, problem) -> {
           if (held) {
             lookedAtOwn(block, problem);
-          } else if (!failed(problem)) {
+          } else if (!isOver(problem)) {
             NamespaceLabel label = NamespaceLabel.read(block);
             if (before == State.WATCHING) {
               watched(label);
@@ -228,26 +256,27 @@ final class NamespaceClaim {
   private void watched(NamespaceLabel label) {
     if (label == null) {
       refuse(name() + " was overwritten");
+    } else if (label.equals(seen) && clock.nanoTime() - quietUntilNanos >= 0) {
+      take();
+    } else if (label.equals(seen)) {
+      after(State.WATCHING, BEAT_NANOS);
     } else if (!label.lent()) {
       found(label);
-    } else if (!label.equals(seen)) {
-      refuse(name() + " is lent by " + label);
-    } else if (clock.nanoTime() - quietUntilNanos >= 0) {
-      take();
     } else {
-      after(State.WATCHING, BEAT_NANOS);
+      refuse(name() + " is lent by " + label);
     }
   }
 
   private void settled(NamespaceLabel label) {
     if (!label(true).equals(label)) {
-      refuse(name() + " was taken by " + (label == null ? "somebody else" : label));
+      boolean own = label != null && label.isOf(claimant.datanode());
+      String taken = " was taken by " + (label == null ? "somebody else" : label);
+      refuse(name() + (own ? " is listed twice" : taken));
       return;
     }
     held = true;
     after(State.HELD, BEAT_NANOS);
     listener.held();
-    releaseIfAsked();
   }
 
   private void lookedAtOwn(ByteBuffer block, String problem) {
@@ -260,14 +289,14 @@ final class NamespaceClaim {
       refuse(name() + " was overwritten, or has lost its data");
     } else if (!label.isOf(claimant.datanode())) {
       refuse(name() + " was taken by " + label);
-    } else if (!releaseIfAsked()) {
+    } else if (!isOver(null)) {
       beat++;
       access.write(
           label(true),
-          (written, reason) -> {
+          (same, reason) -> {
             if (reason != null) {
               again(reason);
-            } else if (!releaseIfAsked()) {
+            } else if (!isOver(null)) {
               isReported = false;
               after(State.HELD, BEAT_NANOS);
             }
@@ -281,11 +310,20 @@ final class NamespaceClaim {
       LOG.warn("cannot renew the label of {}: {}", name(), problem);
       isReported = true;
     }
-    after(State.HELD, BEAT_NANOS);
-    releaseIfAsked();
+    if (!isOver(null)) {
+      after(State.HELD, BEAT_NANOS);
+    }
   }
 
-  private boolean failed(String problem) {
+  /** True when there is nothing to continue after an access: it has failed, or this is to end. */
+  private boolean isOver(String problem) {
+    if (state == State.ENDED) {
+      return true;
+    }
+    if (released != null) {
+      giveBack();
+      return true;
+    }
     if (problem != null) {
       refuse("the label of " + name() + ": " + problem);
     }
@@ -295,27 +333,32 @@ final class NamespaceClaim {
   private void refuse(String why) {
     state = State.ENDED;
     listener.refused(why);
+    if (released != null) {
+      released.run();
+    }
   }
 
-  /** Gives the namespace back, so that another datanode may take it at once. */
+  /**
+   * Gives the namespace back, so that another datanode may take it at once. Only while there is a
+   * connection.
+   */
   void release(Runnable end) {
-    if (!held || state == State.ENDED) {
-      state = State.ENDED;
+    if (state == State.ENDED) {
       end.run();
       return;
     }
     released = end;
-    if (state == State.HELD) {
-      releaseIfAsked();
+    if (state != State.BUSY) {
+      giveBack();
     }
   }
 
-  private boolean releaseIfAsked() {
-    if (released == null) {
-      return false;
-    }
+  private void giveBack() {
     state = State.ENDED;
-    access.write(label(false), (block, problem) -> released.run());
-    return true;
+    if (written) {
+      access.write(label(false), (block, problem) -> released.run());
+    } else {
+      released.run();
+    }
   }
 }

@@ -17,9 +17,11 @@ import java.util.zip.CRC32C;
  * @param datanode the datanode
  * @param beat changes about once a second while the datanode lives
  * @param lent whether the datanode still lends the namespace
+ * @param drainMillis how long its clients' requests may still be executed when it is gone
  * @param host the datanode's host, for messages
  */
-record NamespaceLabel(long magic, UUID datanode, long beat, boolean lent, Utf8 host) {
+record NamespaceLabel(
+    long magic, UUID datanode, long beat, boolean lent, int drainMillis, Utf8 host) {
   /** Bytes at the beginning of a namespace that are never lent. */
   static final int SPACE = 1 << 20;
 
@@ -39,13 +41,19 @@ record NamespaceLabel(long magic, UUID datanode, long beat, boolean lent, Utf8 h
               .struct("datanode", Codec.UUID, "whose the namespace is")
               .i64("beat", "changes while the datanode lives")
               .u8("lent", "whether the namespace is still lent; 0 or 1")
+              .i32("drainMillis", "how long its clients' requests may be executed after its end")
               .u8("hostLength", "bytes of host")
               .bytes("host", "hostLength", 0, MAX_HOST, "host of the datanode"));
 
-  static NamespaceLabel of(UUID datanode, long beat, boolean lent, String host) {
-    Utf8 name = Utf8.of(host);
+  static NamespaceLabel of(Claimant claimant, long beat, boolean lent) {
+    Utf8 name = Utf8.of(claimant.host());
     return new NamespaceLabel(
-        MAGIC, datanode, beat, lent, name.length() > MAX_HOST ? Utf8.EMPTY : name);
+        MAGIC,
+        claimant.datanode(),
+        beat,
+        lent,
+        claimant.drainMillis(),
+        name.length() > MAX_HOST ? Utf8.EMPTY : name);
   }
 
   /** Reads the label at the beginning of some memory; null when there is none. */

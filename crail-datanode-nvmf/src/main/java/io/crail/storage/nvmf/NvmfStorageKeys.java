@@ -52,7 +52,9 @@ public final class NvmfStorageKeys implements ConfigKeys {
   /** What a datanode lends. */
   public static final ConfigKey<Long> STORAGE_LIMIT =
       TierKeys.storageLimit(
-          NvmfStorageTier.NAME, "The most bytes of its namespaces that a datanode lends.");
+          NvmfStorageTier.NAME,
+          "1024t",
+          "The most bytes of its namespaces that a datanode lends; all that it has unless set.");
 
   /** The size of a region. */
   public static final ConfigKey<Long> ALLOCATION_SIZE =
@@ -76,7 +78,8 @@ public final class NvmfStorageKeys implements ConfigKeys {
               "5s",
               "How long a target keeps a connection of this datanode or of its clients without a"
                   + " sign of its host. A host that gets no answer to its sign for half of that"
-                  + " time takes the target for lost.")
+                  + " time takes the target for lost. Some targets count it in steps of 10s, and"
+                  + " are refused with another time.")
           .between(Duration.ofSeconds(4), Duration.ofMinutes(10));
 
   /** Whether headers have a checksum. */

@@ -11,7 +11,6 @@ import io.crail.nvmf.Subsystem;
 import io.crail.nvmf.tcp.TcpFabric;
 import io.crail.nvmf.tcp.TcpOptions;
 import io.crail.protocol.ClusterKeys;
-import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Generation;
 import io.crail.protocol.part.Region;
@@ -20,7 +19,6 @@ import io.crail.rpc.netty.NettyClientLoop;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.LocalHost;
 import io.crail.storage.StorageServer;
-import io.crail.storage.region.RegionPlan;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;
@@ -43,7 +41,9 @@ import org.slf4j.LoggerFactory;
  * connection with any of them. It watches its targets.
  */
 final class NvmfStorageServer implements StorageServer {
-  private static final long CLAIM_NANOS = TimeUnit.SECONDS.toNanos(10);
+  /** A claim waits for the drain of an earlier datanode, and each of its steps has a deadline. */
+  private static final long CLAIM_NANOS = TimeUnit.HOURS.toNanos(1);
+
   private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final Logger LOG = LoggerFactory.getLogger(NvmfStorageServer.class);
@@ -51,8 +51,7 @@ final class NvmfStorageServer implements StorageServer {
   private final Configuration configuration;
   private final List<TargetAddress> targets;
   private final List<WatchedTarget> watched = new ArrayList<>();
-  private final List<Region> regions = new ArrayList<>();
-  private final BitSet wasLent = new BitSet();
+  private LentRegions lent = new LentRegions(List.of(), new BitSet());
   private long[] fences;
   private int granularity = 512;
   private NettyTransport transport;
@@ -85,13 +84,13 @@ final class NvmfStorageServer implements StorageServer {
       throw new ConfigException(
           "key '" + NvmfStorageKeys.TARGETS.name() + "' names no target, as host:port/nqn");
     }
-    if (details().length() > TierTraits.MAX_DETAILS_LENGTH) {
+    if (Utf8.of(details()).length() > TierTraits.MAX_DETAILS_LENGTH) {
       throw new ConfigException(
           "key '"
               + NvmfStorageKeys.TARGETS.name()
               + "' has more than the "
               + TierTraits.MAX_DETAILS_LENGTH
-              + " characters that a datanode can tell its clients; start several datanodes");
+              + " bytes that a datanode can tell its clients; start several datanodes");
     }
     transport = new NettyTransport(configuration);
     loop = (NettyClientLoop) transport.newClientLoop("nvmf-datanode");
@@ -103,6 +102,7 @@ final class NvmfStorageServer implements StorageServer {
             uuid,
             LocalHost.hostName(),
             configuration.get(NvmfStorageKeys.OVERWRITE),
+            Drain.millis(configuration.get(NvmfStorageKeys.KEEP_ALIVE)),
             Math.max(
                 NamespaceClaim.LEAST_QUIET_NANOS,
                 ClusterKeys.MISSED_KEEP_ALIVES
@@ -121,7 +121,7 @@ final class NvmfStorageServer implements StorageServer {
     }
     List<List<WatchedTarget.Held>> held = new ArrayList<>();
     for (WatchedTarget each : watched) {
-      held.add(await(each, limits.startNanos() + claimant.quietNanos() + CLAIM_NANOS));
+      held.add(await(each, limits.startNanos() + CLAIM_NANOS));
     }
     lend(held);
     List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
@@ -142,56 +142,30 @@ final class NvmfStorageServer implements StorageServer {
     } catch (ExecutionException e) {
       throw new IOException(e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
-      throw new IOException("no answer from a target in time", e);
+      throw new IOException(target + ": its namespaces could not be claimed in time", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while waiting for a target");
     }
   }
 
-  /** Cuts the namespaces into regions, one namespace after the other. */
   private void lend(List<List<WatchedTarget.Held>> held) {
+    lent =
+        LentRegions.of(
+            held,
+            configuration.get(NvmfStorageKeys.STORAGE_LIMIT),
+            configuration.get(NvmfStorageKeys.ALLOCATION_SIZE),
+            configuration.get(ClusterKeys.NAMENODE_ADDRESS).size());
+    fences = new long[lent.regions().size()];
     long total = 0;
-    long smallest = Long.MAX_VALUE;
     for (List<WatchedTarget.Held> namespaces : held) {
       for (WatchedTarget.Held each : namespaces) {
-        long bytes = each.namespace().bytes() - NamespaceLabel.SPACE;
-        if (bytes < Extent.MIN_LENGTH) {
-          throw new ConfigException(
-              "namespace " + each.namespace().number() + " is shorter than a label and a region");
-        }
-        total += bytes;
-        smallest = Math.min(smallest, bytes);
+        total += each.namespace().bytes();
         granularity = Math.max(granularity, each.namespace().blockLength());
       }
     }
-    Configuration bounded =
-        configuration.toBuilder()
-            .set(
-                NvmfStorageKeys.STORAGE_LIMIT,
-                Math.min(total, configuration.get(NvmfStorageKeys.STORAGE_LIMIT)))
-            .set(
-                NvmfStorageKeys.ALLOCATION_SIZE,
-                Math.min(smallest, configuration.get(NvmfStorageKeys.ALLOCATION_SIZE)))
-            .build();
-    int namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS).size();
-    List<Integer> lengths =
-        new RegionPlan(NvmfStorageKeys.STORAGE_LIMIT, NvmfStorageKeys.ALLOCATION_SIZE)
-            .lengths(bounded, namenodes, Extent.MIN_LENGTH);
-    for (int target = 0; target < held.size(); target++) {
-      for (WatchedTarget.Held each : held.get(target)) {
-        long at = NamespaceLabel.SPACE;
-        long key = LentTargets.key(target, each.namespace().number());
-        int next = regions.size();
-        while (next < lengths.size() && at + lengths.get(next) <= each.namespace().bytes()) {
-          regions.add(new Region(next, lengths.get(next), at, key));
-          wasLent.set(next, each.wasLent());
-          at += lengths.get(next);
-          next++;
-        }
-      }
-    }
-    fences = new long[regions.size()];
+    long bytes = lent.regions().stream().mapToLong(Region::length).sum();
+    LOG.info("lends {} of the {} bytes of its namespaces", bytes, total);
   }
 
   @Override
@@ -201,7 +175,7 @@ final class NvmfStorageServer implements StorageServer {
 
   @Override
   public List<Region> regions() {
-    return List.copyOf(regions);
+    return lent.regions();
   }
 
   @Override
@@ -226,13 +200,13 @@ final class NvmfStorageServer implements StorageServer {
 
   @Override
   public boolean wasLent(int region) {
-    return wasLent.get(region);
+    return lent.wasLent().get(region);
   }
 
   @Override
   public Fence fence(int region) {
     fences[region] += Generation.GAP;
-    return new Fence(fences[region], regions.get(region));
+    return new Fence(fences[region], lent.regions().get(region));
   }
 
   @Override
@@ -240,6 +214,7 @@ final class NvmfStorageServer implements StorageServer {
     if (loop != null) {
       release();
       loop.close();
+      loop = null;
     }
     if (transport != null) {
       transport.close();
@@ -260,7 +235,7 @@ final class NvmfStorageServer implements StorageServer {
     try {
       CompletableFuture.allOf(all).get(RELEASE_NANOS, TimeUnit.NANOSECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      if (!regions.isEmpty()) {
+      if (!lent.regions().isEmpty()) {
         LOG.info("not all namespaces could be given back; others can take them after a while");
       }
     } catch (InterruptedException e) {

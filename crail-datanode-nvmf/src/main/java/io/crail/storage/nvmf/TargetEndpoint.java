@@ -176,7 +176,9 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     if (next == labels.size()) {
       checkedNanos = loop().clock().nanoTime();
       checking = null;
-      if (!isReady()) {
+      if (isReady()) {
+        send();
+      } else {
         connected();
       }
       return;
@@ -192,20 +194,29 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   }
 
   /**
-   * Looks now and then whether the namespaces are still the datanode's. The space of a datanode
-   * that has taken them rests longer than this takes.
+   * Looks now and then whether the namespaces are still the datanode's. Such a look goes before all
+   * transfers, which would leave it no room.
+   *
+   * @return false when the last look is too old to send anything; see {@link Drain}
    */
-  private void watchLabels(long nowNanos) {
+  private boolean isChecked(long nowNanos) {
     long since = nowNanos - checkedNanos;
-    long interval = limits.keepAlive().toNanos() / 2;
-    if (checking != null && since >= 2 * interval) {
+    long keepAlive = limits.keepAlive().toNanos();
+    if (checking != null) {
+      checking.send();
+    } else if (since >= keepAlive / 2) {
+      checkNext(0);
+    }
+    return since < keepAlive;
+  }
+
+  private void watchLabels(long nowNanos) {
+    if (checking != null && checking.isSilent(nowNanos, limits.keepAlive().toNanos())) {
       Controller silent = controller;
       silent.close("no answer to a read of a label");
       controllerLost("no answer to a read of a label");
-    } else if (checking != null) {
-      checking.sendAgain();
-    } else if (since >= interval) {
-      checkNext(0);
+    } else {
+      isChecked(nowNanos);
     }
   }
 
@@ -236,17 +247,23 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     controller = null;
     forgetLabels();
     useless.close(why);
+    endPartial(why);
     refused(code.exception(subsystem + ": " + why));
   }
 
-  private void controllerLost(String cause) {
-    boolean wasReady = isReady();
-    forgetLabels();
+  /** Its queue is lost, which learns only of what was sent. */
+  private void endPartial(String cause) {
     if (partial != null) {
       NvmfTransfer begun = partial;
       partial = null;
       begun.queueLost(cause);
     }
+  }
+
+  private void controllerLost(String cause) {
+    boolean wasReady = isReady();
+    forgetLabels();
+    endPartial(cause);
     controller = null;
     if (!wasReady) {
       notConnected(cause);
@@ -269,11 +286,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     forgetLabels();
     // It is the present one until its requests have been told.
     controller.close(cause.getMessage());
-    if (partial != null) {
-      NvmfTransfer begun = partial;
-      partial = null;
-      begun.queueLost(cause.getMessage());
-    }
+    endPartial(cause.getMessage());
     controller = null;
     lostReads.endAll(cause);
     lostWrites.endAll(cause);
@@ -304,7 +317,8 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   @Override
   protected void sendQueued() {
     long now = loop().clock().nanoTime();
-    while (isReady() && controller != null) {
+    boolean checked = controller != null && isChecked(now);
+    while (checked && isReady() && controller != null) {
       if (partial == null) {
         if (queue().isEmpty() || !controller.io().hasRoom()) {
           break;

@@ -7,6 +7,7 @@ import io.crail.nvmf.ControllerLimits;
 import io.crail.nvmf.Fabric;
 import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.Subsystem;
+import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +31,11 @@ final class WatchedTarget implements ClientLoop.Sweepable {
 
   private static final Logger LOG = LoggerFactory.getLogger(WatchedTarget.class);
   private static final long FIRST_BACK_OFF_NANOS = 1_000_000_000;
-  private static final long LAST_BACK_OFF_NANOS = 30_000_000_000L;
+
+  /** Shorter than other datanodes wait for a sign of this one. */
+  private static final long LAST_BACK_OFF_NANOS = 2_000_000_000;
+
+  private static final int LONGEST_BLOCK = Extent.MIN_LENGTH;
 
   private final ClientLoop loop;
   private final Fabric fabric;
@@ -87,8 +92,9 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     loop.submit(
         () -> {
           closed = true;
-          if (claims.isEmpty()) {
+          if (!connected || claims.isEmpty()) {
             end.complete(null);
+            return;
           }
           for (NamespaceClaim claim : claims) {
             claim.release(
@@ -101,6 +107,11 @@ final class WatchedTarget implements ClientLoop.Sweepable {
           }
         });
     return end;
+  }
+
+  @Override
+  public String toString() {
+    return subsystem.toString();
   }
 
   /** Why the target can never be used again as it was, or null. For any thread. */
@@ -117,7 +128,8 @@ final class WatchedTarget implements ClientLoop.Sweepable {
             loop,
             fabric,
             subsystem,
-            wanted,
+            // What came to the subsystem later is not lent.
+            lent == null ? wanted : lent.stream().map(NamespaceData::number).toList(),
             limits,
             new Controller.Listener() {
               @Override
@@ -150,6 +162,16 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     for (NamespaceData namespace : now) {
       if (namespace.readOnly() && lent == null) {
         refuse("namespace " + namespace.number() + " is write protected");
+        return;
+      }
+      if (namespace.blockLength() > LONGEST_BLOCK) {
+        refuse(
+            "namespace "
+                + namespace.number()
+                + " has blocks of "
+                + namespace.blockLength()
+                + " bytes; the most are "
+                + LONGEST_BLOCK);
         return;
       }
     }
@@ -200,6 +222,12 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     public void refused(String why) {
       refuse(why);
     }
+
+    @Override
+    public void silent(String why) {
+      controller.close(why);
+      ended(subsystem + ": " + why);
+    }
   }
 
   /** Whether the same devices are there, in the same format and not shorter. */
@@ -217,10 +245,12 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     return true;
   }
 
+  /** The controller stays, over which the other namespaces are given back. */
   private void refuse(String why) {
     connectingEnded();
-    controller.close(why);
-    failure = subsystem + ": " + why;
+    if (failure == null) {
+      failure = subsystem + ": " + why;
+    }
     closed = true;
     loop.unregister(this);
     held.completeExceptionally(new IllegalStateException(failure));
@@ -228,6 +258,8 @@ final class WatchedTarget implements ClientLoop.Sweepable {
 
   private void ended(String cause) {
     connectingEnded();
+    boolean wasConnected = connected;
+    connected = false;
     if (closed) {
       return;
     }
@@ -238,10 +270,9 @@ final class WatchedTarget implements ClientLoop.Sweepable {
       held.completeExceptionally(new IllegalStateException(cause));
       return;
     }
-    if (connected) {
+    if (wasConnected) {
       LOG.warn("{}; connecting again", cause);
     }
-    connected = false;
     backingOff = true;
     againNanos = loop.clock().nanoTime() + backOffNanos;
     backOffNanos = Math.min(2 * backOffNanos, LAST_BACK_OFF_NANOS);
@@ -253,8 +284,9 @@ final class WatchedTarget implements ClientLoop.Sweepable {
       backingOff = false;
       connect();
     } else if (connected) {
-      for (NamespaceClaim claim : claims) {
-        claim.sweep(nowNanos);
+      // One of them may end the connection.
+      for (int i = 0; i < claims.size() && connected; i++) {
+        claims.get(i).sweep(nowNanos);
       }
     }
   }

@@ -37,7 +37,12 @@ public final class TierKeys {
 
   /** What a datanode lends: {@code crail.storage.<tier>.storagelimit}. */
   public static ConfigKey<Long> storageLimit(String tier, String sentence) {
-    return ConfigKey.of(name(tier, "storagelimit"), ConfigType.BYTES, "1g", sentence)
+    return storageLimit(tier, "1g", sentence);
+  }
+
+  /** The same, of which a tier lends another amount when nothing is said. */
+  public static ConfigKey<Long> storageLimit(String tier, String standard, String sentence) {
+    return ConfigKey.of(name(tier, "storagelimit"), ConfigType.BYTES, standard, sentence)
         .between(Extent.MIN_LENGTH, 1L << 50);
   }
 

@@ -10,7 +10,10 @@ import java.util.List;
 
 /** The plan of how a datanode cuts the memory that it lends into regions. */
 public final class RegionPlan {
-  private static final int MAX_REGIONS = 1 << 16;
+  /** The most regions of a datanode. */
+  public static final int MAX_REGIONS = 1 << 16;
+
+  private static final int PART = 16;
 
   private final ConfigKey<Long> limitKey;
   private final ConfigKey<Long> lengthKey;
@@ -44,7 +47,7 @@ public final class RegionPlan {
     if (count < namenodes) {
       count = namenodes;
       length = limit / namenodes;
-      length &= -Math.max(unit, Long.highestOneBit(length) / 16);
+      length = rounded(length, unit);
     }
     if (length == 0) {
       throw new ConfigException(
@@ -74,5 +77,10 @@ public final class RegionPlan {
       lengths.add((int) length);
     }
     return lengths;
+  }
+
+  /** Shortened to a multiple of a power of two of about a sixteenth of it, at least the unit. */
+  public static long rounded(long length, int unit) {
+    return length & -Math.max(unit, Long.highestOneBit(length) / PART);
   }
 }

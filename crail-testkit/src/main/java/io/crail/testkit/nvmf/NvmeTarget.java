@@ -34,6 +34,7 @@ public final class NvmeTarget implements AutoCloseable {
     boolean splitReads;
     String allowedHost = "";
     int spared;
+    int keepAliveUnit = 10;
 
     /** Creates the usual limits. */
     public Options() {}
@@ -90,6 +91,12 @@ public final class NvmeTarget implements AutoCloseable {
     /** Reads and writes of the first bytes of a namespace follow no plan, and are never held. */
     public Options spared(int bytes) {
       spared = bytes;
+      return this;
+    }
+
+    /** The unit in which it counts keep-alive times, in 100 ms; 0 when it has none. */
+    public Options keepAliveUnit(int unit) {
+      keepAliveUnit = unit;
       return this;
     }
 
@@ -190,6 +197,11 @@ public final class NvmeTarget implements AutoCloseable {
     return options.nqn;
   }
 
+  /** The target as users name it, {@code host:port/nqn}. */
+  public String text() {
+    return address.getHostString() + ":" + address.getPort() + "/" + options.nqn;
+  }
+
   /** Sets what happens to commands from now on. */
   public void plan(Plan newPlan) {
     plan = newPlan;
@@ -211,6 +223,11 @@ public final class NvmeTarget implements AutoCloseable {
       count++;
     }
     return count;
+  }
+
+  /** Adds a namespace, which hosts see when they look again. */
+  public void add(TargetNamespace namespace) {
+    namespaces.put(namespace.number(), namespace);
   }
 
   /** Connections that were accepted so far. */

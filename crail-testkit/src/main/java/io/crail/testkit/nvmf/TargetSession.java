@@ -449,7 +449,7 @@ final class TargetSession extends Thread {
         data.putShort(78, (short) controller);
         data.putInt(80, 0x00010400);
         data.put(111, (byte) 1);
-        data.putShort(320, (short) 10);
+        data.putShort(320, (short) options.keepAliveUnit);
         data.put(512, (byte) 0x66).put(513, (byte) 0x44);
         data.putShort(514, (short) (options.entries - 1));
         data.putInt(516, 16);

@@ -111,6 +111,12 @@ class ControllerTest {
     try (NvmeTarget target = target(new NvmeTarget.Options().digests(false, true))) {
       assertTrue(lost(TestHost.Start.at(target).digests(true, false)).contains("headerdigest"));
     }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(0))) {
+      refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "has no keep-alive");
+    }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(70))) {
+      refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "in 7000 ms");
+    }
     try (NvmeTarget target = target()) {
       TestHost.Start start = TestHost.Start.at(target);
       refused(ErrorCode.UNSUPPORTED, start.nqn("nqn.none"), "no such subsystem");
@@ -271,7 +277,7 @@ class ControllerTest {
 
   @Test
   void aTargetWithoutSignsOfLifeIsLost() throws Exception {
-    try (NvmeTarget target = target()) {
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1))) {
       TestHost.Start start = TestHost.Start.at(target).limits(TestHost.Start.limits(4, 600, 5_000));
       try (TestHost host = new TestHost(start)) {
         host.controller();

@@ -5,14 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
+import io.crail.protocol.part.Region;
 import io.crail.storage.StorageServer;
 import io.crail.storage.nvmf.NvmfStorageKeys;
 import io.crail.storage.nvmf.NvmfStorageTier;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -21,6 +25,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -52,13 +58,12 @@ class NamespaceClaimTest {
   private StorageServer newServer(String... settings) {
     Configuration.Builder builder =
         Configuration.builder()
-            .set(
-                NvmfStorageKeys.TARGETS,
-                "127.0.0.1:" + target.address().getPort() + "/" + target.nqn())
-            // Another datanode is taken for dead after eight seconds.
-            .set("crail.storage.keepalive", "200ms", "test");
+            .set(NvmfStorageKeys.TARGETS, target.text())
+            // Another datanode is taken for dead when its clients' requests are drained.
+            .set("crail.storage.keepalive", "200ms", "test")
+            .set("crail.storage.nvmf.keepalive", "4s", "test");
     for (String setting : settings) {
-      String[] parts = setting.split("=");
+      String[] parts = setting.split("=", 2);
       builder.set(parts[0], parts[1], "test");
     }
     return new NvmfStorageTier().createServer(builder.build(), List.of());
@@ -110,7 +115,106 @@ class NamespaceClaimTest {
     namespace.write(0, label);
     long before = System.nanoTime();
     assertTrue(started().wasLent(0));
-    assertTrue(System.nanoTime() - before >= TimeUnit.SECONDS.toNanos(8));
+    assertTrue(System.nanoTime() - before >= TimeUnit.SECONDS.toNanos(13));
+  }
+
+  /** Its clients may write later than those of the next one expect. */
+  @Test
+  void theDrainOfALongerKeepAliveIsWaitedOut() throws Exception {
+    started("crail.storage.nvmf.keepalive=5s").close();
+    long before = System.nanoTime();
+    started();
+    assertTrue(System.nanoTime() - before >= TimeUnit.SECONDS.toNanos(3));
+  }
+
+  /** Somebody else may have held it meanwhile, and lent it. */
+  @Test
+  void afterASlowWriteTheNamespaceMayBeKnown() throws Exception {
+    AtomicBoolean slow = new AtomicBoolean(true);
+    target.plan(
+        (queue, opcode, number) -> {
+          if (queue > 0 && opcode == 1 && slow.getAndSet(false)) {
+            LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
+          }
+          return Fate.NORMAL;
+        });
+    assertTrue(started().wasLent(0));
+  }
+
+  private void awaitBeat(StorageServer server) {
+    byte[] before = namespace.read(0, SECTOR);
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (Arrays.equals(before, namespace.read(0, SECTOR))) {
+      assertTrue(System.nanoTime() - end < 0, "no sign of life");
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+    }
+    assertTrue(server.failure().isEmpty(), server.failure().toString());
+  }
+
+  @Test
+  void aNamespaceThatComesLaterChangesNothing() throws Exception {
+    StorageServer server = started();
+    awaitBeat(server);
+    target.down();
+    target.add(new TargetNamespace(2, 5 * MIB / SECTOR, SECTOR));
+    target.up();
+    awaitBeat(server);
+    assertArrayEquals(new byte[SECTOR], target.namespace(2).read(0, SECTOR));
+  }
+
+  /** Its keep-alive goes on, so only the label tells. */
+  @Test
+  void aTargetThatAnswersNoAccessIsConnectedToAnew() throws Exception {
+    StorageServer server = started();
+    int before = target.connections();
+    target.plan((queue, opcode, number) -> queue > 0 ? Fate.IGNORED : Fate.NORMAL);
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (target.connections() == before) {
+      assertTrue(System.nanoTime() - end < 0, "it waits for ever");
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+    }
+    target.plan((queue, opcode, number) -> Fate.NORMAL);
+    awaitBeat(server);
+  }
+
+  @Test
+  void aStartThatFailsGivesBackWhatItHas() throws Exception {
+    target.add(new TargetNamespace(2, 5 * MIB / SECTOR, SECTOR));
+    StorageServer other = started(NvmfStorageKeys.TARGETS.name() + "=" + target.text() + "#2");
+    // It is refused when it has held the first one for a while.
+    String refusal = refusal();
+    assertTrue(refusal.contains("namespace 2 is lent"), refusal);
+    other.close();
+    // For one that is said to be lent it would wait for eight hours.
+    assertTimeoutPreemptively(Duration.ofSeconds(60), () -> started("crail.storage.keepalive=60m"));
+  }
+
+  @Test
+  void aTargetThatIsListedTwiceIsRefused() {
+    String refusal =
+        refusal(NvmfStorageKeys.TARGETS.name() + "=" + target.text() + "," + target.text());
+    assertTrue(refusal.contains("listed twice"), refusal);
+  }
+
+  @Test
+  void regionsFitIntoUnequalNamespaces() throws Exception {
+    target.add(new TargetNamespace(2, 200_000_000 / SECTOR, SECTOR));
+    StorageServer server =
+        started(
+            "crail.storage.nvmf.allocationsize=64m",
+            "crail.namenode.address=localhost:1,localhost:2,localhost:3,localhost:4");
+    long[] end = {MIB, MIB};
+    for (Region region : server.regions()) {
+      int namespace = (int) region.key() - 1;
+      assertEquals(end[namespace], region.address());
+      assertEquals(0, region.length() % (256 << 10), "whole blocks");
+      end[namespace] += region.length();
+    }
+    assertEquals(5 * MIB, end[0]);
+    assertTrue(end[1] > 130 * MIB && end[1] <= 200_000_000, end[1] + "");
+    assertTrue(server.regions().size() >= 4, server.regions().toString());
+    long longest = server.regions().stream().mapToLong(Region::length).max().orElseThrow();
+    assertEquals(32 * MIB, longest, "the short namespace shortens no region of the other");
   }
 
   @Test

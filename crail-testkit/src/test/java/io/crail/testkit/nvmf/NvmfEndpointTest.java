@@ -26,6 +26,7 @@ import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -92,16 +93,12 @@ class NvmfEndpointTest {
     return Configuration.builder()
         .set(
             NvmfStorageKeys.TARGETS,
-            Stream.of(targets).map(NvmfEndpointTest::text).collect(Collectors.joining(",")))
+            Stream.of(targets).map(NvmeTarget::text).collect(Collectors.joining(",")))
         .set(NvmfStorageKeys.STORAGE_LIMIT, 4L * targets.length * MIB)
         .set(NvmfStorageKeys.ALLOCATION_SIZE, 4 * MIB)
         .set(NvmfStorageKeys.CONNECT_TIMEOUT, "1s")
         .set(NvmfStorageKeys.KEEP_ALIVE, "4s")
         .build();
-  }
-
-  private static String text(NvmeTarget target) {
-    return "127.0.0.1:" + target.address().getPort() + "/" + target.nqn();
   }
 
   private StorageEndpoint endpoint(NvmeTarget... behind) throws Exception {
@@ -199,6 +196,33 @@ class NvmfEndpointTest {
       Transfer write = begin(endpoint, true, bytes, 0, PATIENCE);
       assertEquals(opcode == WRITE ? ErrorCode.UNAVAILABLE : ErrorCode.OK, end(write));
     }
+  }
+
+  /** Its looks at the label find room among more transfers than the queue takes. */
+  @Test
+  void aBusyClientKeepsItsConnection() throws Exception {
+    NvmeTarget target = target(4096);
+    endpoint(target);
+    StorageEndpoint endpoint =
+        connect(settings(target).toBuilder().set(NvmfStorageKeys.QUEUE_DEPTH, 2).build());
+    ByteBuffer[] bytes = new ByteBuffer[16];
+    ArrayDeque<Transfer> inFlight = new ArrayDeque<>();
+    int connections = 0;
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    for (int i = 0; System.nanoTime() - end < 0; i++) {
+      int slot = i % bytes.length;
+      if (i < bytes.length) {
+        bytes[slot] = Moves.memory(20_000, random);
+      } else {
+        assertEquals(ErrorCode.OK, end(inFlight.poll()));
+        connections = connections == 0 ? target.connections() : connections;
+      }
+      inFlight.add(begin(endpoint, i % 3 > 0, bytes[slot], 0, PATIENCE));
+    }
+    while (!inFlight.isEmpty()) {
+      assertEquals(ErrorCode.OK, end(inFlight.poll()));
+    }
+    assertEquals(connections, target.connections(), "it has connected again");
   }
 
   @Test
@@ -415,6 +439,6 @@ class NvmfEndpointTest {
     Region region = server.regions().get(0);
     assertEquals(MIB, region.address());
     assertEquals(1, region.key());
-    assertEquals("- " + text(targets.get(0)), server.traits().details().toString());
+    assertEquals("- " + targets.get(0).text(), server.traits().details().toString());
   }
 }

@@ -95,11 +95,6 @@ final class NvmfBench extends TierBench {
     }
   }
 
-  /** A target as a user names it. */
-  static String text(NvmeTarget target) {
-    return target.address().getHostString() + ":" + target.address().getPort() + "/" + target.nqn();
-  }
-
   @Override
   StorageServer newServer() throws Exception {
     NvmeTarget target =
@@ -109,7 +104,7 @@ final class NvmfBench extends TierBench {
             new TargetNamespace(2, (LABEL + REGION) / sector, sector));
     Configuration settings =
         Configuration.builder()
-            .set(NvmfStorageKeys.TARGETS, text(target))
+            .set(NvmfStorageKeys.TARGETS, target.text())
             .set(NvmfStorageKeys.STORAGE_LIMIT, REGIONS * REGION)
             .set(NvmfStorageKeys.ALLOCATION_SIZE, REGION)
             .build();

@@ -51,7 +51,7 @@ public final class OwnTargetTier implements StorageTier {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    List<String> own = List.of("-t", NvmfBench.text(target), "-s", String.valueOf(bytes));
+    List<String> own = List.of("-t", target.text(), "-s", String.valueOf(bytes));
     return new NvmfBench.ServerWithTarget(target, nvmf.createServer(configuration, own));
   }
 
