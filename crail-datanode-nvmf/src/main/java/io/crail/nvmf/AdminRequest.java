@@ -25,12 +25,12 @@ final class AdminRequest extends NvmeRequest {
   }
 
   AdminRequest reading(ByteBuffer memory) {
-    data(Direction.TO_HOST, memory, 0, memory.capacity());
+    data(Direction.TO_HOST, memory, memory, 0, memory.capacity());
     return this;
   }
 
   AdminRequest writing(ByteBuffer memory) {
-    data(Direction.TO_CONTROLLER, memory, 0, memory.capacity());
+    data(Direction.TO_CONTROLLER, memory, memory, 0, memory.capacity());
     return this;
   }
 

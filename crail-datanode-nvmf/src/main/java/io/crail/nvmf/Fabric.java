@@ -13,5 +13,12 @@ public interface Fabric {
    * @param listener learns how it ends
    */
   NvmeQueue open(
-      InetSocketAddress address, int entries, long deadlineNanos, NvmeQueue.Listener listener);
+      InetSocketAddress address,
+      QueueId queue,
+      int entries,
+      long deadlineNanos,
+      NvmeQueue.Listener listener);
+
+  /** Ends the use; all queues are closed. Further calls do nothing. */
+  default void close() {}
 }

@@ -45,10 +45,6 @@ public final class NvmeCommand {
   /** Identify: the numbers of the namespaces above one. */
   public static final int NAMESPACES = 2;
 
-  static final int FLAGS_AT = 1;
-  static final int ID_AT = 2;
-  static final int DATA_AT = 24;
-
   private static final int FABRICS = 0x7f;
   private static final int PROPERTY_SET = 0x00;
   private static final int CONNECT = 0x01;

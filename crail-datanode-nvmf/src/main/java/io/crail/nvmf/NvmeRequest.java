@@ -20,7 +20,8 @@ public abstract class NvmeRequest {
   }
 
   private Direction direction = Direction.NONE;
-  private ByteBuffer data;
+  private ByteBuffer root;
+  private ByteBuffer view;
   private int offset;
   private int length;
 
@@ -35,12 +36,20 @@ public abstract class NvmeRequest {
   /**
    * Sets the data of the next use.
    *
-   * @param view direct memory that nobody else uses during that time, since position and limit
+   * @param newRoot the memory that the view was made of, which is the same object at the next use;
+   *     a device that has to know memory is told of this
+   * @param newView direct memory that nobody else uses during that time, since position and limit
    *     change
    */
-  protected final void data(Direction newDirection, ByteBuffer view, int newOffset, int newLength) {
+  protected final void data(
+      Direction newDirection,
+      ByteBuffer newRoot,
+      ByteBuffer newView,
+      int newOffset,
+      int newLength) {
     direction = newDirection;
-    data = view;
+    root = newRoot;
+    view = newView;
     offset = newOffset;
     length = newLength;
   }
@@ -72,9 +81,14 @@ public abstract class NvmeRequest {
     return direction;
   }
 
+  /** The memory that {@link #view} was made of. */
+  public final ByteBuffer root() {
+    return root;
+  }
+
   /** The memory of the data. */
   public final ByteBuffer view() {
-    return data;
+    return view;
   }
 
   /** The first byte of the data in the memory. */

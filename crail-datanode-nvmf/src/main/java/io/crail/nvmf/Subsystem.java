@@ -7,11 +7,13 @@ import java.net.InetSocketAddress;
 /**
  * A subsystem of a target, as a host reaches it.
  *
+ * @param transport the kind of network
  * @param address where the target listens; may be unresolved
  * @param nqn the subsystem's name
  * @param host who connects
  */
-public record Subsystem(InetSocketAddress address, String nqn, NvmeHost host) {
+public record Subsystem(
+    NvmeTransport transport, InetSocketAddress address, String nqn, NvmeHost host) {
   /** For messages. */
   @Override
   public String toString() {

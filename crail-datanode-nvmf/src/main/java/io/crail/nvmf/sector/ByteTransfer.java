@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
  */
 public abstract class ByteTransfer {
   private boolean write;
+  private ByteBuffer root;
   private ByteBuffer view;
   private ByteBuffer copied;
   private int offset;
@@ -27,6 +28,7 @@ public abstract class ByteTransfer {
   /**
    * Sets the next use.
    *
+   * @param newRoot the memory that the view was made of
    * @param newView direct memory that nobody else uses during that time, since position and limit
    *     change
    * @param newOffset first byte in the memory
@@ -34,8 +36,14 @@ public abstract class ByteTransfer {
    * @param newPosition first byte in the namespace
    */
   protected final void prepare(
-      boolean isWrite, ByteBuffer newView, int newOffset, int newLength, long newPosition) {
+      boolean isWrite,
+      ByteBuffer newRoot,
+      ByteBuffer newView,
+      int newOffset,
+      int newLength,
+      long newPosition) {
     write = isWrite;
+    root = newRoot;
     view = newView;
     offset = newOffset;
     length = newLength;
@@ -60,6 +68,10 @@ public abstract class ByteTransfer {
 
   final boolean isWrite() {
     return write;
+  }
+
+  final ByteBuffer root() {
+    return root;
   }
 
   /**
@@ -128,6 +140,7 @@ public abstract class ByteTransfer {
       return;
     }
     // Keeps no memory of the user's.
+    root = null;
     view = null;
     copied = null;
     if (lost != null) {

@@ -33,6 +33,7 @@ final class SectorPiece extends NvmeRequest {
     memory = null;
     data(
         newTransfer.isWrite() ? Direction.TO_CONTROLLER : Direction.TO_HOST,
+        newTransfer.root(),
         newTransfer.viewFor(length),
         newTransfer.offset() + newTransfer.begun(),
         length);
@@ -52,7 +53,7 @@ final class SectorPiece extends NvmeRequest {
     wanted = length;
     target = newTransfer.offset() + newTransfer.begun();
     memory = newMemory;
-    data(Direction.TO_HOST, newMemory, 0, newCount * access.sector());
+    data(Direction.TO_HOST, newMemory, newMemory, 0, newCount * access.sector());
   }
 
   /** Whether the sectors of this include one. */
@@ -91,7 +92,7 @@ final class SectorPiece extends NvmeRequest {
     ByteBuffer staged = memory;
     memory = null;
     transfer = null;
-    data(Direction.NONE, null, 0, 0);
+    data(Direction.NONE, null, null, 0, 0);
     access.free(this, staged);
   }
 

@@ -35,7 +35,7 @@ final class StagedSector extends NvmeRequest {
   void load(long newNumber, ByteBuffer newMemory) {
     number = newNumber;
     memory = newMemory;
-    data(Direction.TO_HOST, newMemory, 0, access.sector());
+    data(Direction.TO_HOST, newMemory, newMemory, 0, access.sector());
   }
 
   /**
@@ -100,7 +100,7 @@ final class StagedSector extends NvmeRequest {
       memory.put(
           change.within(), transfer.copied(), transfer.offset() + change.begun(), change.length());
     }
-    data(Direction.TO_CONTROLLER, memory, 0, access.sector());
+    data(Direction.TO_CONTROLLER, memory, memory, 0, access.sector());
     access.queue().send(this);
     access.queue().flush();
   }
@@ -123,7 +123,7 @@ final class StagedSector extends NvmeRequest {
   private void release() {
     ByteBuffer freed = memory;
     memory = null;
-    data(Direction.NONE, null, 0, 0);
+    data(Direction.NONE, null, null, 0, 0);
     access.free(this, number, freed);
   }
 }

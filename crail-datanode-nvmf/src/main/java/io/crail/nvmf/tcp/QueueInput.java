@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf.tcp;
 
+import io.crail.nvmf.Digests;
 import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeStatus;
+import io.crail.nvmf.ProtocolError;
 import io.crail.rpc.netty.Receiver;
 import io.crail.rpc.netty.Window;
 import io.netty.channel.Channel;
@@ -23,15 +25,15 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
   private static final int RECEIVE_CAPACITY = 64 * 1024;
 
   private final TcpQueue queue;
-  private final CommandSlots slots;
-  private final TcpOptions options;
+  private final TcpSlots slots;
+  private final Digests digests;
   private final Channel channel;
   private final boolean straight;
   private final Receiver receiver = new Receiver(this, RECEIVE_CAPACITY);
   private final CRC32C crc = new CRC32C();
 
   // The data that are arriving: of which slot, how many bytes are missing, and what follows them.
-  private int arriving = CommandSlots.NONE;
+  private int arriving = TcpSlots.NONE;
   private int missing;
   private int dataStart;
   private int dataLength;
@@ -41,10 +43,10 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
   /** Why the channel is being closed, or null. */
   private String failure;
 
-  QueueInput(TcpQueue queue, CommandSlots slots, TcpOptions options, Channel channel) {
+  QueueInput(TcpQueue queue, TcpSlots slots, Digests digests, Channel channel) {
     this.queue = queue;
     this.slots = slots;
-    this.options = options;
+    this.digests = digests;
     this.channel = channel;
     this.straight = !(channel instanceof IoUringSocketChannel);
   }
@@ -59,7 +61,7 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
   public boolean place(Window window) {
     if (!straight
         || queue.isClosed()
-        || arriving == CommandSlots.NONE
+        || arriving == TcpSlots.NONE
         || digestDue
         || missing < SMALLEST_PLACED) {
       return false;
@@ -76,8 +78,8 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
   /** Few enough bytes that the data of a large read, if they come next, are not among them. */
   @Override
   public int wanted() {
-    if (straight && arriving == CommandSlots.NONE && slots.largeReads() > 0) {
-      int head = Pdu.DATA_LENGTH + (options.headerDigest() ? Pdu.DIGEST_LENGTH : 0);
+    if (straight && arriving == TcpSlots.NONE && slots.largeReads() > 0) {
+      int head = Pdu.DATA_LENGTH + (digests.header() ? Pdu.DIGEST_LENGTH : 0);
       if (head > receiver.available()) {
         return head - receiver.available();
       }
@@ -102,7 +104,7 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
 
   /** Takes the next unit or data; false when they have not arrived. */
   private boolean takeNext() throws ProtocolError {
-    if (arriving != CommandSlots.NONE) {
+    if (arriving != TcpSlots.NONE) {
       return takeData();
     }
     if (receiver.available() < Pdu.COMMON) {
@@ -135,7 +137,7 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
   }
 
   private boolean hasHeaderDigest(int type) {
-    return options.headerDigest() && type != Pdu.IC_RESPONSE && type != Pdu.CONTROLLER_TERMINATES;
+    return digests.header() && type != Pdu.IC_RESPONSE && type != Pdu.CONTROLLER_TERMINATES;
   }
 
   private void checkHead(int type, int headerLength, int flags) throws ProtocolError {
@@ -153,7 +155,7 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
     if (queue.isOpened() ? type == Pdu.IC_RESPONSE : !early) {
       throw new ProtocolError("a unit of type " + type + " at this time");
     }
-    if (!early && ((flags & Pdu.HEADER_DIGEST) != 0) != options.headerDigest()) {
+    if (!early && ((flags & Pdu.HEADER_DIGEST) != 0) != digests.header()) {
       throw new ProtocolError("a header digest is missing, or was not asked for");
     }
   }
@@ -204,7 +206,7 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
     NvmeRequest request = slots.request(slot);
     int offset = Pdu.offset(bytes, at);
     int length = Pdu.length(bytes, at);
-    int digest = options.dataDigest() && length > 0 ? Pdu.DIGEST_LENGTH : 0;
+    int digest = digests.data() && length > 0 ? Pdu.DIGEST_LENGTH : 0;
     if (request.direction() != NvmeRequest.Direction.TO_HOST
         || offset != slots.received(slot)
         || length < 0
@@ -238,14 +240,14 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
       }
       digestDue = true;
     }
-    if (options.dataDigest() && dataLength > 0) {
+    if (digests.data() && dataLength > 0) {
       if (receiver.available() < Pdu.DIGEST_LENGTH) {
         return false;
       }
       checkDataDigest(request);
     }
     int slot = arriving;
-    arriving = CommandSlots.NONE;
+    arriving = TcpSlots.NONE;
     digestDue = false;
     slots.received(slot, dataStart + dataLength);
     if ((dataFlags & Pdu.SUCCESS) != 0) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf.tcp;
 
+import io.crail.nvmf.Digests;
 import io.crail.nvmf.NvmeRequest;
+import io.crail.nvmf.ProtocolError;
 import io.crail.rpc.netty.Window;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -31,7 +33,7 @@ final class QueueOutput {
   private static final int BY_TRANSPORT = 0x5a;
 
   private final Channel channel;
-  private final TcpOptions options;
+  private final Digests digests;
   private final ByteBuf memory;
   private final ByteBuffer bytes;
   private final ByteBuffer checked;
@@ -39,7 +41,7 @@ final class QueueOutput {
   private final Window[] commandHeads;
   private final Window[] dataHeads;
   private final Window[] data;
-  private final Window[] digests;
+  private final Window[] digestParts;
   private final int[] pending;
   private final CRC32C crc = new CRC32C();
   private int alignment = 4;
@@ -47,9 +49,9 @@ final class QueueOutput {
   private int inCapsule = ADMIN_IN_CAPSULE;
   private boolean unflushed;
 
-  QueueOutput(Channel channel, int slots, TcpOptions options) {
+  QueueOutput(Channel channel, int slots, Digests digests) {
     this.channel = channel;
-    this.options = options;
+    this.digests = digests;
     int capacity = Math.max(Pdu.IC_LENGTH, slots * SLOT);
     this.memory = UnpooledByteBufAllocator.DEFAULT.directBuffer(capacity, capacity);
     // Padding must not tell what was in the memory before.
@@ -63,7 +65,7 @@ final class QueueOutput {
     this.commandHeads = windows(slots);
     this.dataHeads = windows(slots);
     this.data = windows(slots);
-    this.digests = windows(slots);
+    this.digestParts = windows(slots);
     this.pending = new int[slots];
   }
 
@@ -86,19 +88,23 @@ final class QueueOutput {
     ByteBuffer out = request.nioBuffer(0, Pdu.IC_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
     Pdu.header(out, 0, Pdu.IC_REQUEST, 0, Pdu.IC_LENGTH, 0, Pdu.IC_LENGTH);
     out.putShort(8, (short) VERSION);
-    out.put(11, (byte) options.flags());
+    out.put(11, (byte) digestFlags());
     channel.writeAndFlush(request, channel.voidPromise());
+  }
+
+  private int digestFlags() {
+    return (digests.header() ? Pdu.HEADER_DIGEST : 0) | (digests.data() ? Pdu.DATA_DIGEST : 0);
   }
 
   /** Takes what the controller says in ICResp. */
   void agreed(ByteBuffer in, int at) throws ProtocolError {
     int version = in.getShort(at + 8) & 0xffff;
-    int digests = in.get(at + 11) & 0xff;
+    int flags = in.get(at + 11) & 0xff;
     long limit = in.getInt(at + 12) & 0xffffffffL;
     if (version != VERSION) {
       throw new ProtocolError("version " + version);
     }
-    if (digests != options.flags()) {
+    if (flags != digestFlags()) {
       throw new ProtocolError(
           "it does not use the digests that were asked for (header and data, see"
               + " crail.storage.nvmf.headerdigest and crail.storage.nvmf.datadigest)");
@@ -127,7 +133,7 @@ final class QueueOutput {
         && commandHeads[slot].isIdle()
         && dataHeads[slot].isIdle()
         && data[slot].isIdle()
-        && digests[slot].isIdle();
+        && digestParts[slot].isIdle();
   }
 
   /** Keeps no memory of the user's for a slot, which is idle. */
@@ -164,15 +170,15 @@ final class QueueOutput {
 
   /** Writes the common header, padding and the header digest; returns where the data begin. */
   private int head(int at, int type, int flags, int headerLength, int dataLength) {
-    int digest = options.headerDigest() ? Pdu.DIGEST_LENGTH : 0;
+    int digest = digests.header() ? Pdu.DIGEST_LENGTH : 0;
     int all = flags | (digest > 0 ? Pdu.HEADER_DIGEST : 0);
     int end = headerLength + digest;
     int length = end;
     int dataAt = 0;
     if (dataLength > 0) {
       dataAt = (end + alignment - 1) / alignment * alignment;
-      length = dataAt + dataLength + (options.dataDigest() ? Pdu.DIGEST_LENGTH : 0);
-      all |= options.dataDigest() ? Pdu.DATA_DIGEST : 0;
+      length = dataAt + dataLength + (digests.data() ? Pdu.DIGEST_LENGTH : 0);
+      all |= digests.data() ? Pdu.DATA_DIGEST : 0;
     }
     Pdu.header(bytes, at, type, all, headerLength, dataAt, length);
     if (digest > 0) {
@@ -184,17 +190,17 @@ final class QueueOutput {
 
   private void sendData(int slot, NvmeRequest request, int offset, int length) {
     int from = request.offset() + offset;
-    if (options.dataDigest()) {
+    if (digests.data()) {
       // Before the window is pointed, since this moves position and limit of the view.
       int at = slot * SLOT + DIGEST;
       bytes.putInt(at, Pdu.digest(crc, request.view(), from, length));
       request.view().clear();
-      digests[slot].toSend(views[3 * slot + 1], at, Pdu.DIGEST_LENGTH);
+      digestParts[slot].toSend(views[3 * slot + 1], at, Pdu.DIGEST_LENGTH);
     }
     data[slot].toSend(request.view(), from, length);
     channel.write(data[slot].retain(), channel.voidPromise());
-    if (options.dataDigest()) {
-      channel.write(digests[slot].retain(), channel.voidPromise());
+    if (digests.data()) {
+      channel.write(digestParts[slot].retain(), channel.voidPromise());
     }
   }
 
@@ -237,11 +243,11 @@ final class QueueOutput {
     write(slot, UnpooledByteBufAllocator.DEFAULT.directBuffer(headLength).writeBytes(head));
     ByteBuffer part = request.view().duplicate();
     int from = request.offset() + offset;
-    int digest = options.dataDigest() ? Pdu.digest(crc, part, from, length) : 0;
+    int digest = digests.data() ? Pdu.digest(crc, part, from, length) : 0;
     Window window = new Window();
     window.toSend(part.clear(), from, length);
     write(slot, window.retain());
-    if (options.dataDigest()) {
+    if (digests.data()) {
       write(slot, UnpooledByteBufAllocator.DEFAULT.directBuffer(4).writeIntLE(digest));
     }
   }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf.tcp;
 
+import io.crail.nvmf.Digests;
 import io.crail.nvmf.NvmeQueue;
 import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeStatus;
+import io.crail.nvmf.ProtocolError;
 import io.crail.rpc.netty.Dialer;
 import io.crail.rpc.netty.NettyClientLoop;
 import io.netty.channel.Channel;
@@ -19,19 +21,19 @@ import java.nio.ByteBuffer;
  */
 final class TcpQueue implements NvmeQueue, Dialer.Listener {
   private final NettyClientLoop loop;
-  private final TcpOptions options;
+  private final Digests digests;
   private final NvmeQueue.Listener listener;
-  private final CommandSlots slots;
+  private final TcpSlots slots;
   private QueueOutput outgoing;
   private Channel channel;
   private boolean opened;
   private boolean closed;
 
-  TcpQueue(NettyClientLoop loop, TcpOptions options, int depth, NvmeQueue.Listener listener) {
+  TcpQueue(NettyClientLoop loop, Digests digests, int depth, NvmeQueue.Listener listener) {
     this.loop = loop;
-    this.options = options;
+    this.digests = digests;
     this.listener = listener;
-    this.slots = new CommandSlots(Math.min(depth, CommandSlots.MOST));
+    this.slots = new TcpSlots(Math.min(depth, TcpSlots.MOST));
   }
 
   void open(InetSocketAddress address, long deadlineNanos) {
@@ -41,7 +43,7 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
         new ChannelInitializer<>() {
           @Override
           protected void initChannel(Channel newChannel) {
-            new QueueInput(TcpQueue.this, slots, options, newChannel).initialize();
+            new QueueInput(TcpQueue.this, slots, digests, newChannel).initialize();
           }
         },
         this);
@@ -54,7 +56,7 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
       return;
     }
     channel = newChannel;
-    outgoing = new QueueOutput(newChannel, slots.count(), options);
+    outgoing = new QueueOutput(newChannel, slots.count(), digests);
     outgoing.begin();
   }
 

@@ -28,7 +28,7 @@ final class LabelAccess {
 
   private final class Bytes extends ByteTransfer {
     void prepare(boolean write) {
-      prepare(write, memory, 0, memory.capacity(), 0);
+      prepare(write, memory, memory, 0, memory.capacity(), 0);
     }
 
     @Override

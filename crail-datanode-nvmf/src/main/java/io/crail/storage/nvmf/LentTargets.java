@@ -4,7 +4,7 @@ package io.crail.storage.nvmf;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.nvmf.tcp.TcpOptions;
+import io.crail.nvmf.Digests;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -15,10 +15,10 @@ import java.util.stream.Collectors;
  * the same have the same details. A region's key is the number of its target in this list, shifted
  * left by 32 bits, and the number of its namespace; its address is its first byte in the namespace.
  *
- * @param options whether headers and data have checksums
+ * @param digests which checksums connections over TCP have
  * @param targets the targets
  */
-record LentTargets(TcpOptions options, List<TargetAddress> targets) {
+record LentTargets(Digests digests, List<TargetAddress> targets) {
   private static final int SHIFT = 32;
 
   /** Reads the details of a description. */
@@ -30,7 +30,7 @@ record LentTargets(TcpOptions options, List<TargetAddress> targets) {
     }
     try {
       return new LentTargets(
-          new TcpOptions(flags.contains("h"), flags.contains("d")),
+          new Digests(flags.contains("h"), flags.contains("d")),
           TargetAddress.parseAll(details.substring(space + 1)));
     } catch (ConfigException e) {
       throw ErrorCode.PROTOCOL.exception(e.getMessage());
@@ -38,7 +38,7 @@ record LentTargets(TcpOptions options, List<TargetAddress> targets) {
   }
 
   String details() {
-    String flags = (options.headerDigest() ? "h" : "") + (options.dataDigest() ? "d" : "");
+    String flags = (digests.header() ? "h" : "") + (digests.data() ? "d" : "");
     return (flags.isEmpty() ? "-" : flags)
         + targets.stream().map(TargetAddress::toString).collect(Collectors.joining(" ", " ", ""));
   }

@@ -2,28 +2,30 @@
 package io.crail.storage.nvmf;
 
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
 import io.crail.nvmf.ControllerLimits;
-import io.crail.nvmf.Fabric;
+import io.crail.nvmf.Initiator;
 import io.crail.nvmf.NvmeHost;
-import io.crail.nvmf.tcp.TcpFabric;
-import io.crail.rpc.netty.NettyClientLoop;
+import io.crail.rpc.ClientLoop;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 
 /** The client part of the NVMf tier. */
 final class NvmfStorageClient implements StorageClient {
-  private final NettyClientLoop loop;
+  private final ClientLoop loop;
   private final NvmeHost host;
   private final ControllerLimits limits;
+  private final Initiators initiators;
 
-  NvmfStorageClient(NettyClientLoop loop, Configuration configuration) {
+  NvmfStorageClient(ClientLoop loop, Configuration configuration) {
     this.loop = loop;
     this.host = NvmfStorageKeys.host(configuration);
     this.limits = NvmfStorageKeys.limits(configuration);
+    this.initiators = new Initiators(loop, configuration);
   }
 
-  NettyClientLoop loop() {
+  ClientLoop loop() {
     return loop;
   }
 
@@ -35,8 +37,13 @@ final class NvmfStorageClient implements StorageClient {
     return limits;
   }
 
-  Fabric fabric(LentTargets targets) {
-    return new TcpFabric(loop, targets.options());
+  /**
+   * The initiator for one of a datanode's targets. In the loop.
+   *
+   * @throws CrailException with UNSUPPORTED and the reason, when there is none
+   */
+  Initiator initiator(LentTargets targets, TargetAddress target) throws CrailException {
+    return initiators.of(target.transport(), targets.digests());
   }
 
   @Override
@@ -46,6 +53,6 @@ final class NvmfStorageClient implements StorageClient {
 
   @Override
   public void close() {
-    // The endpoints share only the loop, which belongs to the store.
+    loop.submit(initiators::close);
   }
 }

@@ -8,6 +8,8 @@ import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.common.config.Configuration;
 import io.crail.nvmf.ControllerLimits;
+import io.crail.nvmf.Digests;
+import io.crail.nvmf.InitiatorProvider;
 import io.crail.nvmf.NvmeHost;
 import io.crail.storage.LocalHost;
 import io.crail.storage.host.TierArguments;
@@ -28,9 +30,17 @@ public final class NvmfStorageKeys implements ConfigKeys {
               ConfigType.LIST,
               "",
               "Subsystems whose namespaces a datanode lends: host:port/nqn, or host:port/nqn#1+2 with"
-                  + " the numbers of namespaces, separated by commas. A namespace belongs to one"
-                  + " datanode, which overwrites it.")
+                  + " the numbers of namespaces, after rdma:// for NVMe/RDMA, separated by commas. A"
+                  + " namespace belongs to one datanode, which overwrites it.")
           .check(NvmfStorageKeys::problem);
+
+  /** Which initiators are used. */
+  public static final ConfigKey<String> INITIATOR =
+      ConfigKey.of(
+          "crail.storage.nvmf.initiator",
+          ConfigType.STRING,
+          InitiatorProvider.JAVA,
+          "Who speaks NVMe over Fabrics, on datanodes and clients: java, which needs nothing else.");
 
   /** The name by which targets know this host. */
   public static final ConfigKey<String> HOST_NQN =
@@ -88,7 +98,8 @@ public final class NvmfStorageKeys implements ConfigKeys {
           "crail.storage.nvmf.headerdigest",
           ConfigType.BOOLEAN,
           "false",
-          "Whether headers between clients and the targets of this datanode have a checksum.");
+          "Whether headers over TCP between the targets of this datanode and their hosts have a"
+              + " checksum.");
 
   /** Whether data have a checksum. */
   public static final ConfigKey<Boolean> DATA_DIGEST =
@@ -96,7 +107,8 @@ public final class NvmfStorageKeys implements ConfigKeys {
           "crail.storage.nvmf.datadigest",
           ConfigType.BOOLEAN,
           "false",
-          "Whether data between clients and the targets of this datanode have a checksum.");
+          "Whether data over TCP between the targets of this datanode and their hosts have a"
+              + " checksum.");
 
   /** The arguments of a datanode that stand for keys. */
   static final TierArguments ARGUMENTS =
@@ -131,6 +143,10 @@ public final class NvmfStorageKeys implements ConfigKeys {
     return NvmeHost.named(name.isEmpty() ? "nqn.2026-11.io.crail:" + LocalHost.hostName() : name);
   }
 
+  static Digests digests(Configuration configuration) {
+    return new Digests(configuration.get(HEADER_DIGEST), configuration.get(DATA_DIGEST));
+  }
+
   static ControllerLimits limits(Configuration configuration) {
     return new ControllerLimits(
         configuration.get(QUEUE_DEPTH),
@@ -147,6 +163,7 @@ public final class NvmfStorageKeys implements ConfigKeys {
   public List<ConfigKey<?>> keys() {
     return List.of(
         TARGETS,
+        INITIATOR,
         HOST_NQN,
         OVERWRITE,
         STORAGE_LIMIT,

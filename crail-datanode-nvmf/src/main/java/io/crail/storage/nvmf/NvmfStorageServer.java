@@ -5,11 +5,8 @@ import io.crail.common.Utf8;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.nvmf.ControllerLimits;
-import io.crail.nvmf.Fabric;
 import io.crail.nvmf.NvmeHost;
 import io.crail.nvmf.Subsystem;
-import io.crail.nvmf.tcp.TcpFabric;
-import io.crail.nvmf.tcp.TcpOptions;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Generation;
@@ -94,7 +91,7 @@ final class NvmfStorageServer implements StorageServer {
     }
     transport = new NettyTransport(configuration);
     loop = (NettyClientLoop) transport.newClientLoop("nvmf-datanode");
-    Fabric fabric = new TcpFabric(loop, options());
+    Initiators initiators = new Initiators(loop, configuration);
     NvmeHost host = NvmfStorageKeys.host(configuration);
     ControllerLimits limits = NvmfStorageKeys.limits(configuration);
     Claimant claimant =
@@ -111,8 +108,9 @@ final class NvmfStorageServer implements StorageServer {
       WatchedTarget each =
           new WatchedTarget(
               loop,
-              fabric,
-              new Subsystem(target.address(), target.nqn(), host),
+              initiators,
+              NvmfStorageKeys.digests(configuration),
+              new Subsystem(target.transport(), target.address(), target.nqn(), host),
               target.namespaces(),
               limits,
               claimant);
@@ -127,12 +125,6 @@ final class NvmfStorageServer implements StorageServer {
     List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     InetAddress address = LocalHost.address(LocalHost.AUTO, namenodes);
     port = new ServerSocket(0, 1, address);
-  }
-
-  private TcpOptions options() {
-    return new TcpOptions(
-        configuration.get(NvmfStorageKeys.HEADER_DIGEST),
-        configuration.get(NvmfStorageKeys.DATA_DIGEST));
   }
 
   private static List<WatchedTarget.Held> await(WatchedTarget target, long nanos)
@@ -190,7 +182,7 @@ final class NvmfStorageServer implements StorageServer {
   }
 
   private String details() {
-    return new LentTargets(options(), targets).details();
+    return new LentTargets(NvmfStorageKeys.digests(configuration), targets).details();
   }
 
   @Override

@@ -2,16 +2,13 @@
 package io.crail.storage.nvmf;
 
 import io.crail.common.config.Configuration;
-import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
-import io.crail.rpc.netty.NettyClientLoop;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Storage on NVMe namespaces, which clients reach over NVMe/TCP. */
+/** Storage on NVMe namespaces, which clients reach over NVMe over Fabrics. */
 public final class NvmfStorageTier implements StorageTier {
   /** The short name. */
   public static final String NAME = "nvmf";
@@ -35,11 +32,7 @@ public final class NvmfStorageTier implements StorageTier {
   }
 
   @Override
-  public StorageClient createClient(StorageClient.Context context) throws CrailException {
-    if (context.loop() instanceof NettyClientLoop loop) {
-      return new NvmfStorageClient(loop, context.configuration());
-    }
-    throw ErrorCode.UNSUPPORTED.exception(
-        "tier nvmf needs metadata over TCP, whose loop its connections share");
+  public StorageClient createClient(StorageClient.Context context) {
+    return new NvmfStorageClient(context.loop(), context.configuration());
   }
 }

@@ -19,7 +19,7 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
   private final class Bytes extends ByteTransfer {
     void prepare(long position) {
       Transfer of = transfer();
-      prepare(isWrite(), of.view(), of.bufferOffset(), of.length(), position);
+      prepare(isWrite(), of.root(), of.view(), of.bufferOffset(), of.length(), position);
     }
 
     @Override

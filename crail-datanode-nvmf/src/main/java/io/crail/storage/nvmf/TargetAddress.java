@@ -4,6 +4,7 @@ package io.crail.storage.nvmf;
 import io.crail.common.Addresses;
 import io.crail.common.config.ConfigException;
 import io.crail.nvmf.Nqn;
+import io.crail.nvmf.NvmeTransport;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -13,17 +14,23 @@ import java.util.stream.Collectors;
 /**
  * A subsystem of a target, as a user writes it: {@code host:port/nqn}, with the numbers of the
  * namespaces to use after a {@code #}, as in {@code 10.0.0.1:4420/nqn.2026-11.org.example:a#1+2}.
- * Without numbers all are used.
+ * Without numbers all are used. Before it may stand {@code tcp://} or {@code rdma://}; without that
+ * the target is reached over TCP.
  *
+ * @param transport the kind of network
  * @param address where the target listens, unresolved
  * @param nqn the subsystem's name
  * @param namespaces the numbers of namespaces; empty for all
  */
-record TargetAddress(InetSocketAddress address, String nqn, List<Integer> namespaces) {
+record TargetAddress(
+    NvmeTransport transport, InetSocketAddress address, String nqn, List<Integer> namespaces) {
   static final int STANDARD_PORT = 4420;
 
   private static final String FORM =
-      "must be host:port/nqn, or host:port/nqn#1+2 with the numbers of namespaces";
+      "must be host:port/nqn, or host:port/nqn#1+2 with the numbers of namespaces, after tcp:// or"
+          + " rdma://";
+
+  private static final String TRANSPORT_END = "://";
 
   /**
    * Reads one.
@@ -31,9 +38,16 @@ record TargetAddress(InetSocketAddress address, String nqn, List<Integer> namesp
    * @throws ConfigException that names the text and says what is wrong with it
    */
   static TargetAddress parse(String text) {
-    int slash = text.indexOf('/');
+    int transportEnd = text.indexOf(TRANSPORT_END);
+    NvmeTransport transport = NvmeTransport.TCP;
+    int start = 0;
+    if (transportEnd >= 0) {
+      transport = transport(text, text.substring(0, transportEnd));
+      start = transportEnd + TRANSPORT_END.length();
+    }
+    int slash = text.indexOf('/', start);
     int hash = text.indexOf('#', slash + 1);
-    if (slash < 1) {
+    if (slash < start + 1) {
       throw bad(text, FORM);
     }
     String nqn = text.substring(slash + 1, hash < 0 ? text.length() : hash);
@@ -51,7 +65,17 @@ record TargetAddress(InetSocketAddress address, String nqn, List<Integer> namesp
         namespaces.add(value);
       }
     }
-    return new TargetAddress(address(text, text.substring(0, slash)), nqn, namespaces);
+    return new TargetAddress(
+        transport, address(text, text.substring(start, slash)), nqn, namespaces);
+  }
+
+  private static NvmeTransport transport(String text, String name) {
+    for (NvmeTransport each : NvmeTransport.values()) {
+      if (each.toString().equals(name)) {
+        return each;
+      }
+    }
+    throw bad(text, FORM);
   }
 
   private static InetSocketAddress address(String text, String part) {
@@ -87,7 +111,8 @@ record TargetAddress(InetSocketAddress address, String nqn, List<Integer> namesp
   public String toString() {
     String numbers =
         namespaces.stream().map(String::valueOf).collect(Collectors.joining("+", "#", ""));
-    return Addresses.text(address.getHostString(), address.getPort())
+    return (transport == NvmeTransport.TCP ? "" : transport + TRANSPORT_END)
+        + Addresses.text(address.getHostString(), address.getPort())
         + "/"
         + nqn
         + (namespaces.isEmpty() ? "" : numbers);

@@ -37,6 +37,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   private final NvmfStorageClient client;
   private final NvmfStorageEndpoint datanode;
   private final int index;
+  private final TargetAddress target;
   private final Subsystem subsystem;
   private final ControllerLimits limits;
   private final Map<Integer, SectorAccess> accesses = new HashMap<>();
@@ -73,7 +74,9 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     ControllerLimits own = client.limits();
     Duration keepAlive = Drain.keepAlive(datanode.datanode().traits().drainMillis());
     this.limits = new ControllerLimits(own.depth(), keepAlive, own.timeoutNanos());
-    this.subsystem = new Subsystem(target.address(), target.nqn(), client.host());
+    this.target = target;
+    this.subsystem =
+        new Subsystem(target.transport(), target.address(), target.nqn(), client.host());
   }
 
   /** The datanode, at the address of one of its targets. */
@@ -100,14 +103,15 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     givenUp = 0;
     heard = true;
     Attempt attempt = new Attempt();
-    controller =
-        new Controller(
-            loop(),
-            client.fabric(datanode.lent()),
-            subsystem,
-            datanode.namespaces(index),
-            limits,
-            attempt);
+    try {
+      controller =
+          client
+              .initiator(datanode.lent(), target)
+              .controller(subsystem, datanode.namespaces(index), limits, attempt);
+    } catch (CrailException e) {
+      refused(e);
+      return;
+    }
     attempt.made = controller;
     controller.start();
   }

@@ -4,7 +4,7 @@ package io.crail.storage.nvmf;
 import io.crail.common.error.CrailException;
 import io.crail.nvmf.Controller;
 import io.crail.nvmf.ControllerLimits;
-import io.crail.nvmf.Fabric;
+import io.crail.nvmf.Digests;
 import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.Subsystem;
 import io.crail.protocol.part.Extent;
@@ -38,7 +38,8 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   private static final int LONGEST_BLOCK = Extent.MIN_LENGTH;
 
   private final ClientLoop loop;
-  private final Fabric fabric;
+  private final Initiators initiators;
+  private final Digests digests;
   private final Subsystem subsystem;
   private final List<Integer> wanted;
   private final ControllerLimits limits;
@@ -59,13 +60,15 @@ final class WatchedTarget implements ClientLoop.Sweepable {
 
   WatchedTarget(
       ClientLoop loop,
-      Fabric fabric,
+      Initiators initiators,
+      Digests digests,
       Subsystem subsystem,
       List<Integer> wanted,
       ControllerLimits limits,
       Claimant claimant) {
     this.loop = loop;
-    this.fabric = fabric;
+    this.initiators = initiators;
+    this.digests = digests;
     this.subsystem = subsystem;
     this.wanted = wanted;
     this.limits = limits;
@@ -123,31 +126,38 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     // So that the loop looks at its connections all the time meanwhile.
     connecting = true;
     loop.operationBegun();
-    controller =
-        new Controller(
-            loop,
-            fabric,
-            subsystem,
-            // What came to the subsystem later is not lent.
-            lent == null ? wanted : lent.stream().map(NamespaceData::number).toList(),
-            limits,
-            new Controller.Listener() {
-              @Override
-              public void ready() {
-                opened();
-              }
-
-              @Override
-              public void refused(CrailException cause) {
-                ended(cause.getMessage());
-              }
-
-              @Override
-              public void lost(String cause) {
-                ended(subsystem + ": " + cause);
-              }
-            });
+    try {
+      controller =
+          initiators
+              .of(subsystem.transport(), digests)
+              .controller(
+                  subsystem,
+                  // What came to the subsystem later is not lent.
+                  lent == null ? wanted : lent.stream().map(NamespaceData::number).toList(),
+                  limits,
+                  new Attempt());
+    } catch (CrailException e) {
+      ended(e.getMessage());
+      return;
+    }
     controller.start();
+  }
+
+  private final class Attempt implements Controller.Listener {
+    @Override
+    public void ready() {
+      opened();
+    }
+
+    @Override
+    public void refused(CrailException cause) {
+      ended(cause.getMessage());
+    }
+
+    @Override
+    public void lost(String cause) {
+      ended(subsystem + ": " + cause);
+    }
   }
 
   private void connectingEnded() {

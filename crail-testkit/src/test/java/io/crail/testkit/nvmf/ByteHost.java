@@ -42,7 +42,7 @@ final class ByteHost implements AutoCloseable {
     private final CompletableFuture<Integer> end = new CompletableFuture<>();
 
     Move(boolean write, ByteBuffer memory, int offset, int length, long position) {
-      prepare(write, memory, offset, length, position);
+      prepare(write, memory, memory, offset, length, position);
     }
 
     @Override

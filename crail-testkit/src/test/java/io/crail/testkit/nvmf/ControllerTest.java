@@ -146,7 +146,7 @@ class ControllerTest {
       CrailException refusal = assertThrows(CrailException.class, host::controller);
       assertEquals(code, refusal.code());
       assertTrue(refusal.getMessage().contains(words), refusal.getMessage());
-      assertTrue(refusal.getMessage().contains(start.nqn()), refusal.getMessage());
+      assertTrue(refusal.getMessage().contains(start.subsystem().nqn()), refusal.getMessage());
     }
   }
 

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.error.CrailException;
 import io.crail.nvmf.NamespaceData;
-import io.crail.nvmf.NvmeHost;
-import io.crail.nvmf.tcp.TcpOptions;
+import io.crail.nvmf.NvmeTransport;
+import io.crail.nvmf.Subsystem;
 import io.crail.testkit.rdma.RdmaHost;
 import io.crail.testkit.rdma.TwoHosts;
 import java.net.InetSocketAddress;
@@ -29,13 +29,14 @@ class KernelTargetTest {
   private final long seed = Long.getLong("crail.seed", System.nanoTime());
 
   private static TestHost.Start start(String nqn, boolean headerDigest, boolean dataDigest) {
-    return new TestHost.Start(
-        new InetSocketAddress(RdmaHost.SERVER, PORT),
-        nqn,
-        NvmeHost.named("nqn.2026-11.io.crail:host"),
-        List.of(),
-        new TcpOptions(headerDigest, dataDigest),
-        TestHost.Start.limits(16, 60_000, 60_000));
+    return TestHost.Start.at(
+            new Subsystem(
+                NvmeTransport.TCP,
+                new InetSocketAddress(RdmaHost.SERVER, PORT),
+                nqn,
+                TestHost.Start.HOST))
+        .digests(headerDigest, dataDigest)
+        .limits(TestHost.Start.limits(16, 60_000, 60_000));
   }
 
   @ParameterizedTest

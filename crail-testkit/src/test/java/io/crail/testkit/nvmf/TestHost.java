@@ -3,14 +3,17 @@ package io.crail.testkit.nvmf;
 
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.Controller;
 import io.crail.nvmf.ControllerLimits;
+import io.crail.nvmf.Digests;
+import io.crail.nvmf.Initiator;
+import io.crail.nvmf.InitiatorProvider;
 import io.crail.nvmf.NvmeCommand;
 import io.crail.nvmf.NvmeHost;
 import io.crail.nvmf.NvmeRequest;
+import io.crail.nvmf.NvmeTransport;
 import io.crail.nvmf.Subsystem;
-import io.crail.nvmf.tcp.TcpFabric;
-import io.crail.nvmf.tcp.TcpOptions;
 import io.crail.rpc.netty.NettyClientLoop;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
@@ -20,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -39,20 +43,20 @@ final class TestHost implements AutoCloseable {
 
   /** How a host begins. */
   record Start(
-      InetSocketAddress address,
-      String nqn,
-      NvmeHost host,
+      String initiator,
+      Subsystem subsystem,
       List<Integer> namespaces,
-      TcpOptions options,
+      Digests digests,
       ControllerLimits limits) {
+    static final NvmeHost HOST = NvmeHost.named("nqn.2026-11.io.crail:host");
+
     static Start at(NvmeTarget target) {
+      return at(new Subsystem(NvmeTransport.TCP, target.address(), target.nqn(), HOST));
+    }
+
+    static Start at(Subsystem subsystem) {
       return new Start(
-          target.address(),
-          target.nqn(),
-          NvmeHost.named("nqn.2026-11.io.crail:host"),
-          List.of(),
-          new TcpOptions(false, false),
-          limits(32, 10_000, 5_000));
+          InitiatorProvider.JAVA, subsystem, List.of(), Digests.NONE, limits(32, 10_000, 5_000));
     }
 
     static ControllerLimits limits(int depth, int keepAliveMillis, int timeoutMillis) {
@@ -60,24 +64,48 @@ final class TestHost implements AutoCloseable {
           depth, Duration.ofMillis(keepAliveMillis), timeoutMillis * 1_000_000L);
     }
 
+    Start initiator(String name) {
+      return new Start(name, subsystem, namespaces, digests, limits);
+    }
+
     Start nqn(String other) {
-      return new Start(address, other, host, namespaces, options, limits);
+      return new Start(
+          initiator,
+          new Subsystem(subsystem.transport(), subsystem.address(), other, subsystem.host()),
+          namespaces,
+          digests,
+          limits);
     }
 
     Start address(InetSocketAddress other) {
-      return new Start(other, nqn, host, namespaces, options, limits);
+      return new Start(
+          initiator,
+          new Subsystem(subsystem.transport(), other, subsystem.nqn(), subsystem.host()),
+          namespaces,
+          digests,
+          limits);
     }
 
     Start namespaces(Integer... numbers) {
-      return new Start(address, nqn, host, List.of(numbers), options, limits);
+      return new Start(initiator, subsystem, List.of(numbers), digests, limits);
     }
 
     Start digests(boolean header, boolean data) {
-      return new Start(address, nqn, host, namespaces, new TcpOptions(header, data), limits);
+      return new Start(initiator, subsystem, namespaces, new Digests(header, data), limits);
     }
 
     Start limits(ControllerLimits other) {
-      return new Start(address, nqn, host, namespaces, options, other);
+      return new Start(initiator, subsystem, namespaces, digests, other);
+    }
+
+    private Initiator create(NettyClientLoop loop, Configuration configuration)
+        throws CrailException {
+      for (InitiatorProvider each : ServiceLoader.load(InitiatorProvider.class)) {
+        if (each.name().equals(initiator) && each.serves(subsystem.transport())) {
+          return each.create(loop, configuration, digests);
+        }
+      }
+      throw ErrorCode.UNSUPPORTED.exception("no initiator " + initiator);
     }
   }
 
@@ -86,7 +114,8 @@ final class TestHost implements AutoCloseable {
   private final CompletableFuture<Controller> started = new CompletableFuture<>();
   private final CompletableFuture<String> lost = new CompletableFuture<>();
   private final Deque<Access> waiting = new ArrayDeque<>();
-  private final Controller controller;
+  private Initiator initiator;
+  private volatile Controller controller;
 
   /** Runs in the loop when the controller is lost. */
   private Runnable onLost = () -> {};
@@ -96,19 +125,31 @@ final class TestHost implements AutoCloseable {
   }
 
   TestHost(Start start, NettyKeys.Io io) {
-    transport = new NettyTransport(Configuration.builder().set(NettyKeys.IO, io).build());
+    Configuration configuration = Configuration.builder().set(NettyKeys.IO, io).build();
+    transport = new NettyTransport(configuration);
     loop = (NettyClientLoop) transport.newClientLoop("nvmf-test");
+    // Without an operation the loop looks at its connections about once a second.
+    loop.operationBegun();
+    loop.submit(() -> start(start, configuration));
+  }
+
+  private void start(Start start, Configuration configuration) {
+    try {
+      initiator = start.create(loop, configuration);
+    } catch (CrailException e) {
+      started.completeExceptionally(e);
+      lost.complete(e.getMessage());
+      return;
+    }
     controller =
-        new Controller(
-            loop,
-            new TcpFabric(loop, start.options()),
-            new Subsystem(start.address(), start.nqn(), start.host()),
+        initiator.controller(
+            start.subsystem(),
             start.namespaces(),
             start.limits(),
             new Controller.Listener() {
               @Override
               public void ready() {
-                started.complete(TestHost.this.controller);
+                started.complete(controller);
               }
 
               @Override
@@ -124,9 +165,7 @@ final class TestHost implements AutoCloseable {
                 onLost.run();
               }
             });
-    // Without an operation the loop looks at its connections about once a second.
-    loop.operationBegun();
-    loop.submit(controller::start);
+    controller.start();
   }
 
   /** Waits until the controller is ready; throws why it does not become so. */
@@ -162,7 +201,7 @@ final class TestHost implements AutoCloseable {
 
     Access(Encoder encoder, Direction direction, ByteBuffer memory, int offset, int length) {
       this.encoder = encoder;
-      data(direction, memory, offset, length);
+      data(direction, memory, memory, offset, length);
     }
 
     @Override
@@ -253,7 +292,13 @@ final class TestHost implements AutoCloseable {
 
   @Override
   public void close() {
-    loop.submit(() -> controller.close("the test is over"));
+    loop.submit(
+        () -> {
+          if (controller != null) {
+            controller.close("the test is over");
+            initiator.close();
+          }
+        });
     loop.operationEnded();
     loop.close();
     transport.close();

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.nvmf;
+
+import io.crail.rpc.ClientLoop;
+import java.util.List;
+
+/**
+ * Makes controllers whose queues a fabric carries.
+ *
+ * @param loop the loop
+ * @param fabric the network, for this loop
+ */
+public record FabricInitiator(ClientLoop loop, Fabric fabric) implements Initiator {
+  @Override
+  public Controller controller(
+      Subsystem subsystem,
+      List<Integer> namespaces,
+      ControllerLimits limits,
+      Controller.Listener listener) {
+    return new FabricController(loop, fabric, subsystem, namespaces, limits, listener);
+  }
+
+  @Override
+  public void close() {
+    fabric.close();
+  }
+}
