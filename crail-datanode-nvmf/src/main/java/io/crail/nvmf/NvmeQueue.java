@@ -22,6 +22,12 @@ public interface NvmeQueue {
    */
   void inCapsule(int bytes);
 
+  /**
+   * Whether the memory of a request is left alone from the moment that it is given up. Otherwise
+   * the target may use it until the request or the queue ends.
+   */
+  boolean leavesMemoryAlone();
+
   /** True when one more request may be in flight. */
   boolean hasRoom();
 

@@ -70,7 +70,8 @@ public abstract class NvmeRequest {
 
   /**
    * True when the memory must not be touched any more, so that the data of a read are dropped when
-   * they come. The request still ends.
+   * they come. The request still ends. Not every queue can do so; see {@link
+   * NvmeQueue#leavesMemoryAlone}.
    */
   public boolean isGivenUp() {
     return false;

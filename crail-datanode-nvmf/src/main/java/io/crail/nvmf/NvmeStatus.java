@@ -27,6 +27,9 @@ public final class NvmeStatus {
   /** A field of the command is invalid. */
   public static final int INVALID_FIELD = 0x002;
 
+  /** Given by a host that could not send the command. */
+  public static final int HOST_PATH_ERROR = 0x370;
+
   /** Connect: an argument is invalid, such as an unknown subsystem. */
   public static final int CONNECT_INVALID = 0x182;
 
@@ -78,7 +81,8 @@ public final class NvmeStatus {
       case 0x280 -> "the device could not write";
       case 0x281 -> "the device could not read";
       case 0x286 -> "access to the namespace was denied";
-      case 0x370, 0x371 -> "the path to the namespace is broken";
+      case HOST_PATH_ERROR -> "this host could not send the command";
+      case 0x371 -> "the path to the namespace is broken";
       default ->
           switch (meaning >> 8) {
             case 1 -> "the command was refused";

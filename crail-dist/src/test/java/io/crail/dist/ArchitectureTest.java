@@ -132,10 +132,14 @@ class ArchitectureTest {
         "nvmf over tcp",
         new Module(List.of("io.crail.nvmf.tcp"), List.of("common", "engine", "netty", "nvmf")));
     modules.put(
+        "nvmf over rdma",
+        new Module(
+            List.of("io.crail.nvmf.rdma"), List.of("common", "engine", "verbs", "rdma", "nvmf")));
+    modules.put(
         "nvmf tier",
         new Module(
             List.of("io.crail.storage.nvmf.."),
-            with(SERVED, "common", "engine", "netty", "protocol", "nvmf", "nvmf over tcp")));
+            with(SERVED, "common", "engine", "netty", "protocol", "nvmf")));
     modules.put(
         "client",
         new Module(

@@ -70,6 +70,12 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
     outgoing.inCapsule(bytes);
   }
 
+  /** Bytes that arrive are placed by this side, and those of a write are sent by it. */
+  @Override
+  public boolean leavesMemoryAlone() {
+    return true;
+  }
+
   @Override
   public boolean hasRoom() {
     return opened && slots.isAnyFree();

@@ -12,7 +12,7 @@ import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Generation;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
-import io.crail.rpc.netty.NettyClientLoop;
+import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.LocalHost;
 import io.crail.storage.StorageServer;
@@ -52,7 +52,7 @@ final class NvmfStorageServer implements StorageServer {
   private long[] fences;
   private int granularity = 512;
   private NettyTransport transport;
-  private NettyClientLoop loop;
+  private ClientLoop loop;
 
   /** Keeps a port, which tells this datanode from others of its host. Nobody connects to it. */
   private ServerSocket port;
@@ -90,7 +90,7 @@ final class NvmfStorageServer implements StorageServer {
               + " bytes that a datanode can tell its clients; start several datanodes");
     }
     transport = new NettyTransport(configuration);
-    loop = (NettyClientLoop) transport.newClientLoop("nvmf-datanode");
+    loop = transport.newClientLoop("nvmf-datanode");
     Initiators initiators = new Initiators(loop, configuration);
     NvmeHost host = NvmfStorageKeys.host(configuration);
     ControllerLimits limits = NvmfStorageKeys.limits(configuration);

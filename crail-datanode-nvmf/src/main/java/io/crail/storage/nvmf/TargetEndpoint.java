@@ -419,7 +419,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
       NvmfTransfer transfer = inFlight.get(i);
       if (transfer.isOverdue(nowNanos)) {
         overdue = overdue == null ? new TransferQueue<>() : overdue;
-        unsafe |= transfer.isWrite() || transfer == partial;
+        unsafe |= transfer.isWrite() || transfer == partial || !controller.io().leavesMemoryAlone();
         leave(transfer);
         // Its commands still refer to it, so the next use makes another one.
         transfer.transfer().attach(null);

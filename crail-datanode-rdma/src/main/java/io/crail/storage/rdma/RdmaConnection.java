@@ -3,6 +3,7 @@ package io.crail.storage.rdma;
 
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RegisteredMemory;
+import io.crail.rpc.rdma.memory.RegistrationCache;
 import io.crail.storage.Transfer;
 import io.crail.storage.network.TransferQueue;
 import io.crail.verbs.Layouts;

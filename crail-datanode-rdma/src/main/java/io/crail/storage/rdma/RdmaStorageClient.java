@@ -10,21 +10,21 @@ import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.rpc.rdma.RdmaLoop;
 import io.crail.rpc.rdma.RdmaSettings;
+import io.crail.rpc.rdma.memory.RegistrationCache;
+import io.crail.rpc.rdma.memory.UserMemory;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import io.crail.verbs.Verbs;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The client part of the RDMA tier. It holds what its endpoints share, above all the users' memory
  * that is registered with each device. Used in the loop, except for {@link StorageClient}'s
  * methods.
  */
-final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, RdmaLoop.DeviceUser {
+final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable {
   /** Two cache lines: the bytes that a device takes inline without a larger request. */
   private static final int INLINE_BYTES = 64;
 
@@ -37,9 +37,9 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
   private final long registrationLimit;
   private final long connectTimeoutNanos;
   private final QueuePair.Options options;
-  private final Map<RdmaDevice, RegistrationCache> registrations = new IdentityHashMap<>();
   private final List<RdmaStorageEndpoint> active = new ArrayList<>();
   private RdmaLoop rdma;
+  private UserMemory memory;
   private boolean closed;
 
   /**
@@ -125,7 +125,12 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
     if (rdma == null) {
       rdma = RdmaLoop.of(loop, settings);
       loop.register(this);
-      rdma.register(this);
+      memory =
+          new UserMemory(
+              rdma,
+              UserMemory.Access.OWN,
+              registrationLimit,
+              RdmaStorageKeys.REGISTRATION_LIMIT.name());
     }
     return rdma;
   }
@@ -142,13 +147,7 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
 
   /** The users' memory that is registered with a device. */
   RegistrationCache registrations(RdmaDevice device) {
-    return registrations.computeIfAbsent(
-        device,
-        key ->
-            new RegistrationCache(
-                new DeviceRegistrar(key),
-                registrationLimit,
-                RdmaStorageKeys.REGISTRATION_LIMIT.name()));
+    return memory.of(device);
   }
 
   /** Called when an endpoint becomes active. */
@@ -164,19 +163,7 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
   }
 
   @Override
-  public void sweep(long nowNanos) {
-    for (RegistrationCache each : registrations.values()) {
-      each.releaseCollected();
-    }
-  }
-
-  @Override
-  public void deviceRemoved(RdmaDevice device) {
-    RegistrationCache known = registrations.remove(device);
-    if (known != null) {
-      known.close();
-    }
-  }
+  public void sweep(long nowNanos) {}
 
   @Override
   public void loopClosing() {
@@ -191,11 +178,9 @@ final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable, Rd
     for (RdmaStorageEndpoint endpoint : List.copyOf(active)) {
       endpoint.close();
     }
-    registrations.values().forEach(RegistrationCache::close);
-    registrations.clear();
     if (rdma != null) {
+      memory.close();
       loop.unregister(this);
-      rdma.unregister(this);
     }
   }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.rdma;
 
+import io.crail.rpc.rdma.memory.RegistrationCache;
 import io.crail.storage.Transfer;
 import io.crail.storage.network.NetworkTransfer;
 

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.error.CrailException;
 import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.NvmeTransport;
-import io.crail.nvmf.Subsystem;
 import io.crail.testkit.rdma.RdmaHost;
 import io.crail.testkit.rdma.TwoHosts;
 import java.net.InetSocketAddress;
@@ -18,32 +17,28 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests the host of NVMe/TCP against the target of the machine's kernel. */
+/** Tests the host of NVMe over Fabrics against the target of the machine's kernel. */
 @Tag("rdma")
 @TwoHosts
 class KernelTargetTest {
-  private static final String NQN = "nqn.2026-11.io.crail:memory";
-  private static final int PORT = 4421;
+  private static final int UNUSED_PORT = 4429;
 
   private final long seed = Long.getLong("crail.seed", System.nanoTime());
 
-  private static TestHost.Start start(String nqn, boolean headerDigest, boolean dataDigest) {
-    return TestHost.Start.at(
-            new Subsystem(
-                NvmeTransport.TCP,
-                new InetSocketAddress(RdmaHost.SERVER, PORT),
-                nqn,
-                TestHost.Start.HOST))
-        .digests(headerDigest, dataDigest)
+  private static TestHost.Start start(NvmeTransport transport, String nqn) {
+    return TestHost.Start.at(KernelTarget.subsystem(transport, nqn))
         .limits(TestHost.Start.limits(16, 60_000, 60_000));
   }
 
   @ParameterizedTest
-  @CsvSource({"false, false", "true, true"})
-  void movesWhatItIsAskedTo(boolean headerDigest, boolean dataDigest) throws Exception {
+  @CsvSource({"TCP, false, false", "TCP, true, true", "RDMA, false, false"})
+  void movesWhatItIsAskedTo(NvmeTransport transport, boolean headerDigest, boolean dataDigest)
+      throws Exception {
     System.out.println("-Dcrail.seed=" + seed);
-    try (TestHost host = new TestHost(start(NQN, headerDigest, dataDigest))) {
+    try (TestHost host =
+        new TestHost(start(transport, KernelTarget.NQN).digests(headerDigest, dataDigest))) {
       List<NamespaceData> namespaces = host.controller().namespaces();
       assertEquals(2, namespaces.size());
       assertEquals(512, namespaces.get(0).blockLength());
@@ -54,11 +49,22 @@ class KernelTargetTest {
     }
   }
 
-  @Test
-  void anUnknownSubsystemIsSaidInWords() {
-    try (TestHost host = new TestHost(start("nqn.2026-11.io.crail:none", false, false))) {
+  @ParameterizedTest
+  @EnumSource
+  void anUnknownSubsystemIsSaidInWords(NvmeTransport transport) {
+    try (TestHost host = new TestHost(start(transport, "nqn.2026-11.io.crail:none"))) {
       CrailException refusal = assertThrows(CrailException.class, host::controller);
       assertTrue(refusal.getMessage().contains("no such subsystem"), refusal.getMessage());
+    }
+  }
+
+  @Test
+  void aPortWithoutTargetIsToldAsLost() {
+    InetSocketAddress nobody = new InetSocketAddress(RdmaHost.SERVER, UNUSED_PORT);
+    TestHost.Start start = start(NvmeTransport.RDMA, KernelTarget.NQN).address(nobody);
+    try (TestHost host = new TestHost(start)) {
+      String cause = assertThrows(TestHost.Lost.class, host::controller).getMessage();
+      assertTrue(cause.contains("refused") || cause.contains("listen"), cause);
     }
   }
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.tier;
 
+import io.crail.nvmf.NvmeTransport;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.storage.tcp.TcpStorageKeys;
+import io.crail.testkit.nvmf.KernelTarget;
 import io.crail.testkit.rdma.RdmaHost;
 import java.util.List;
 import java.util.Locale;
@@ -87,6 +89,18 @@ public enum Tier {
   RDMA(Place.MACHINE, false, RdmaBench::new, Cluster.ofTier(160 << 20, rdma("rdma"), "rdma")),
   /** RDMA that relies on acknowledgements, and registers all memory. */
   RDMA_ACKNOWLEDGED(Place.MACHINE, false, RdmaBench::acknowledged, Cluster.NONE),
+  /** NVMe over TCP, to the kernel's target with blocks of 4,096 bytes. */
+  NVMF_KERNEL_TCP(
+      Place.MACHINE,
+      false,
+      () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.TCP, 2)),
+      Cluster.NONE),
+  /** NVMe over RDMA, to the kernel's target with blocks of 512 bytes. */
+  NVMF_KERNEL_RDMA(
+      Place.MACHINE,
+      false,
+      () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.RDMA, 1)),
+      Cluster.NONE),
   /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
   MIXED(Place.MACHINE, false, null, Cluster.ofMore(160 << 20, rdma("rdma,tcp"), "rdma", "tcp"));
 

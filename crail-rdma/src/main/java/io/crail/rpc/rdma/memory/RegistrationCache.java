@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.storage.rdma;
+package io.crail.rpc.rdma.memory;
 
 import io.crail.common.error.ErrorCode;
 import java.io.IOException;
@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
  *
  * <p>Used by one thread at a time. Finding known memory takes no lock and allocates nothing.
  */
-final class RegistrationCache implements AutoCloseable {
+public final class RegistrationCache implements AutoCloseable {
   /** Registers memory. */
   interface Registrar {
     /** The address of a direct buffer's first byte. */
@@ -42,12 +42,15 @@ final class RegistrationCache implements AutoCloseable {
     /** The key for local use. */
     int lkey();
 
+    /** The key for peers, if they may use the memory. */
+    int rkey();
+
     /** Ends the registration. */
     void close();
   }
 
   /** Registered memory. It is in use after it was handed out and until it is given back. */
-  static final class Registration extends WeakReference<ByteBuffer> {
+  public static final class Registration extends WeakReference<ByteBuffer> {
     private final int hash;
     private final long address;
     private final long length;
@@ -78,12 +81,17 @@ final class RegistrationCache implements AutoCloseable {
     }
 
     /** The key for requests. */
-    int lkey() {
+    public int lkey() {
       return registered.lkey();
     }
 
+    /** The key that peers need. */
+    public int rkey() {
+      return registered.rkey();
+    }
+
     /** True when a range lies within this memory. */
-    boolean covers(long rangeAddress, int rangeLength) {
+    public boolean covers(long rangeAddress, int rangeLength) {
       return rangeAddress >= address && rangeAddress - address <= length - rangeLength;
     }
   }
@@ -117,7 +125,7 @@ final class RegistrationCache implements AutoCloseable {
   }
 
   /** The registration of known memory, in use now; null when the memory is not known. */
-  Registration find(ByteBuffer memory) {
+  public Registration find(ByteBuffer memory) {
     Registration each = buckets[System.identityHashCode(memory) & buckets.length - 1];
     while (each != null && !each.refersTo(memory)) {
       each = each.nextInBucket;
@@ -139,7 +147,7 @@ final class RegistrationCache implements AutoCloseable {
    *     given back
    * @throws IOException when the memory cannot be registered; its message is for people
    */
-  Registration register(ByteBuffer memory, long address, int length) throws IOException {
+  public Registration register(ByteBuffer memory, long address, int length) throws IOException {
     releaseCollected();
     if (length > limitBytes) {
       throw ErrorCode.LIMIT_EXCEEDED.exception(
@@ -199,7 +207,7 @@ final class RegistrationCache implements AutoCloseable {
   }
 
   /** Gives a registration back. */
-  void release(Registration registration) {
+  public void release(Registration registration) {
     if (--registration.uses > 0) {
       return;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.storage.rdma;
+package io.crail.rpc.rdma.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -68,6 +68,11 @@ class RegistrationCacheTest {
         @Override
         public int lkey() {
           return key;
+        }
+
+        @Override
+        public int rkey() {
+          return -key;
         }
 
         @Override

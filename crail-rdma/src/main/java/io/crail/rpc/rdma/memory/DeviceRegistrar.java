@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.storage.rdma;
+package io.crail.rpc.rdma.memory;
 
 import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RegisteredMemory;
-import io.crail.verbs.Layouts;
 import io.crail.verbs.Verbs;
 import io.crail.verbs.VerbsException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Registers users' memory with a device, for access by this process only. */
+/** Registers users' memory with a device. */
 final class DeviceRegistrar implements RegistrationCache.Registrar {
   private static final int ENOMEM = 12;
 
   private final RdmaDevice device;
+  private final UserMemory.Access access;
 
-  DeviceRegistrar(RdmaDevice device) {
+  DeviceRegistrar(RdmaDevice device, UserMemory.Access access) {
     this.device = device;
+    this.access = access;
   }
 
   @Override
@@ -27,12 +28,16 @@ final class DeviceRegistrar implements RegistrationCache.Registrar {
   @Override
   public RegistrationCache.Registered register(long address, long lengthBytes, boolean writable)
       throws IOException {
-    RegisteredMemory memory =
-        device.register(address, lengthBytes, writable ? Layouts.ACCESS_LOCAL_WRITE : 0);
+    RegisteredMemory memory = device.register(address, lengthBytes, access.rights(writable));
     return new RegistrationCache.Registered() {
       @Override
       public int lkey() {
         return memory.lkey();
+      }
+
+      @Override
+      public int rkey() {
+        return memory.rkey();
       }
 
       @Override

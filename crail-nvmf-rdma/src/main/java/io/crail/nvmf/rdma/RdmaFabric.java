@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.nvmf.rdma;
+
+import io.crail.nvmf.Fabric;
+import io.crail.nvmf.NvmeQueue;
+import io.crail.nvmf.QueueId;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.rdma.RdmaLoop;
+import io.crail.rpc.rdma.memory.UserMemory;
+import java.net.InetSocketAddress;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Queues over RDMA, and the users' memory that targets may read and write. */
+final class RdmaFabric implements Fabric, ClientLoop.Sweepable {
+  private final RdmaLoop rdma;
+  private final UserMemory memory;
+  private final Set<RdmaQueue> queues = new LinkedHashSet<>();
+  private boolean closed;
+
+  RdmaFabric(RdmaLoop rdma, long registrationLimit) {
+    this.rdma = rdma;
+    this.memory =
+        new UserMemory(
+            rdma,
+            UserMemory.Access.PEERS,
+            registrationLimit,
+            NvmeRdmaKeys.REGISTRATION_LIMIT.name());
+    rdma.loop().register(this);
+  }
+
+  @Override
+  public NvmeQueue open(
+      InetSocketAddress address,
+      QueueId id,
+      int entries,
+      long deadlineNanos,
+      NvmeQueue.Listener listener) {
+    RdmaQueue queue = new RdmaQueue(this, id, entries, listener);
+    queues.add(queue);
+    queue.open(address, deadlineNanos);
+    return queue;
+  }
+
+  RdmaLoop rdma() {
+    return rdma;
+  }
+
+  UserMemory memory() {
+    return memory;
+  }
+
+  /** A queue has ended, and uses no memory any more. */
+  void ended(RdmaQueue queue) {
+    queues.remove(queue);
+  }
+
+  @Override
+  public void sweep(long nowNanos) {
+    for (RdmaQueue queue : queues) {
+      if (queue.isWaiting()) {
+        queue.batchEnded();
+      }
+    }
+  }
+
+  @Override
+  public void loopClosing() {
+    close();
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    for (RdmaQueue queue : List.copyOf(queues)) {
+      queue.close("closed by this side");
+    }
+    memory.close();
+    rdma.loop().unregister(this);
+  }
+}

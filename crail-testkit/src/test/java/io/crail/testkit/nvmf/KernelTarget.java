@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nvmf;
+
+import io.crail.nvmf.NvmeTransport;
+import io.crail.nvmf.Subsystem;
+import io.crail.testkit.rdma.RdmaHost;
+import java.net.InetSocketAddress;
+
+/** The target of the test machine's kernel, as bin/rdma-vm makes it. */
+public final class KernelTarget {
+  /** The name of its subsystem. */
+  public static final String NQN = "nqn.2026-11.io.crail:memory";
+
+  /** An emulated machine may pause for seconds. */
+  public static final String KEEP_ALIVE = "30s";
+
+  private static final int RDMA_PORT = 4420;
+  private static final int TCP_PORT = 4421;
+
+  private KernelTarget() {}
+
+  private static int port(NvmeTransport transport) {
+    return transport == NvmeTransport.RDMA ? RDMA_PORT : TCP_PORT;
+  }
+
+  /** One of its namespaces, as a datanode is told of it. */
+  public static String text(NvmeTransport transport, int namespace) {
+    return transport
+        + "://"
+        + RdmaHost.SERVER
+        + ":"
+        + port(transport)
+        + "/"
+        + NQN
+        + "#"
+        + namespace;
+  }
+
+  static Subsystem subsystem(NvmeTransport transport, String nqn) {
+    return new Subsystem(
+        transport,
+        new InetSocketAddress(RdmaHost.SERVER, port(transport)),
+        nqn,
+        TestHost.Start.HOST);
+  }
+}
