@@ -38,7 +38,7 @@ import org.junit.jupiter.api.TestInstance;
 /** What direct streams do, whichever way the bytes take. Each way adds a subclass. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @EachTier(
-    and = {Tier.MAPPED, Tier.NVMF},
+    and = {Tier.MAPPED, Tier.NVMF, Tier.NVMF_KERNEL_RDMA},
     ifLong = Tier.MIXED)
 class DirectStreamTest implements EachTier.Shared {
   private static final int BLOCK = 1 << 20;

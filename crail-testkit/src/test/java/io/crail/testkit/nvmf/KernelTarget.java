@@ -19,19 +19,23 @@ public final class KernelTarget {
 
   private KernelTarget() {}
 
-  private static int port(NvmeTransport transport) {
+  static int port(NvmeTransport transport) {
     return transport == NvmeTransport.RDMA ? RDMA_PORT : TCP_PORT;
   }
 
   /** One of its namespaces, as a datanode is told of it. */
   public static String text(NvmeTransport transport, int namespace) {
+    return text(transport, NQN, namespace);
+  }
+
+  static String text(NvmeTransport transport, String nqn, int namespace) {
     return transport
         + "://"
         + RdmaHost.SERVER
         + ":"
         + port(transport)
         + "/"
-        + NQN
+        + nqn
         + "#"
         + namespace;
   }

@@ -71,6 +71,11 @@ public final class RdmaHost {
     arrive("rv1", hearing);
   }
 
+  /** Lets the first host hear the second one, or nothing of it. */
+  public static void answersArrive(boolean arriving) throws IOException {
+    arrive("rv0", arriving);
+  }
+
   /**
    * Pulls the cable somewhere between the hosts, or puts it back: neither hears the other. The
    * links stay up: a device of soft-RoCE whose own link is set down fails to send what its

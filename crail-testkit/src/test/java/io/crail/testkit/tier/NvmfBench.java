@@ -2,8 +2,6 @@
 package io.crail.testkit.tier;
 
 import io.crail.common.config.Configuration;
-import io.crail.protocol.part.Region;
-import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.StorageClient;
@@ -13,11 +11,8 @@ import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.util.List;
-import java.util.Optional;
-import java.util.UUID;
 
 /** The NVMf tier, on a target of this process, which ends with the datanode. */
 final class NvmfBench extends TierBench {
@@ -36,62 +31,11 @@ final class NvmfBench extends TierBench {
     this.sector = sector;
   }
 
-  /** A datanode and its target. */
-  static final class ServerWithTarget implements StorageServer {
-    private final NvmeTarget target;
-    private final StorageServer server;
-
-    ServerWithTarget(NvmeTarget target, StorageServer server) {
-      this.target = target;
-      this.server = server;
-    }
-
-    @Override
-    public void start(UUID uuid) throws IOException {
-      server.start(uuid);
-    }
-
-    @Override
-    public InetSocketAddress address() {
-      return server.address();
-    }
-
-    @Override
-    public List<Region> regions() {
-      return server.regions();
-    }
-
-    @Override
-    public TierTraits traits() {
-      return server.traits();
-    }
-
-    @Override
-    public Optional<String> failure() {
-      return server.failure();
-    }
-
-    @Override
-    public boolean wasLent(int region) {
-      return server.wasLent(region);
-    }
-
-    @Override
-    public Fence fence(int region) throws IOException {
-      return server.fence(region);
-    }
-
-    @Override
-    public void close() {
-      server.close();
-      try {
-        target.close();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-      if (!target.complaints().isEmpty()) {
-        throw new AssertionError(target.complaints());
-      }
+  /** Ends a target, and fails when it complains about its hosts. */
+  static void end(NvmeTarget target) throws IOException {
+    target.close();
+    if (!target.complaints().isEmpty()) {
+      throw new AssertionError(target.complaints());
     }
   }
 
@@ -108,7 +52,8 @@ final class NvmfBench extends TierBench {
             .set(NvmfStorageKeys.STORAGE_LIMIT, REGIONS * REGION)
             .set(NvmfStorageKeys.ALLOCATION_SIZE, REGION)
             .build();
-    return new ServerWithTarget(target, new NvmfStorageTier().createServer(settings, List.of()));
+    return new ServerWithTarget(
+        new NvmfStorageTier().createServer(settings, List.of()), () -> end(target));
   }
 
   @Override

@@ -34,14 +34,17 @@ public final class OwnTargetTier implements StorageTier {
     return NAME;
   }
 
+  /** The space of a datanode, by the arguments of tiers; the others are about serving. */
+  static long bytes(Configuration configuration, List<String> arguments) {
+    int limit = arguments.indexOf("-s");
+    return limit < 0
+        ? configuration.get(NvmfStorageKeys.STORAGE_LIMIT)
+        : Long.parseLong(arguments.get(limit + 1));
+  }
+
   @Override
   public StorageServer createServer(Configuration configuration, List<String> arguments) {
-    // Of the arguments of tiers in a cluster; the others are about serving.
-    int limit = arguments.indexOf("-s");
-    long bytes =
-        limit < 0
-            ? configuration.get(NvmfStorageKeys.STORAGE_LIMIT)
-            : Long.parseLong(arguments.get(limit + 1));
+    long bytes = bytes(configuration, arguments);
     NvmeTarget target;
     try {
       target =
@@ -52,7 +55,7 @@ public final class OwnTargetTier implements StorageTier {
       throw new UncheckedIOException(e);
     }
     List<String> own = List.of("-t", target.text(), "-s", String.valueOf(bytes));
-    return new NvmfBench.ServerWithTarget(target, nvmf.createServer(configuration, own));
+    return new ServerWithTarget(nvmf.createServer(configuration, own), () -> NvmfBench.end(target));
   }
 
   @Override

@@ -100,7 +100,7 @@ public enum Tier {
       Place.MACHINE,
       false,
       () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.RDMA, 1)),
-      Cluster.NONE),
+      Cluster.ofTierIfLong(160 << 20, kernelTarget(), KernelTargetTier.NAME)),
   /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
   MIXED(Place.MACHINE, false, null, Cluster.ofMore(160 << 20, rdma("rdma,tcp"), "rdma", "tcp"));
 
@@ -168,6 +168,16 @@ public enum Tier {
         "crail.storage.tcp.connecttimeout", "20s");
   }
 
+  private static Map<String, String> kernelTarget() {
+    return Map.of(
+        "crail.namenode.rpctype", "darpc",
+        "crail.namenode.darpc.connecttimeout", "20s",
+        "crail.storage.types", KernelTargetTier.NAME,
+        "crail.storage.nvmf.keepalive", KernelTarget.KEEP_ALIVE,
+        "crail.storage.nvmf.overwrite", "true",
+        "crail.storage.nvmf.connecttimeout", "20s");
+  }
+
   /** Whether a contract runs over it where this JVM is. */
   boolean isFor(EachTier contract) {
     return place == HERE && (contract.alone() ? bench != null : cluster != null && takes(contract));
@@ -196,7 +206,9 @@ public enum Tier {
 
   /** The name in the keys of a type of datanode. */
   public static String keysOf(String type) {
-    return type.equals(OwnTargetTier.NAME) ? NvmfStorageTier.NAME : type;
+    return type.equals(OwnTargetTier.NAME) || type.equals(KernelTargetTier.NAME)
+        ? NvmfStorageTier.NAME
+        : type;
   }
 
   /** What servers and clients of a cluster have to be told. */
@@ -221,7 +233,7 @@ public enum Tier {
 
   /** Whether clients on the datanode's host may map its regions. */
   public boolean canBeMapped() {
-    return this != NVMF && this != MEMORY_AND_FLASH;
+    return this != NVMF && this != MEMORY_AND_FLASH && this != NVMF_KERNEL_RDMA;
   }
 
   /** Whether seconds pass for what takes a moment elsewhere. */
