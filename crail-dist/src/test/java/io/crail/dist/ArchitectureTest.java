@@ -459,7 +459,8 @@ class ArchitectureTest {
             "crail-client",
             "crail-datanode-tcp",
             "crail-datanode-rdma",
-            "crail-datanode-nvmf")) {
+            "crail-datanode-nvmf",
+            "crail-nvmf-rdma")) {
       foreign.addAll(foreignDependencies(Path.of("..", module, "pom.xml")));
     }
     foreign.removeIf(name -> name.startsWith("netty-"));

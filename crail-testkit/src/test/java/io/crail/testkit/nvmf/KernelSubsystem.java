@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class KernelSubsystem implements AutoCloseable {
   private static final Path TARGETS = Path.of("/sys/kernel/config/nvmet");
   private static final Path DISKS = Path.of("/sys/kernel/config/nullb");
+  private static final String TIMER = "2";
   private static final AtomicInteger NEXT = new AtomicInteger();
 
   private final String name = "test" + ProcessHandle.current().pid() + "-" + NEXT.getAndIncrement();
@@ -28,7 +29,20 @@ public final class KernelSubsystem implements AutoCloseable {
    * @param bytes of the namespace, rounded up to whole MiB
    */
   public KernelSubsystem(int blockLength, long bytes) throws IOException {
+    this(blockLength, bytes, 0);
+  }
+
+  /**
+   * Creates one whose device is slow.
+   *
+   * @param millis how long each command takes
+   */
+  KernelSubsystem(int blockLength, long bytes, int millis) throws IOException {
     Files.createDirectory(disk);
+    if (millis > 0) {
+      write(disk, "irqmode", TIMER);
+      write(disk, "completion_nsec", String.valueOf(millis * 1_000_000L));
+    }
     write(disk, "memory_backed", "1");
     write(disk, "blocksize", String.valueOf(blockLength));
     write(disk, "size", String.valueOf((bytes + (1 << 20) - 1) >> 20));
