@@ -214,6 +214,10 @@ final class NamespaceClaim {
     }
     if (clock.nanoTime() - readNanos > SETTLE_NANOS) {
       // Another datanode may hold the namespace since before this write; it ends when it sees it.
+      LOG.warn(
+          "{}: an access to its label took longer than {} ms; waiting, and trying again",
+          name(),
+          TimeUnit.NANOSECONDS.toMillis(SETTLE_NANOS));
       wasLent = true;
       seen = label(true);
       watch(Math.max(LEAST_QUIET_NANOS, TimeUnit.MILLISECONDS.toNanos(claimant.drainMillis())));

@@ -103,6 +103,28 @@ class ControllerTest {
     }
   }
 
+  /** Up to the longest command. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3})
+  void lengthsOfAllSizesPassWithAndWithoutChecksums(int digests) throws Exception {
+    try (NvmeTarget target = target();
+        TestHost host =
+            new TestHost(
+                TestHost.Start.at(target).digests((digests & 1) != 0, (digests & 2) != 0))) {
+      int longest = Math.min(host.controller().data().maxTransfer(), 1 << 20);
+      for (int length : new int[] {512, 4096, 16384, longest - 512, longest}) {
+        ByteBuffer memory = Moves.memory(length + 1, random);
+        byte[] content = Moves.bytes(memory, 1, length);
+        int status = TestHost.await(host.write(1, 1, length / 512, memory, 1, length));
+        assertEquals(NvmeStatus.OK, status, NvmeStatus.text(status));
+        assertArrayEquals(content, target.namespace(1).read(512, length));
+        ByteBuffer read = Moves.memory(length + 1, random);
+        assertEquals(NvmeStatus.OK, TestHost.await(host.read(1, 1, length / 512, read, 1, length)));
+        assertArrayEquals(content, Moves.bytes(read, 1, length));
+      }
+    }
+  }
+
   @Test
   void whatTheTargetRefusesIsSaidInWords() throws Exception {
     try (NvmeTarget target = target(new NvmeTarget.Options().allowedHost("nqn.other"))) {

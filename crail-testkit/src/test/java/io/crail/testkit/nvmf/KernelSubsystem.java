@@ -59,7 +59,7 @@ public final class KernelSubsystem implements AutoCloseable {
     Files.writeString(directory.resolve(attribute), value);
   }
 
-  private String nqn() {
+  String nqn() {
     return "nqn.2026-11.io.crail:" + name;
   }
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.nvmf;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.error.CrailException;
 import io.crail.nvmf.NamespaceData;
+import io.crail.nvmf.NvmeStatus;
 import io.crail.nvmf.NvmeTransport;
 import io.crail.testkit.rdma.RdmaHost;
 import io.crail.testkit.rdma.TwoHosts;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
@@ -46,6 +49,42 @@ class KernelTargetTest {
       assertEquals(4096, namespaces.get(1).blockLength());
       assertTrue(host.controller().data().inCapsule() >= 4096, host.controller().data()::toString);
       Moves.check(host, new Random(seed), number -> null);
+    }
+  }
+
+  /** Beyond what a number of 32 bits counts. */
+  @ParameterizedTest
+  @EnumSource
+  void farBlocksAreReached(NvmeTransport transport) throws Exception {
+    long bytes = 5L << 30;
+    int length = 1 << 20;
+    try (KernelSubsystem subsystem = new KernelSubsystem(512, bytes);
+        TestHost host = new TestHost(start(transport, subsystem.nqn()))) {
+      assertEquals(bytes, host.controller().namespaces().get(0).bytes());
+      Random random = new Random(seed);
+      for (long at : new long[] {0, (4L << 30) - length, 4L << 30, bytes - length}) {
+        ByteBuffer memory = Moves.memory(length + 3, random);
+        byte[] content = Moves.bytes(memory, 3, length);
+        int count = length / 512;
+        assertEquals(
+            NvmeStatus.OK, TestHost.await(host.write(1, at / 512, count, memory, 3, length)));
+        ByteBuffer read = Moves.memory(length + 5, random);
+        assertEquals(NvmeStatus.OK, TestHost.await(host.read(1, at / 512, count, read, 5, length)));
+        assertArrayEquals(content, Moves.bytes(read, 5, length));
+      }
+    }
+  }
+
+  /** As many connections as a day of trouble brings; soft-RoCE of old failed after a hundred. */
+  @ParameterizedTest
+  @EnumSource
+  void connectionsMayBeMadeAgainAndAgain(NvmeTransport transport) throws Exception {
+    int rounds = Boolean.getBoolean("crail.test.long") ? 200 : 10;
+    for (int round = 0; round < rounds; round++) {
+      try (TestHost host = new TestHost(start(transport, KernelTarget.NQN).namespaces(1))) {
+        assertEquals(1, host.controller().namespaces().size());
+        assertEquals(NvmeStatus.OK, TestHost.await(host.flush(1)));
+      }
     }
   }
 

@@ -175,6 +175,33 @@ class NvmfEndpointTest {
     assertEquals(ErrorCode.OK, end(begin(endpoint, false, bytes, 0, PATIENCE)));
   }
 
+  @Test
+  void oneSilentTargetOfFourLeavesTheOthersAlone() throws Exception {
+    NvmeTarget[] four = {target(512), target(512), target(512), target(512)};
+    StorageEndpoint endpoint = endpoint(four);
+    ByteBuffer bytes = Moves.memory(4096, random);
+    for (int region = 0; region < 4; region++) {
+      assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, region, PATIENCE)));
+    }
+    int[] reads = {0};
+    four[0].plan((queue, opcode, count) -> Fate.SILENT);
+    long until = loop.clock().nanoTime() + TimeUnit.SECONDS.toNanos(4);
+    List<Long> latencies = new ArrayList<>();
+    Transfer lost = begin(endpoint, false, Moves.memory(4096, random), 0, PATIENCE);
+    while (loop.clock().nanoTime() - until < 0) {
+      long begun = loop.clock().nanoTime();
+      ByteBuffer memory = Moves.memory(4096, random);
+      Transfer read = begin(endpoint, false, memory, 1 + reads[0]++ % 3, PATIENCE);
+      assertEquals(ErrorCode.OK, end(read));
+      latencies.add(loop.clock().nanoTime() - begun);
+    }
+    assertEquals(ErrorCode.UNAVAILABLE, end(lost));
+    latencies.sort(null);
+    // An attempt to connect that held the loop up would take a second.
+    long p99 = latencies.get(latencies.size() * 99 / 100);
+    assertTrue(p99 < TimeUnit.MILLISECONDS.toNanos(100), () -> p99 + " ns");
+  }
+
   /** A read is sent again; a write is not, since the first one may still be executed. */
   @Test
   void readsSurviveALostConnectionAndWritesAreTold() throws Exception {
