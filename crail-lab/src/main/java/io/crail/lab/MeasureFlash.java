@@ -145,7 +145,7 @@ public final class MeasureFlash {
             "crail.storage.types=nvmf",
             // So that the space of files that were replaced is there again soon.
             "crail.storage.nvmf.keepalive=4s",
-            "crail.lease=2s",
+            "crail.lease=10s",
             // The test machine is emulated, and a JVM there slow until it is warm.
             "crail.storage.nvmf.connecttimeout=60s",
             "crail.rpctimeout=60s",
@@ -163,8 +163,10 @@ public final class MeasureFlash {
   private void measureReads() throws IOException, InterruptedException {
     for (int depth : DEPTHS) {
       fio("read, " + name(depth), "--rw=randread --bs=4k", depth, 0);
-      int count = depth == 1 ? 5_000 : 20_000;
-      String rest = " -s 4096 -k " + count + " -w 20000 -f /data.dat";
+      // Code is compiled late in an emulated machine.
+      int count = depth == 1 ? 5_000 : 30_000;
+      int warmUp = depth == 1 ? 20_000 : 100_000;
+      String rest = " -s 4096 -k " + count + " -w " + warmUp + " -f /data.dat";
       crail(
           "read, " + name(depth),
           depth == 1 ? "-t readRandom -m false" + rest : "-t readRandomAsync -b " + depth + rest,
@@ -176,7 +178,7 @@ public final class MeasureFlash {
     for (int depth : DEPTHS) {
       fio("write, " + name(depth), "--rw=write --bs=4k", depth, 0);
       // The bytes of the warm-up stay in the store beside the measured ones.
-      String rest = " -s 4096 -k 4000 -w 8000 -f /written.dat";
+      String rest = " -s 4096 -k 2000 -w 4000 -f /written.dat";
       crail(
           "write, " + name(depth),
           depth == 1 ? "-t write -m false" + rest : "-t writeAsync -b " + depth + rest,
