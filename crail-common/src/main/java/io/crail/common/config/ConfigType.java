@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.config;
 
+import java.io.BufferedReader;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -89,6 +94,35 @@ public abstract class ConfigType<T> {
         }
       };
 
+  /**
+   * A text that nobody may see: the value itself, or {@code file:/path} for the first line of a
+   * file. It is in no message, and {@code crail getconf} does not print it. An empty text means
+   * none.
+   */
+  public static final ConfigType<String> SECRET =
+      new ConfigType<>("secret") {
+        private static final String FILE = "file:";
+
+        @Override
+        public String parse(String text) {
+          return text.startsWith(FILE) ? read(text.substring(FILE.length())) : text;
+        }
+
+        @Override
+        public String shown(String text) {
+          return text.isEmpty() || text.startsWith(FILE) ? text : "(secret)";
+        }
+
+        private String read(String name) {
+          try (BufferedReader lines = Files.newBufferedReader(Path.of(name))) {
+            String line = lines.readLine();
+            return line == null ? "" : line.strip();
+          } catch (IOException | InvalidPathException e) {
+            throw new IllegalArgumentException("is a file that cannot be read (" + e + ")", e);
+          }
+        }
+      };
+
   /** Texts separated by commas. An empty text means no element. */
   public static final ConfigType<List<String>> LIST =
       new ConfigType<>("list") {
@@ -126,6 +160,15 @@ public abstract class ConfigType<T> {
    *     without key or value
    */
   public abstract T parse(String text);
+
+  /**
+   * {@return what may be shown of a value}
+   *
+   * @param text the value as a user writes it
+   */
+  public String shown(String text) {
+    return text;
+  }
 
   /** {@return the word for this type in the reference page} */
   public final String label() {

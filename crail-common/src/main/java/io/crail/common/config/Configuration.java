@@ -261,7 +261,7 @@ public final class Configuration {
                       + ": key '"
                       + name
                       + "' has the bad value '"
-                      + setting.text
+                      + key.type().shown(setting.text)
                       + "': "
                       + e.getMessage(),
                   e);

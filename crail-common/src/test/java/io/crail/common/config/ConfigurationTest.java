@@ -227,6 +227,20 @@ class ConfigurationTest {
   }
 
   @Test
+  void aSecretIsReadFromAFileAndNeverTold() throws IOException {
+    Path file = Files.writeString(directory.resolve("secret"), "open sesame\nmore\n");
+    assertEquals("open sesame", load("sample.secret file:" + file).get(SampleKeys.SECRET));
+    assertEquals("sesame", load("sample.secret sesame").get(SampleKeys.SECRET));
+    assertEquals("", Configuration.defaults().get(SampleKeys.SECRET));
+    assertEquals("(secret)", SampleKeys.SECRET.type().shown("sesame"));
+    assertEquals("file:/a", SampleKeys.SECRET.type().shown("file:/a"));
+    String told = refused("sample.secret shut").getMessage();
+    assertTrue(told.contains("has the bad value '(secret)': must be open"), told);
+    told = refused("sample.secret file:" + directory.resolve("none")).getMessage();
+    assertTrue(told.contains("cannot be read"), told);
+  }
+
+  @Test
   void textsCannotChangeTheConfiguration() {
     Configuration configuration = with("sample.cores", "3");
     configuration.texts().put("sample.cores", "4");

@@ -48,6 +48,10 @@ public final class SampleKeys implements ConfigKeys {
   static final ConfigKey<String> PATH =
       ConfigKey.of("sample.path", ConfigType.STRING, "", "A path.");
 
+  static final ConfigKey<String> SECRET =
+      ConfigKey.of("sample.secret", ConfigType.SECRET, "", "A word.")
+          .check(word -> word.equals("shut") ? "must be open" : null);
+
   static final ConfigKey<Integer> EVEN =
       ConfigKey.of("sample.even", ConfigType.INT, "2", "An even number.")
           .between(0, 100)
@@ -60,6 +64,7 @@ public final class SampleKeys implements ConfigKeys {
 
   @Override
   public List<ConfigKey<?>> keys() {
-    return List.of(BLOCK_SIZE, CORES, DEBUG, TIMEOUT, TYPES, ADDRESSES, COLOUR, SPIN, PATH, EVEN);
+    return List.of(
+        BLOCK_SIZE, CORES, DEBUG, TIMEOUT, TYPES, ADDRESSES, COLOUR, SPIN, PATH, SECRET, EVEN);
   }
 }

@@ -61,6 +61,6 @@ public final class GetconfCommand extends OptionsCommand {
   }
 
   private static String valueOf(ConfigKey<?> key, Map<String, String> set) {
-    return set.getOrDefault(key.name(), key.defaultText());
+    return key.type().shown(set.getOrDefault(key.name(), key.defaultText()));
   }
 }
