@@ -33,7 +33,7 @@ public record ControllerData(
    *
    * @param pageShift the controller's smallest page, as a power of two
    */
-  static ControllerData of(ByteBuffer data, int pageShift) {
+  public static ControllerData of(ByteBuffer data, int pageShift) {
     int shift = data.get(77) & 0xff;
     int total = shift + Math.max(pageShift, LOWEST_PAGE_SHIFT);
     int maxTransfer = shift == 0 || total > 20 ? MAX_TRANSFER : 1 << total;

@@ -13,7 +13,7 @@ import java.time.Duration;
  */
 public record ControllerLimits(int depth, Duration keepAlive, long timeoutNanos) {
   /** Steps of a start, each of which has the time of a command, and one in reserve. */
-  private static final int START_STEPS = 5;
+  private static final int START_STEPS = 8;
 
   /** How long the whole start of a controller may take. */
   public long startNanos() {

@@ -23,7 +23,7 @@ public record NamespaceData(int number, long blocks, int blockLength, boolean re
    *
    * @throws CrailException with UNSUPPORTED that says why the namespace cannot be used
    */
-  static NamespaceData of(ByteBuffer data, int number) throws CrailException {
+  public static NamespaceData of(ByteBuffer data, int number) throws CrailException {
     long blocks = data.getLong(0);
     int formatted = data.get(26) & 0xff;
     int index = formatted & 0x0f | (formatted & 0x60) >> 1;

@@ -45,11 +45,19 @@ public final class NvmeCommand {
   /** Identify: the numbers of the namespaces above one. */
   public static final int NAMESPACES = 2;
 
+  /** Log: the subsystems that a discovery service knows. */
+  public static final int DISCOVERY_LOG = 0x70;
+
   private static final int FABRICS = 0x7f;
   private static final int PROPERTY_SET = 0x00;
   private static final int CONNECT = 0x01;
   private static final int PROPERTY_GET = 0x04;
 
+  private static final int AUTHENTICATION_SEND = 0x05;
+  private static final int AUTHENTICATION_RECEIVE = 0x06;
+  private static final int AUTHENTICATION_PROTOCOL = 0xe9;
+
+  private static final int ADMIN_GET_LOG_PAGE = 0x02;
   private static final int ADMIN_IDENTIFY = 0x06;
   private static final int ADMIN_SET_FEATURES = 0x09;
   private static final int ADMIN_KEEP_ALIVE = 0x18;
@@ -107,6 +115,24 @@ public final class NvmeCommand {
     out.putLong(at + 48, value & 0xffffffffL);
   }
 
+  /** Passes a message of an authentication on. */
+  public static void authenticationSend(ByteBuffer out, int at, int length) {
+    authentication(out, at, AUTHENTICATION_SEND, length);
+  }
+
+  /** Asks for a message of an authentication, of this length at most. */
+  public static void authenticationReceive(ByteBuffer out, int at, int length) {
+    authentication(out, at, AUTHENTICATION_RECEIVE, length);
+  }
+
+  private static void authentication(ByteBuffer out, int at, int type, int length) {
+    fabrics(out, at, type);
+    out.put(at + 41, (byte) 1);
+    out.put(at + 42, (byte) 1);
+    out.put(at + 43, (byte) AUTHENTICATION_PROTOCOL);
+    out.putInt(at + 44, length);
+  }
+
   private static void fabrics(ByteBuffer out, int at, int type) {
     out.put(at, (byte) FABRICS);
     out.put(at + 4, (byte) type);
@@ -121,6 +147,21 @@ public final class NvmeCommand {
     out.put(at, (byte) ADMIN_IDENTIFY);
     out.putInt(at + 4, namespace);
     out.put(at + 40, (byte) what);
+  }
+
+  /**
+   * Reads a part of a log.
+   *
+   * @param log its number, such as {@link #DISCOVERY_LOG}
+   * @param offset its first byte; a multiple of 4
+   * @param length its bytes; a multiple of 4
+   */
+  public static void getLogPage(ByteBuffer out, int at, int log, long offset, int length) {
+    int last = length / Integer.BYTES - 1;
+    out.put(at, (byte) ADMIN_GET_LOG_PAGE);
+    out.putInt(at + 40, log | last << 16);
+    out.putInt(at + 44, last >>> 16);
+    out.putLong(at + 48, offset);
   }
 
   /** Asks for this many pairs of I/O queues; the answer says how many there are. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf;
 
+import io.crail.nvmf.auth.HostSecrets;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 
@@ -10,24 +11,32 @@ import java.util.UUID;
  *
  * @param nqn its name
  * @param id its id
+ * @param secrets by which it proves who it is, and targets have to
  */
-public record NvmeHost(String nqn, UUID id) {
+public record NvmeHost(String nqn, UUID id, HostSecrets secrets) {
   private static final String UUID_FORM = "nqn.2014-08.org.nvmexpress:uuid:";
 
   /** The host of a name; the id is the one in the name, or else a hash of the name. */
   public static NvmeHost named(String nqn) {
     if (nqn.startsWith(UUID_FORM)) {
       try {
-        return new NvmeHost(nqn, UUID.fromString(nqn.substring(UUID_FORM.length())));
+        return new NvmeHost(
+            nqn, UUID.fromString(nqn.substring(UUID_FORM.length())), HostSecrets.NONE);
       } catch (IllegalArgumentException e) {
         // The name only looks like that form.
       }
     }
-    return new NvmeHost(nqn, UUID.nameUUIDFromBytes(nqn.getBytes(StandardCharsets.UTF_8)));
+    UUID id = UUID.nameUUIDFromBytes(nqn.getBytes(StandardCharsets.UTF_8));
+    return new NvmeHost(nqn, id, HostSecrets.NONE);
   }
 
   /** The host of an id, with the usual form of a name. */
   public static NvmeHost of(UUID id) {
-    return new NvmeHost(UUID_FORM + id, id);
+    return new NvmeHost(UUID_FORM + id, id, HostSecrets.NONE);
+  }
+
+  /** The same host with other secrets. */
+  public NvmeHost with(HostSecrets others) {
+    return new NvmeHost(nqn, id, others);
   }
 }

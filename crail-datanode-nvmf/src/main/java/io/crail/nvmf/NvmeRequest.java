@@ -77,6 +77,11 @@ public abstract class NvmeRequest {
     return false;
   }
 
+  /** True when a read may succeed with fewer data than there is memory. */
+  public boolean mayBeShort() {
+    return false;
+  }
+
   /** Which way the data go. */
   public final Direction direction() {
     return direction;

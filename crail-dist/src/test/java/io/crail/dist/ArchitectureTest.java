@@ -127,19 +127,31 @@ class ArchitectureTest {
     // without the package below, a network.
     modules.put(
         "nvmf",
-        new Module(List.of("io.crail.nvmf", "io.crail.nvmf.sector"), List.of("common", "engine")));
+        new Module(
+            List.of("io.crail.nvmf", "io.crail.nvmf.sector"),
+            List.of("common", "engine", "nvmf authentication")));
+    modules.put(
+        "nvmf authentication", new Module(List.of("io.crail.nvmf.auth"), List.of("common")));
+    modules.put(
+        "nvmf over fabrics",
+        new Module(
+            List.of("io.crail.nvmf.fabric"),
+            List.of("common", "engine", "nvmf", "nvmf authentication")));
     modules.put(
         "nvmf over tcp",
-        new Module(List.of("io.crail.nvmf.tcp"), List.of("common", "engine", "netty", "nvmf")));
+        new Module(
+            List.of("io.crail.nvmf.tcp"),
+            List.of("common", "engine", "netty", "nvmf", "nvmf over fabrics")));
     modules.put(
         "nvmf over rdma",
         new Module(
-            List.of("io.crail.nvmf.rdma"), List.of("common", "engine", "verbs", "rdma", "nvmf")));
+            List.of("io.crail.nvmf.rdma"),
+            List.of("common", "engine", "verbs", "rdma", "nvmf", "nvmf over fabrics")));
     modules.put(
         "nvmf tier",
         new Module(
             List.of("io.crail.storage.nvmf.."),
-            with(SERVED, "common", "engine", "netty", "protocol", "nvmf")));
+            with(SERVED, "common", "engine", "netty", "protocol", "nvmf", "nvmf authentication")));
     modules.put(
         "client",
         new Module(

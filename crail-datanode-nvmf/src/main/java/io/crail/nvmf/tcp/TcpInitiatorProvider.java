@@ -5,10 +5,10 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.Digests;
-import io.crail.nvmf.FabricInitiator;
 import io.crail.nvmf.Initiator;
 import io.crail.nvmf.InitiatorProvider;
 import io.crail.nvmf.NvmeTransport;
+import io.crail.nvmf.fabric.FabricInitiator;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyClientLoop;
 

@@ -11,6 +11,8 @@ import io.crail.nvmf.ControllerLimits;
 import io.crail.nvmf.Digests;
 import io.crail.nvmf.InitiatorProvider;
 import io.crail.nvmf.NvmeHost;
+import io.crail.nvmf.auth.ChapSecret;
+import io.crail.nvmf.auth.HostSecrets;
 import io.crail.storage.LocalHost;
 import io.crail.storage.host.TierArguments;
 import io.crail.storage.host.TierKeys;
@@ -50,6 +52,28 @@ public final class NvmfStorageKeys implements ConfigKeys {
           "",
           "Name by which targets know this host, on datanodes and clients; empty: the one in"
               + " /etc/nvme/hostnqn, or else one made from the host's name.");
+
+  /** By which this host proves who it is. */
+  public static final ConfigKey<String> SECRET =
+      ConfigKey.of(
+              "crail.storage.nvmf.secret",
+              ConfigType.SECRET,
+              "",
+              "Secret by which this host proves to targets who it is, if they ask for that"
+                  + " (DH-HMAC-CHAP), on datanodes and clients, each its own: DHHC-1:..., as nvme"
+                  + " gen-dhchap-key writes it, or file:/path of a file with it.")
+          .check(NvmfStorageKeys::problem);
+
+  /** By which targets have to prove who they are. */
+  public static final ConfigKey<String> CONTROLLER_SECRET =
+      ConfigKey.of(
+              "crail.storage.nvmf.controllersecret",
+              ConfigType.SECRET,
+              "",
+              "Secret by which targets have to prove to this host who they are, in the form of"
+                  + " crail.storage.nvmf.secret, which must be set too; empty: they do not have"
+                  + " to.")
+          .check(NvmfStorageKeys::problem);
 
   /** Whether foreign data may be overwritten. */
   public static final ConfigKey<Boolean> OVERWRITE =
@@ -121,6 +145,10 @@ public final class NvmfStorageKeys implements ConfigKeys {
   /** Creates the keys; for {@link java.util.ServiceLoader}. */
   public NvmfStorageKeys() {}
 
+  private static String problem(String secret) {
+    return secret.isEmpty() ? null : ChapSecret.problem(secret);
+  }
+
   private static String problem(List<String> targets) {
     try {
       targets.forEach(TargetAddress::parse);
@@ -140,7 +168,24 @@ public final class NvmfStorageKeys implements ConfigKeys {
         name = "";
       }
     }
-    return NvmeHost.named(name.isEmpty() ? "nqn.2026-11.io.crail:" + LocalHost.hostName() : name);
+    return NvmeHost.named(name.isEmpty() ? "nqn.2026-11.io.crail:" + LocalHost.hostName() : name)
+        .with(secrets(configuration));
+  }
+
+  private static HostSecrets secrets(Configuration configuration) {
+    ChapSecret own = secret(configuration, SECRET);
+    ChapSecret controllers = secret(configuration, CONTROLLER_SECRET);
+    if (own == null && controllers != null) {
+      // A target proves itself only to a host that does so too.
+      throw new ConfigException(
+          "key '" + CONTROLLER_SECRET.name() + "' is set without '" + SECRET.name() + "'");
+    }
+    return new HostSecrets(own, controllers);
+  }
+
+  private static ChapSecret secret(Configuration configuration, ConfigKey<String> key) {
+    String text = configuration.get(key);
+    return text.isEmpty() ? null : ChapSecret.parse(text);
   }
 
   static Digests digests(Configuration configuration) {
@@ -165,6 +210,8 @@ public final class NvmfStorageKeys implements ConfigKeys {
         TARGETS,
         INITIATOR,
         HOST_NQN,
+        SECRET,
+        CONTROLLER_SECRET,
         OVERWRITE,
         STORAGE_LIMIT,
         ALLOCATION_SIZE,

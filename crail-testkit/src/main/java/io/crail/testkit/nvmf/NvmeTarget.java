@@ -14,12 +14,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 
 /**
  * A small target of NVMe/TCP, with a thread for each connection. It is for tests: it is strict
  * where a host could be sloppy, and breaks the rules where a test asks for it. Thread-safe.
  */
 public final class NvmeTarget implements AutoCloseable {
+  private static final int AUTHENTICATION = 1 << 17;
+  private static final int SECURE_CHANNEL = 1 << 18;
+
   /** The limits of a target. */
   public static final class Options {
     String nqn = "nqn.2026-11.io.crail:test";
@@ -35,6 +39,14 @@ public final class NvmeTarget implements AutoCloseable {
     String allowedHost = "";
     int spared;
     int keepAliveUnit = 10;
+    String hostSecret = "";
+    String controllerSecret = "";
+    int asks;
+    boolean asksOnIo = true;
+    int hash = 1;
+    int group;
+    boolean shortMessages;
+    UnaryOperator<byte[]> edit = UnaryOperator.identity();
 
     /** Creates the usual limits. */
     public Options() {}
@@ -100,6 +112,50 @@ public final class NvmeTarget implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Asks hosts for authentication.
+     *
+     * @param host the secret that they have to know
+     * @param controller the secret by which it proves itself; empty when it cannot
+     */
+    public Options secrets(String host, String controller) {
+      hostSecret = host;
+      controllerSecret = controller;
+      asks = AUTHENTICATION;
+      return this;
+    }
+
+    /** The hash, from 1 to 3, and the group, from 0 to 5, that it chooses. */
+    public Options chooses(int newHash, int newGroup) {
+      hash = newHash;
+      group = newGroup;
+      return this;
+    }
+
+    /** Asks for authentication on the admin queue only. */
+    public Options asksOnAdminOnly() {
+      asksOnIo = false;
+      return this;
+    }
+
+    /** Asks for a secure channel too. */
+    public Options asksForSecureChannel() {
+      asks = AUTHENTICATION | SECURE_CHANNEL;
+      return this;
+    }
+
+    /** Sends messages of authentication without zeros behind them. */
+    public Options shortMessages() {
+      shortMessages = true;
+      return this;
+    }
+
+    /** Changes the messages of authentication before they are sent. */
+    public Options edit(UnaryOperator<byte[]> change) {
+      edit = change;
+      return this;
+    }
+
     /** The only host that may connect. */
     public Options allowedHost(String name) {
       allowedHost = name;
@@ -137,6 +193,7 @@ public final class NvmeTarget implements AutoCloseable {
   private final Map<Integer, Owned> controllers = new ConcurrentHashMap<>();
   private final Set<TargetSession> sessions = ConcurrentHashMap.newKeySet();
   private final ConcurrentLinkedQueue<String> complaints = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<Integer> explanations = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Runnable> kept = new ConcurrentLinkedQueue<>();
   private final AtomicInteger nextController = new AtomicInteger(1);
   private final AtomicInteger connections = new AtomicInteger();
@@ -245,6 +302,11 @@ public final class NvmeTarget implements AutoCloseable {
     return List.copyOf(complaints);
   }
 
+  /** What hosts gave for the failures of authentications, by number. */
+  public List<Integer> explanations() {
+    return List.copyOf(explanations);
+  }
+
   /** Ends all connections and refuses new ones. */
   public synchronized void down() throws IOException {
     server.close();
@@ -322,6 +384,10 @@ public final class NvmeTarget implements AutoCloseable {
 
   Owned controller(int id) {
     return controllers.get(id);
+  }
+
+  void explained(int explanation) {
+    explanations.add(explanation);
   }
 
   void complain(String what) {

@@ -24,6 +24,7 @@ final class TargetSession extends Thread {
   private static final int OUT_OF_RANGE = 0x4080;
   private static final int CONNECT_INVALID = 0x4182;
   private static final int CONNECT_HOST = 0x4184;
+  private static final int AUTHENTICATION_REQUIRED = 0x4191;
 
   /** A command that waits for its data. */
   private static final class Waiting {
@@ -54,6 +55,7 @@ final class TargetSession extends Thread {
   private int inFlight;
   private int commands;
   private int nextTag = 1;
+  private TargetAuthentication authentication;
   private Runnable late;
 
   TargetSession(NvmeTarget target, Socket socket) throws IOException {
@@ -211,7 +213,7 @@ final class TargetSession extends Thread {
     if (carries ? data.length != length : data.length != 0 || form != 0x5a) {
       throw wrong("data of form " + form + " with " + length + " bytes, carries " + data.length);
     }
-    int most = queue > 0 ? options.inCapsule : 8192;
+    int most = queue > 0 && opcode != 0x7f ? options.inCapsule : 8192;
     if (carries && length > most) {
       throw wrong("a command carries " + length + " bytes");
     }
@@ -314,6 +316,8 @@ final class TargetSession extends Thread {
         fabrics(entry, data, fate);
       } else if (queue < 0) {
         throw wrong("a command before the connect");
+      } else if (isUnproved()) {
+        answer(entry, AUTHENTICATION_REQUIRED, 0, null, fate);
       } else if (queue == 0) {
         admin(entry, fate);
       } else {
@@ -324,8 +328,17 @@ final class TargetSession extends Thread {
     }
   }
 
+  private boolean isUnproved() {
+    return authentication != null && !authentication.isDone();
+  }
+
   private void fabrics(ByteBuffer entry, byte[] data, Fate fate) throws IOException {
     NvmeTarget.Owned owned = target.controller(controller);
+    int type = entry.get(4);
+    if (isUnproved() && (type == 0x00 || type == 0x04)) {
+      answer(entry, AUTHENTICATION_REQUIRED, 0, null, fate);
+      return;
+    }
     int property = entry.getInt(44);
     switch (entry.get(4)) {
       case 0x01:
@@ -349,9 +362,37 @@ final class TargetSession extends Thread {
         }
         answer(entry, OK, value, null, fate);
         break;
+      case 0x05:
+      case 0x06:
+        authenticate(entry, data, fate);
+        break;
       default:
         answer(entry, INVALID_OPCODE, 0, null, fate);
         break;
+    }
+  }
+
+  private void authenticate(ByteBuffer entry, byte[] data, Fate fate) throws IOException {
+    int length = entry.getInt(44);
+    if (authentication == null
+        || entry.getInt(40) != 0xe9010100
+        || length != entry.getInt(32)
+        || length < 1
+        || length > 8192) {
+      throw wrong("an authentication command of " + length + " bytes");
+    }
+    try {
+      if (entry.get(4) == 0x06) {
+        answer(entry, OK, 0, authentication.give(length), fate);
+        return;
+      }
+      authentication.take(data);
+      if (authentication.explanation() >= 0) {
+        target.explained(authentication.explanation());
+      }
+      answer(entry, OK, 0, null, fate);
+    } catch (TargetAuthentication.Wrong e) {
+      throw wrong(e.getMessage());
     }
   }
 
@@ -382,7 +423,7 @@ final class TargetSession extends Thread {
       queue = 0;
       entries = size;
       controller = target.own(host, this);
-      answer(entry, OK, controller, null, fate);
+      answer(entry, OK, controller | asks(host, true), null, fate);
     } else {
       NvmeTarget.Owned owned = target.controller(id);
       if (owned == null
@@ -398,8 +439,17 @@ final class TargetSession extends Thread {
       queue = wanted;
       entries = size;
       controller = id;
-      answer(entry, OK, id, null, fate);
+      answer(entry, OK, id | asks(host, options.asksOnIo), null, fate);
     }
+  }
+
+  /** What the answer to a connect asks for. */
+  private int asks(String host, boolean here) {
+    if (options.asks == 0 || !here) {
+      return 0;
+    }
+    authentication = new TargetAuthentication(options, host);
+    return options.asks;
   }
 
   private void admin(ByteBuffer entry, Fate fate) throws IOException {

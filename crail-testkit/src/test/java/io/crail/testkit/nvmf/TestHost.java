@@ -14,6 +14,7 @@ import io.crail.nvmf.NvmeHost;
 import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeTransport;
 import io.crail.nvmf.Subsystem;
+import io.crail.nvmf.auth.HostSecrets;
 import io.crail.rpc.netty.NettyClientLoop;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
@@ -81,6 +82,19 @@ final class TestHost implements AutoCloseable {
       return new Start(
           initiator,
           new Subsystem(subsystem.transport(), other, subsystem.nqn(), subsystem.host()),
+          namespaces,
+          digests,
+          limits);
+    }
+
+    Start secrets(HostSecrets secrets) {
+      return new Start(
+          initiator,
+          new Subsystem(
+              subsystem.transport(),
+              subsystem.address(),
+              subsystem.nqn(),
+              subsystem.host().with(secrets)),
           namespaces,
           digests,
           limits);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.nvmf;
+package io.crail.nvmf.fabric;
 
+import io.crail.nvmf.NvmeRequest;
 import java.nio.ByteBuffer;
 
 /** A command of a controller's start, or a sign of the host. It is used once. */
@@ -18,6 +19,7 @@ final class AdminRequest extends NvmeRequest {
 
   private final Encoder encoder;
   private final Listener listener;
+  private boolean mayBeShort;
 
   AdminRequest(Encoder encoder, Listener listener) {
     this.encoder = encoder;
@@ -29,6 +31,12 @@ final class AdminRequest extends NvmeRequest {
     return this;
   }
 
+  /** Reads an answer that may be shorter than its memory, which is zeroed. */
+  AdminRequest readingMessage(ByteBuffer memory) {
+    mayBeShort = true;
+    return reading(memory);
+  }
+
   AdminRequest writing(ByteBuffer memory) {
     data(Direction.TO_CONTROLLER, memory, memory, 0, memory.capacity());
     return this;
@@ -37,6 +45,11 @@ final class AdminRequest extends NvmeRequest {
   @Override
   public void encode(ByteBuffer out, int at) {
     encoder.encode(out, at);
+  }
+
+  @Override
+  public boolean mayBeShort() {
+    return mayBeShort;
   }
 
   @Override

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.nvmf;
+package io.crail.nvmf.fabric;
 
+import io.crail.nvmf.Controller;
+import io.crail.nvmf.ControllerLimits;
+import io.crail.nvmf.Fabric;
+import io.crail.nvmf.Initiator;
+import io.crail.nvmf.Subsystem;
 import io.crail.rpc.ClientLoop;
 import java.util.List;
 

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.nvmf.fabric;
+
+import io.crail.common.error.ErrorCode;
+import io.crail.nvmf.NvmeCommand;
+import io.crail.nvmf.NvmeQueue;
+import io.crail.nvmf.NvmeRequest;
+import io.crail.nvmf.QueueId;
+import io.crail.nvmf.auth.ChapException;
+import io.crail.nvmf.auth.ChapExchange;
+import io.crail.nvmf.auth.HostSecrets;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+
+/**
+ * The start of one queue: its connection, the connect command, and an authentication if the target
+ * asks for one. Used only in the loop.
+ */
+final class QueueStart implements NvmeQueue.Listener {
+  /** Learns that the queue takes commands; its controller learns of all other ends. */
+  interface Listener {
+    void connected(int controller);
+  }
+
+  private static final int AUTHENTICATION = 1 << 17;
+  private static final int SECURE_CHANNEL = 1 << 18;
+
+  private final AdminController owner;
+  private final QueueId id;
+  private final int entries;
+  private final Listener listener;
+  private NvmeQueue queue;
+  private int controller;
+  private ChapExchange exchange;
+
+  QueueStart(AdminController owner, QueueId id, int entries, Listener listener) {
+    this.owner = owner;
+    this.id = id;
+    this.entries = entries;
+    this.listener = listener;
+  }
+
+  NvmeQueue open() {
+    queue = owner.fabric().open(owner.target().address(), id, entries, owner.deadlineNanos(), this);
+    return queue;
+  }
+
+  @Override
+  public void lost(String cause) {
+    owner.lose(cause);
+  }
+
+  @Override
+  public void opened() {
+    boolean first = id.number() == QueueId.ADMIN.number();
+    int keepAlive = first ? (int) owner.limits().keepAlive().toMillis() : 0;
+    ByteBuffer connectData = NvmeCommand.connectData(owner.target(), id.controller());
+    AdminController.send(
+        queue,
+        new AdminRequest(
+                (out, at) -> NvmeCommand.connect(out, at, id.number(), entries, keepAlive),
+                this::connected)
+            .writing(connectData));
+  }
+
+  private void connected(int status, long result) {
+    boolean first = id.number() == QueueId.ADMIN.number();
+    if (owner.isRefused(status, first ? "connect" : "connect of the I/O queue")) {
+      return;
+    }
+    controller = (int) result & 0xffff;
+    HostSecrets secrets = owner.target().host().secrets();
+    if ((result & SECURE_CHANNEL) != 0) {
+      owner.refuse(ErrorCode.UNSUPPORTED, "the target asks for a secure channel");
+    } else if ((result & AUTHENTICATION) == 0) {
+      if (secrets.controller() == null) {
+        listener.connected(controller);
+        return;
+      }
+      owner.refuse(
+          ErrorCode.UNSUPPORTED,
+          "the target does not ask for authentication, in which it would have to prove that it"
+              + " knows crail.storage.nvmf.controllersecret");
+    } else if (secrets.host() == null) {
+      owner.refuse(
+          ErrorCode.UNSUPPORTED,
+          "the target asks for authentication, and crail.storage.nvmf.secret is not set");
+    } else {
+      authenticate(secrets);
+    }
+  }
+
+  // The authentication.
+
+  private void authenticate(HostSecrets secrets) {
+    owner.await("authenticating");
+    exchange =
+        new ChapExchange(
+            owner.target().host().nqn(), owner.target().nqn(), secrets, new SecureRandom());
+    tell(exchange.negotiate(), () -> hear(this::challenged));
+  }
+
+  private void challenged(ByteBuffer message) throws ChapException {
+    exchange.challenged(message);
+    if (!exchange.isLaborious()) {
+      answer(exchange.reply());
+      return;
+    }
+    // It takes up to a tenth of a second, in which the loop has to serve others.
+    Thread thread = new Thread(this::work, "crail-nvmf-authentication");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void work() {
+    try {
+      ByteBuffer reply = exchange.reply();
+      owner.loop().submit(() -> answer(reply));
+    } catch (ChapException e) {
+      owner.loop().submit(() -> fail(e));
+    }
+  }
+
+  private void answer(ByteBuffer reply) {
+    tell(reply, () -> hear(this::succeeded));
+  }
+
+  private void succeeded(ByteBuffer message) throws ChapException {
+    if (exchange.succeeded(message)) {
+      tell(exchange.success(), this::authenticated);
+    } else {
+      authenticated();
+    }
+  }
+
+  private void authenticated() {
+    exchange = null;
+    listener.connected(controller);
+  }
+
+  private void fail(ChapException cause) {
+    if (owner.isEnded()) {
+      return;
+    }
+    ByteBuffer message = exchange.failure(cause);
+    if (message == null) {
+      owner.refuse(cause.code(), cause.getMessage());
+      return;
+    }
+    owner.doom(cause.code(), cause.getMessage());
+    tell(message, () -> owner.lose("the authentication has failed"));
+  }
+
+  private void tell(ByteBuffer message, Runnable then) {
+    if (owner.isEnded()) {
+      return;
+    }
+    int length = message.capacity();
+    ByteBuffer memory = NvmeRequest.newMemory(length).put(0, message, 0, length);
+    AdminController.send(
+        queue,
+        new AdminRequest(
+                (out, at) -> NvmeCommand.authenticationSend(out, at, length),
+                (status, result) -> {
+                  if (!owner.isRefused(status, "authentication send")) {
+                    then.run();
+                  }
+                })
+            .writing(memory));
+  }
+
+  /** Takes a message of the target. */
+  private interface Taker {
+    void take(ByteBuffer message) throws ChapException;
+  }
+
+  private void hear(Taker taker) {
+    ByteBuffer memory = NvmeRequest.newMemory(ChapExchange.MOST_BYTES);
+    AdminController.send(
+        queue,
+        new AdminRequest(
+                (out, at) -> NvmeCommand.authenticationReceive(out, at, ChapExchange.MOST_BYTES),
+                (status, result) -> {
+                  if (owner.isRefused(status, "authentication receive")) {
+                    return;
+                  }
+                  try {
+                    taker.take(memory);
+                  } catch (ChapException e) {
+                    fail(e);
+                  }
+                })
+            .readingMessage(memory));
+  }
+}
