@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * @param depth the most I/O commands in flight, at least 1
  * @param keepAlive how long the controller lives without a sign of the host; the host gives one in
- *     half of that time
+ *     half of that time; 0: for ever, without signs
  * @param timeoutNanos how long a command of the admin queue may take
  */
 public record ControllerLimits(int depth, Duration keepAlive, long timeoutNanos) {
@@ -18,5 +18,10 @@ public record ControllerLimits(int depth, Duration keepAlive, long timeoutNanos)
   /** How long the whole start of a controller may take. */
   public long startNanos() {
     return START_STEPS * timeoutNanos;
+  }
+
+  /** The same for a controller that gives no signs. */
+  public ControllerLimits withoutKeepAlive() {
+    return new ControllerLimits(depth, Duration.ZERO, timeoutNanos);
   }
 }

@@ -16,6 +16,15 @@ public interface Initiator {
       ControllerLimits limits,
       Controller.Listener listener);
 
+  /**
+   * Reads the log of a discovery service.
+   *
+   * @param service its address, and its name as a subsystem
+   */
+  default void discover(Subsystem service, ControllerLimits limits, DiscoveryListener listener) {
+    listener.failed(service + ": this initiator asks no discovery services");
+  }
+
   /** Ends the use; all controllers are closed. Further calls do nothing. */
   default void close() {}
 }

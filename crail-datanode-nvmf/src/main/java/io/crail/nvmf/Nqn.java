@@ -8,6 +8,9 @@ public final class Nqn {
   /** The most bytes of a name. */
   public static final int MAX_LENGTH = 223;
 
+  /** The name of every discovery service. */
+  public static final String DISCOVERY = "nqn.2014-08.org.nvmexpress.discovery";
+
   private Nqn() {}
 
   /**

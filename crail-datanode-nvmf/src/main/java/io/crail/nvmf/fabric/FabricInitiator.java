@@ -3,6 +3,7 @@ package io.crail.nvmf.fabric;
 
 import io.crail.nvmf.Controller;
 import io.crail.nvmf.ControllerLimits;
+import io.crail.nvmf.DiscoveryListener;
 import io.crail.nvmf.Fabric;
 import io.crail.nvmf.Initiator;
 import io.crail.nvmf.Subsystem;
@@ -23,6 +24,11 @@ public record FabricInitiator(ClientLoop loop, Fabric fabric) implements Initiat
       ControllerLimits limits,
       Controller.Listener listener) {
     return new FabricController(loop, fabric, subsystem, namespaces, limits, listener);
+  }
+
+  @Override
+  public void discover(Subsystem service, ControllerLimits limits, DiscoveryListener listener) {
+    new FabricDiscovery(loop, fabric, service, limits, listener).begin();
   }
 
   @Override

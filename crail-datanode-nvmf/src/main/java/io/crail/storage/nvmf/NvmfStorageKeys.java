@@ -33,7 +33,9 @@ public final class NvmfStorageKeys implements ConfigKeys {
               "",
               "Subsystems whose namespaces a datanode lends: host:port/nqn, or host:port/nqn#1+2 with"
                   + " the numbers of namespaces, after rdma:// for NVMe/RDMA, separated by commas. A"
-                  + " namespace belongs to one datanode, which overwrites it.")
+                  + " namespace belongs to one datanode, which overwrites it. The name"
+                  + " nqn.2014-08.org.nvmexpress.discovery (port 8009 unless set) stands for all"
+                  + " subsystems that the discovery service there knows when the datanode starts.")
           .check(NvmfStorageKeys::problem);
 
   /** Which initiators are used. */

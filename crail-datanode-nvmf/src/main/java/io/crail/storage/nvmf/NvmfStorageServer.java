@@ -5,6 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.nvmf.ControllerLimits;
+import io.crail.nvmf.Digests;
 import io.crail.nvmf.NvmeHost;
 import io.crail.nvmf.Subsystem;
 import io.crail.protocol.ClusterKeys;
@@ -46,8 +47,8 @@ final class NvmfStorageServer implements StorageServer {
   private static final Logger LOG = LoggerFactory.getLogger(NvmfStorageServer.class);
 
   private final Configuration configuration;
-  private final List<TargetAddress> targets;
   private final List<WatchedTarget> watched = new ArrayList<>();
+  private List<TargetAddress> targets;
   private LentRegions lent = new LentRegions(List.of(), new BitSet());
   private long[] fences;
   private int granularity = 512;
@@ -81,19 +82,21 @@ final class NvmfStorageServer implements StorageServer {
       throw new ConfigException(
           "key '" + NvmfStorageKeys.TARGETS.name() + "' names no target, as host:port/nqn");
     }
-    if (Utf8.of(details()).length() > TierTraits.MAX_DETAILS_LENGTH) {
-      throw new ConfigException(
-          "key '"
-              + NvmfStorageKeys.TARGETS.name()
-              + "' has more than the "
-              + TierTraits.MAX_DETAILS_LENGTH
-              + " bytes that a datanode can tell its clients; start several datanodes");
-    }
     transport = new NettyTransport(configuration);
     loop = transport.newClientLoop("nvmf-datanode");
     Initiators initiators = new Initiators(loop, configuration);
     NvmeHost host = NvmfStorageKeys.host(configuration);
     ControllerLimits limits = NvmfStorageKeys.limits(configuration);
+    Digests digests = NvmfStorageKeys.digests(configuration);
+    targets = new TargetDiscovery(loop, initiators, digests, host, limits).resolve(targets);
+    if (Utf8.of(details()).length() > TierTraits.MAX_DETAILS_LENGTH) {
+      throw new ConfigException(
+          "key '"
+              + NvmfStorageKeys.TARGETS.name()
+              + "' stands for more than the "
+              + TierTraits.MAX_DETAILS_LENGTH
+              + " bytes that a datanode can tell its clients; start several datanodes");
+    }
     Claimant claimant =
         new Claimant(
             uuid,
@@ -109,7 +112,7 @@ final class NvmfStorageServer implements StorageServer {
           new WatchedTarget(
               loop,
               initiators,
-              NvmfStorageKeys.digests(configuration),
+              digests,
               new Subsystem(target.transport(), target.address(), target.nqn(), host),
               target.namespaces(),
               limits,

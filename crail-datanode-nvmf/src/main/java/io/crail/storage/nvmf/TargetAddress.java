@@ -15,7 +15,8 @@ import java.util.stream.Collectors;
  * A subsystem of a target, as a user writes it: {@code host:port/nqn}, with the numbers of the
  * namespaces to use after a {@code #}, as in {@code 10.0.0.1:4420/nqn.2026-11.org.example:a#1+2}.
  * Without numbers all are used. Before it may stand {@code tcp://} or {@code rdma://}; without that
- * the target is reached over TCP.
+ * the target is reached over TCP. The name of a discovery service stands for all subsystems that
+ * the service knows; see {@link TargetDiscovery}.
  *
  * @param transport the kind of network
  * @param address where the target listens, unresolved
@@ -25,6 +26,7 @@ import java.util.stream.Collectors;
 record TargetAddress(
     NvmeTransport transport, InetSocketAddress address, String nqn, List<Integer> namespaces) {
   static final int STANDARD_PORT = 4420;
+  static final int DISCOVERY_PORT = 8009;
 
   private static final String FORM =
       "must be host:port/nqn, or host:port/nqn#1+2 with the numbers of namespaces, after tcp:// or"
@@ -55,6 +57,10 @@ record TargetAddress(
     if (problem != null) {
       throw bad(text, "the name of the subsystem " + problem);
     }
+    boolean discovery = nqn.equals(Nqn.DISCOVERY);
+    if (discovery && hash >= 0) {
+      throw bad(text, "a discovery service has no namespaces");
+    }
     List<Integer> namespaces = new ArrayList<>();
     if (hash >= 0) {
       for (String number : text.substring(hash + 1).split("\\+", -1)) {
@@ -65,8 +71,9 @@ record TargetAddress(
         namespaces.add(value);
       }
     }
-    return new TargetAddress(
-        transport, address(text, text.substring(start, slash)), nqn, namespaces);
+    int usualPort = discovery ? DISCOVERY_PORT : STANDARD_PORT;
+    InetSocketAddress address = address(text, text.substring(start, slash), usualPort);
+    return new TargetAddress(transport, address, nqn, namespaces);
   }
 
   private static NvmeTransport transport(String text, String name) {
@@ -78,10 +85,10 @@ record TargetAddress(
     throw bad(text, FORM);
   }
 
-  private static InetSocketAddress address(String text, String part) {
+  private static InetSocketAddress address(String text, String part, int usualPort) {
     int colon = part.endsWith("]") ? -1 : part.lastIndexOf(':');
     String host = colon < 0 ? part : part.substring(0, colon);
-    int port = colon < 0 ? STANDARD_PORT : number(part.substring(colon + 1));
+    int port = colon < 0 ? usualPort : number(part.substring(colon + 1));
     if (host.startsWith("[") && host.endsWith("]")) {
       host = host.substring(1, host.length() - 1);
     } else if (host.indexOf(':') >= 0) {
@@ -104,6 +111,11 @@ record TargetAddress(
   /** Reads several, separated by spaces. */
   static List<TargetAddress> parseAll(String text) {
     return Arrays.stream(text.split(" ")).map(TargetAddress::parse).toList();
+  }
+
+  /** Whether this is no subsystem with namespaces, but knows some. */
+  boolean isDiscovery() {
+    return nqn.equals(Nqn.DISCOVERY);
   }
 
   /** As a user writes it. */

@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -47,6 +48,7 @@ public final class NvmeTarget implements AutoCloseable {
     int group;
     boolean shortMessages;
     UnaryOperator<byte[]> edit = UnaryOperator.identity();
+    Supplier<byte[]> discovery;
 
     /** Creates the usual limits. */
     public Options() {}
@@ -153,6 +155,16 @@ public final class NvmeTarget implements AutoCloseable {
     /** Changes the messages of authentication before they are sent. */
     public Options edit(UnaryOperator<byte[]> change) {
       edit = change;
+      return this;
+    }
+
+    /**
+     * Makes the target a discovery service too.
+     *
+     * @param log gives the log anew for each read of a part; see {@link DiscoveryPage}
+     */
+    public Options discovery(Supplier<byte[]> log) {
+      discovery = log;
       return this;
     }
 

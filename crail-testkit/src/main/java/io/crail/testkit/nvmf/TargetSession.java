@@ -56,6 +56,7 @@ final class TargetSession extends Thread {
   private int commands;
   private int nextTag = 1;
   private TargetAuthentication authentication;
+  private boolean discovery;
   private Runnable late;
 
   TargetSession(NvmeTarget target, Socket socket) throws IOException {
@@ -412,7 +413,8 @@ final class TargetSession extends Thread {
     int size = (entry.getShort(44) & 0xffff) + 1;
     int id = data.getShort(16) & 0xffff;
     String host = text(data, 512);
-    if (!text(data, 256).equals(options.nqn)) {
+    discovery = options.discovery != null && text(data, 256).equals(DiscoveryPage.NQN);
+    if (!discovery && !text(data, 256).equals(options.nqn)) {
       answer(entry, CONNECT_INVALID, 256 | 1L << 16, null, fate);
     } else if (!options.allowedHost.isEmpty() && !options.allowedHost.equals(host)) {
       answer(entry, CONNECT_HOST, 0, null, fate);
@@ -454,6 +456,9 @@ final class TargetSession extends Thread {
 
   private void admin(ByteBuffer entry, Fate fate) throws IOException {
     switch (entry.get(0)) {
+      case 0x02:
+        getLogPage(entry, fate);
+        break;
       case 0x06:
         identify(entry, fate);
         break;
@@ -468,6 +473,23 @@ final class TargetSession extends Thread {
         answer(entry, INVALID_OPCODE, 0, null, fate);
         break;
     }
+  }
+
+  private void getLogPage(ByteBuffer entry, Fate fate) throws IOException {
+    int length = 4 * ((entry.getShort(42) & 0xffff | (entry.getShort(44) & 0xffff) << 16) + 1);
+    long offset = entry.getLong(48);
+    if (!discovery || entry.get(40) != 0x70) {
+      answer(entry, INVALID_FIELD, 0, null, fate);
+      return;
+    }
+    if (length != entry.getInt(32) || length > 1 << 20 || offset < 0 || offset > 1 << 24) {
+      throw wrong("a log page of " + length + " bytes at " + offset);
+    }
+    byte[] log = options.discovery.get();
+    byte[] part = new byte[length];
+    int count = (int) Math.max(0, Math.min(length, log.length - offset));
+    System.arraycopy(log, (int) Math.min(offset, log.length), part, 0, count);
+    answer(entry, OK, 0, part, fate);
   }
 
   private void identify(ByteBuffer entry, Fate fate) throws IOException {
@@ -498,14 +520,15 @@ final class TargetSession extends Thread {
         data.put(77, (byte) options.transferShift);
         data.putShort(78, (short) controller);
         data.putInt(80, 0x00010400);
-        data.put(111, (byte) 1);
+        data.put(111, (byte) (discovery ? 2 : 1));
         data.putShort(320, (short) options.keepAliveUnit);
         data.put(512, (byte) 0x66).put(513, (byte) 0x44);
         data.putShort(514, (short) (options.entries - 1));
         data.putInt(516, 16);
         data.put(525, (byte) 1);
         data.putInt(536, 0x00100001);
-        data.put(768, options.nqn.getBytes(StandardCharsets.UTF_8));
+        String name = discovery ? DiscoveryPage.NQN : options.nqn;
+        data.put(768, name.getBytes(StandardCharsets.UTF_8));
         data.putInt(1792, (options.inCapsule + 64) / 16).putInt(1796, 1);
         break;
       case 2:

@@ -3,6 +3,7 @@ package io.crail.testkit.nvmf;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.testkit.rdma.OtherPrograms;
 import io.crail.testkit.rdma.RdmaHost;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -60,6 +62,24 @@ class KernelHostTest {
       OtherPrograms.End end = OtherPrograms.run(200, "bash", "-c", script);
       assertEquals(0, end.status(), end::toString);
       assertArrayEquals(content, small.read(0, BYTES));
+      assertEquals(List.of(), target.complaints());
+    }
+  }
+
+  @Test
+  void readsTheLogOfADiscoveryService() throws Exception {
+    byte[] entry = DiscoveryPage.entry(3, 1, 2, "4499", "nqn.2026-11.io.crail:far", "10.9.0.9");
+    byte[] log = DiscoveryPage.log(1, entry, entry);
+    NvmeTarget.Options options = new NvmeTarget.Options().discovery(() -> log);
+    try (NvmeTarget target = new NvmeTarget(InetAddress.getByName(RdmaHost.SERVER), options)) {
+      String script =
+          "PATH=$PATH:/usr/sbin:/sbin nvme discover -t tcp -a %s -s %d"
+              .formatted(RdmaHost.SERVER, target.address().getPort());
+      OtherPrograms.End end = OtherPrograms.run(200, "bash", "-c", script);
+      assertEquals(0, end.status(), end::toString);
+      assertTrue(end.output().contains("Number of Records 2"), end::toString);
+      assertTrue(end.output().contains("nqn.2026-11.io.crail:far"), end::toString);
+      assertTrue(end.output().matches("(?s).*trsvcid: +4499\\n.*"), end::toString);
       assertEquals(List.of(), target.complaints());
     }
   }

@@ -6,16 +6,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.nvmf.NamespaceData;
+import io.crail.nvmf.Nqn;
 import io.crail.nvmf.NvmeStatus;
 import io.crail.nvmf.NvmeTransport;
+import io.crail.storage.StorageServer;
+import io.crail.storage.nvmf.NvmfStorageKeys;
+import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.testkit.rdma.RdmaHost;
 import io.crail.testkit.rdma.TwoHosts;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Random;
+import java.util.UUID;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -104,6 +110,31 @@ class KernelTargetTest {
     try (TestHost host = new TestHost(start)) {
       String cause = assertThrows(TestHost.Lost.class, host::controller).getMessage();
       assertTrue(cause.contains("refused") || cause.contains("listen"), cause);
+    }
+  }
+
+  /** The kernel's discovery service is behind each port of its target. */
+  @ParameterizedTest
+  @EnumSource
+  void aDiscoveryServiceTellsOfTheSubsystem(NvmeTransport transport) throws Exception {
+    InetSocketAddress at = KernelTarget.subsystem(transport, "").address();
+    String text = transport + "://" + RdmaHost.SERVER + ":" + at.getPort() + "/";
+    Configuration settings =
+        Configuration.builder()
+            .set(NvmfStorageKeys.TARGETS, text + Nqn.DISCOVERY)
+            .set(NvmfStorageKeys.KEEP_ALIVE, KernelTarget.KEEP_ALIVE)
+            .set(NvmfStorageKeys.CONNECT_TIMEOUT, "20s")
+            .set(NvmfStorageKeys.OVERWRITE, true)
+            .build();
+    StorageServer server = new NvmfStorageTier().createServer(settings, List.of());
+    try {
+      server.start(UUID.randomUUID());
+      String details = server.traits().details().toString();
+      String named = transport == NvmeTransport.TCP ? text.substring("tcp://".length()) : text;
+      assertTrue(details.contains(" " + named + KernelTarget.NQN), details);
+      assertEquals(-1, details.indexOf(Nqn.DISCOVERY));
+    } finally {
+      server.close();
     }
   }
 }
