@@ -43,14 +43,20 @@ class KernelHostTest {
           PATH=$PATH:/usr/sbin:/sbin
           nvme connect -t tcp -a %1$s -s %2$d -n %3$s -w %4$s -i 1 %5$s
           trap 'nvme disconnect -n %3$s' EXIT
+          # Newer kernels number disks as they find them. nvme0c0n1 is a path to nvme0n1.
+          disk() {
+            local name
+            for name in $(cd /sys/block && compgen -G 'nvme*n*'); do
+              [[ $name == *c* ]] || [ "$(cat "/sys/block/$name/nsid")" != "$1" ] || echo "/dev/$name"
+            done
+          }
           end=$((SECONDS + 60))
-          until [ -n "$(compgen -G '/dev/nvme*n1')" ] && [ -n "$(compgen -G '/dev/nvme*n2')" ]; do
+          until [ -b "$(disk 1)" ] && [ -b "$(disk 2)" ]; do
             [ "$SECONDS" -lt "$end" ]
             sleep 0.1
           done
-          dd if=%6$s of="$(compgen -G '/dev/nvme*n1')" bs=64K oflag=direct status=none
-          dd if="$(compgen -G '/dev/nvme*n2')" bs=64K skip=16 count=16 iflag=direct status=none \
-            | cmp - %6$s
+          dd if=%6$s of="$(disk 1)" bs=64K oflag=direct status=none
+          dd if="$(disk 2)" bs=64K skip=16 count=16 iflag=direct status=none | cmp - %6$s
           """
               .formatted(
                   RdmaHost.SERVER,
