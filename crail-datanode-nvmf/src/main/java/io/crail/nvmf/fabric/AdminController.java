@@ -147,11 +147,13 @@ abstract class AdminController implements ClientLoop.Sweepable {
   }
 
   final void lose(String cause) {
-    if (!ended && doom != null) {
-      end(cause);
+    if (ended) {
+      return;
+    }
+    end(cause);
+    if (doom != null) {
       told(doom);
-    } else if (!ended) {
-      end(cause);
+    } else {
       toldLost(cause);
     }
   }
@@ -159,7 +161,7 @@ abstract class AdminController implements ClientLoop.Sweepable {
   final void refuse(ErrorCode code, String why) {
     if (!ended) {
       end(why);
-      told(code.exception(subsystem + ": " + why));
+      told(doom != null ? doom : code.exception(subsystem + ": " + why));
     }
   }
 

@@ -35,6 +35,7 @@ final class TargetAuthentication {
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final NvmeTarget.Options options;
+  private final String nqn;
   private final String host;
   private BigInteger prime;
   private BigInteger exponent;
@@ -48,8 +49,9 @@ final class TargetAuthentication {
   private boolean done;
   private int explanation = -1;
 
-  TargetAuthentication(NvmeTarget.Options options, String host) {
+  TargetAuthentication(NvmeTarget.Options options, String nqn, String host) {
     this.options = options;
+    this.nqn = nqn;
     this.host = host;
   }
 
@@ -188,7 +190,7 @@ final class TargetAuthentication {
     byte[] question = new byte[length];
     in.get(16 + length, question);
     byte[] expected =
-        answer(options.hostSecret, host, challenge, shared, sequence, "HostHost", options.nqn);
+        answer(options.hostSecret, host, challenge, shared, sequence, "HostHost", nqn);
     challenge = null;
     if (!Arrays.equals(response, expected) || asks && options.controllerSecret.isEmpty()) {
       ByteBuffer out = little(new byte[8]);
@@ -201,8 +203,7 @@ final class TargetAuthentication {
     if (asks) {
       out.put(8, (byte) 1);
       String role = "Controller";
-      out.put(
-          16, answer(options.controllerSecret, options.nqn, question, shared, theirs, role, host));
+      out.put(16, answer(options.controllerSecret, nqn, question, shared, theirs, role, host));
     } else {
       done = true;
     }

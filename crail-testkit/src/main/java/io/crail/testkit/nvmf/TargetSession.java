@@ -425,7 +425,7 @@ final class TargetSession extends Thread {
       queue = 0;
       entries = size;
       controller = target.own(host, this);
-      answer(entry, OK, controller | asks(host, true), null, fate);
+      answer(entry, OK, controller | asks(data, true), null, fate);
     } else {
       NvmeTarget.Owned owned = target.controller(id);
       if (owned == null
@@ -441,16 +441,17 @@ final class TargetSession extends Thread {
       queue = wanted;
       entries = size;
       controller = id;
-      answer(entry, OK, id | asks(host, options.asksOnIo), null, fate);
+      answer(entry, OK, id | asks(data, options.asksOnIo), null, fate);
     }
   }
 
   /** What the answer to a connect asks for. */
-  private int asks(String host, boolean here) {
+  private int asks(ByteBuffer connectData, boolean here) {
     if (options.asks == 0 || !here) {
       return 0;
     }
-    authentication = new TargetAuthentication(options, host);
+    authentication =
+        new TargetAuthentication(options, text(connectData, 256), text(connectData, 512));
     return options.asks;
   }
 

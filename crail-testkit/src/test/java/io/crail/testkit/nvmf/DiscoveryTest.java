@@ -37,6 +37,7 @@ class DiscoveryTest {
 
   private final List<AutoCloseable> open = new ArrayList<>();
   private final List<NvmeTarget> targets = new ArrayList<>();
+  private StorageServer server;
 
   @AfterEach
   void stop() throws Exception {
@@ -83,7 +84,7 @@ class DiscoveryTest {
   }
 
   private String details(Configuration configuration) throws IOException {
-    StorageServer server = new NvmfStorageTier().createServer(configuration, List.of());
+    server = new NvmfStorageTier().createServer(configuration, List.of());
     open.add(server);
     server.start(UUID.randomUUID());
     return server.traits().details().toString();
@@ -270,12 +271,19 @@ class DiscoveryTest {
             .secrets(AuthenticationTest.SECRET, AuthenticationTest.BOUND_SECRET);
     NvmeTarget target = target(guarded);
     byte[] log = DiscoveryPage.log(1, DiscoveryPage.entry(target));
-    NvmeTarget open = service(() -> log);
-    assertTrue(refusal(open).contains("crail.storage.nvmf.secret is not set"), refusal(open));
+    NvmeTarget plain = service(() -> log);
+    assertTrue(refusal(plain).contains("crail.storage.nvmf.secret is not set"), refusal(plain));
     Configuration.Builder builder =
-        settings(text(open))
+        settings(text(plain))
             .set(NvmfStorageKeys.SECRET, "file:" + file)
             .set(NvmfStorageKeys.CONTROLLER_SECRET, AuthenticationTest.BOUND_SECRET);
+    assertEquals("- " + numeric(target), details(builder.build()));
+    StorageServer first = server;
+    NvmeTarget.Options cautious = new NvmeTarget.Options().nqn("nqn.none").discovery(() -> log);
+    NvmeTarget asking = target(cautious.secrets(AuthenticationTest.SECRET, ""));
+    assertTrue(refusal(asking).contains("crail.storage.nvmf.secret is not set"));
+    builder.set(NvmfStorageKeys.TARGETS, text(asking));
+    first.close();
     assertEquals("- " + numeric(target), details(builder.build()));
     builder.set(NvmfStorageKeys.CONTROLLER_SECRET, AuthenticationTest.SECRET);
     String wrong = refusal(builder.build());
