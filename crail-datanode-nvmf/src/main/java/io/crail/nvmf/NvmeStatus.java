@@ -27,7 +27,7 @@ public final class NvmeStatus {
   /** A field of the command is invalid. */
   public static final int INVALID_FIELD = 0x002;
 
-  /** Given by a host that could not send the command. */
+  /** Given by a host that cannot send the command, for want of memory for it. */
   public static final int HOST_PATH_ERROR = 0x370;
 
   /** Connect: an argument is invalid, such as an unknown subsystem. */
@@ -81,7 +81,7 @@ public final class NvmeStatus {
       case 0x280 -> "the device could not write";
       case 0x281 -> "the device could not read";
       case 0x286 -> "access to the namespace was denied";
-      case HOST_PATH_ERROR -> "this host could not send the command";
+      case HOST_PATH_ERROR -> "this host cannot register the memory for it; its log says why";
       case 0x371 -> "the path to the namespace is broken";
       default ->
           switch (meaning >> 8) {

@@ -40,10 +40,10 @@ final class Initiators {
     if (closed) {
       throw ErrorCode.CLOSED.exception("tier nvmf");
     }
-    Kind kind = new Kind(transport, digests);
+    Kind kind = new Kind(transport, transport == NvmeTransport.TCP ? digests : Digests.NONE);
     Initiator known = made.get(kind);
     if (known == null) {
-      known = provider(transport).create(loop, configuration, digests);
+      known = provider(transport).create(loop, configuration, kind.digests());
       made.put(kind, known);
     }
     return known;

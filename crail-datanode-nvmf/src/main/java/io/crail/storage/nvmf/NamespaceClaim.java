@@ -66,6 +66,11 @@ final class NamespaceClaim {
   private NamespaceLabel seen;
   private long beat;
   private boolean written;
+  private boolean told;
+
+  // How long an earlier datanode's clients may use the namespace, and when that is over.
+  private long restNanos;
+  private long restedNanos;
   private boolean held;
   private boolean wasLent;
   private boolean isReported;
@@ -155,12 +160,11 @@ final class NamespaceClaim {
     }
     wasLent = true;
     seen = label;
-    long drain = TimeUnit.MILLISECONDS.toNanos(label.drainMillis());
     // Space rests for the drain of the new datanode's clients; an earlier one's may last longer.
-    long wait =
-        label.lent()
-            ? Math.max(claimant.quietNanos(), drain)
-            : drain - TimeUnit.MILLISECONDS.toNanos(claimant.drainMillis());
+    long longer = TimeUnit.MILLISECONDS.toNanos(label.drainMillis() - claimant.drainMillis());
+    // Clients of a datanode that has died use the namespace until they see the new label.
+    restNanos = label.lent() ? Math.max(0, longer) : 0;
+    long wait = label.lent() ? claimant.quietNanos() : longer;
     if (wait <= 0) {
       take();
       return;
@@ -228,6 +232,7 @@ final class NamespaceClaim {
 
   /** Continues when it is time. */
   void sweep(long nowNanos) {
+    tellWhenRested(nowNanos);
     boolean due = state == State.WATCHING || state == State.WRITTEN || state == State.HELD;
     if (due && nowNanos - nextNanos >= 0) {
       look();
@@ -279,8 +284,16 @@ final class NamespaceClaim {
       return;
     }
     held = true;
+    restedNanos = clock.nanoTime() + restNanos;
     after(State.HELD, BEAT_NANOS);
-    listener.held();
+    tellWhenRested(clock.nanoTime());
+  }
+
+  private void tellWhenRested(long nowNanos) {
+    if (held && !told && nowNanos - restedNanos >= 0) {
+      told = true;
+      listener.held();
+    }
   }
 
   private void lookedAtOwn(ByteBuffer block, String problem) {
@@ -359,10 +372,19 @@ final class NamespaceClaim {
 
   private void giveBack() {
     state = State.ENDED;
-    if (written) {
-      access.write(label(false), (block, problem) -> released.run());
-    } else {
+    if (!written) {
       released.run();
+      return;
     }
+    access.readLabel(
+        (block, problem) -> {
+          NamespaceLabel label = problem == null ? NamespaceLabel.read(block) : null;
+          if (label != null && label.isOf(claimant.datanode())) {
+            access.write(label(false), (same, reason) -> released.run());
+          } else {
+            // It is somebody else's by now.
+            released.run();
+          }
+        });
   }
 }

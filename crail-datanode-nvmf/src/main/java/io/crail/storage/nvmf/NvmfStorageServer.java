@@ -122,7 +122,7 @@ final class NvmfStorageServer implements StorageServer {
     }
     List<List<WatchedTarget.Held>> held = new ArrayList<>();
     for (WatchedTarget each : watched) {
-      held.add(await(each, limits.startNanos() + CLAIM_NANOS));
+      held.add(await(each, limits.startNanos() + claimant.quietNanos() + CLAIM_NANOS));
     }
     lend(held);
     List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);

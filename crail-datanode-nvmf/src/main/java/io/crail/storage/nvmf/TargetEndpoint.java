@@ -55,6 +55,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   private final List<LabelAccess> labels = new ArrayList<>();
   private LabelAccess checking;
   private long checkedNanos;
+  private long lookNanos;
 
   // Transfers that were given up and whose commands have not ended, and when a command ended last.
   private int givenUp;
@@ -177,8 +178,12 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
 
   /** Checks the labels one after the other, since there may be room for one command only. */
   private void checkNext(int next) {
+    if (next == 0) {
+      // What is read may be as old as its request.
+      lookNanos = loop().clock().nanoTime();
+    }
     if (next == labels.size()) {
-      checkedNanos = loop().clock().nanoTime();
+      checkedNanos = lookNanos;
       checking = null;
       if (isReady()) {
         send();
@@ -385,13 +390,16 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   }
 
   private CrailException error(NvmfTransfer transfer, int status) {
-    return ErrorCode.UNAVAILABLE.exception(
-        (transfer.isWrite() ? "write to region " : "read of region ")
-            + transfer.transfer().extent().region()
-            + " at "
-            + subsystem
-            + ": "
-            + NvmeStatus.text(status));
+    // Other space would not help a host that cannot send.
+    boolean own = NvmeStatus.is(status, NvmeStatus.HOST_PATH_ERROR);
+    return (own ? ErrorCode.LIMIT_EXCEEDED : ErrorCode.UNAVAILABLE)
+        .exception(
+            (transfer.isWrite() ? "write to region " : "read of region ")
+                + transfer.transfer().extent().region()
+                + " at "
+                + subsystem
+                + ": "
+                + NvmeStatus.text(status));
   }
 
   /** The queue is lost, and nobody knows what the device has done. */

@@ -25,8 +25,8 @@ final class ConnectData {
     "wrong length of its private data",
     "unknown format of its private data",
     "no such queue",
-    "wrong size of its receive queue",
     "wrong size of its send queue",
+    "wrong size of its receive queue",
     "no resources",
     "wrong number of reads in progress",
     "wrong number of reads in progress",
@@ -50,10 +50,19 @@ final class ConnectData {
     return data;
   }
 
-  /** Whether an acceptance is one of a target. */
-  static boolean isAcceptance(ByteBuffer data) {
-    return data.remaining() >= 4
-        && data.order(ByteOrder.LITTLE_ENDIAN).getShort(data.position()) == FORMAT;
+  /** The receives of a target that has accepted; 0 when it is no target. */
+  static int receives(ByteBuffer data) {
+    return second(data);
+  }
+
+  /** The second number of an answer; 0 when it has another format. */
+  private static int second(ByteBuffer data) {
+    if (data == null || data.remaining() < 4) {
+      return 0;
+    }
+    ByteBuffer in = data.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+    int at = in.position();
+    return in.getShort(at) == FORMAT ? in.getShort(at + 2) & 0xffff : 0;
   }
 
   /**
@@ -63,10 +72,7 @@ final class ConnectData {
    * @param otherwise the answer when it does not tell
    */
   static String refusal(ByteBuffer data, String otherwise) {
-    if (data == null || !isAcceptance(data)) {
-      return otherwise;
-    }
-    int reason = data.getShort(data.position() + 2) & 0xffff;
+    int reason = second(data);
     if (reason == 0) {
       return otherwise;
     }

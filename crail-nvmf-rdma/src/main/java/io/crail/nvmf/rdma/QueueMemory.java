@@ -12,8 +12,8 @@ import java.nio.ByteOrder;
 
 /**
  * The registered memory of a queue, and the requests to its device, all laid out once. For each
- * slot there are a command, a place for data that are copied, and room for one completion. The
- * target reaches only the places for data.
+ * slot there are a command and a place for data that are copied; for each receive there is room for
+ * a completion. The target reaches only the places for data.
  */
 final class QueueMemory implements AutoCloseable {
   /** Bytes of a completion. */
@@ -51,18 +51,18 @@ final class QueueMemory implements AutoCloseable {
    *
    * @param placeLength bytes of each place for data
    */
-  QueueMemory(QueuePair pair, int slots, int placeLength) throws RdmaException {
+  QueueMemory(QueuePair pair, int slots, int receives, int placeLength) throws RdmaException {
     this.pair = pair;
     this.slots = slots;
     this.placeLength = placeLength;
     this.inline = pair.inlineBytes() >= NvmeCommand.LENGTH;
     this.own =
-        ByteBuffer.allocateDirect((2 * slots + 1) * LINE)
+        ByteBuffer.allocateDirect((slots + receives + 1) * LINE)
             .alignedSlice(LINE)
             .order(ByteOrder.LITTLE_ENDIAN);
     this.places = ByteBuffer.allocateDirect(slots * placeLength);
     this.requests =
-        ByteBuffer.allocateDirect(slots * (SEND_LENGTH + RECEIVE_LENGTH))
+        ByteBuffer.allocateDirect(slots * SEND_LENGTH + receives * RECEIVE_LENGTH)
             .order(ByteOrder.nativeOrder());
     this.requestsAddress = Verbs.addressOf(requests);
     this.ownRegion = pair.device().register(own, Layouts.ACCESS_LOCAL_WRITE);
@@ -82,23 +82,29 @@ final class QueueMemory implements AutoCloseable {
     }
     this.placesRegion = reached;
     for (int slot = 0; slot < slots; slot++) {
-      layOut(slot);
+      layOutSend(slot);
+    }
+    for (int receive = 0; receive < receives; receive++) {
+      layOutReceive(receive);
     }
   }
 
-  private void layOut(int slot) {
+  private void layOutSend(int slot) {
     int at = sendAt(slot);
     int sge = at + Layouts.SEND_WR_SIZE;
     requests.putLong(at + Layouts.WR_ID, pair.wrId(slot | SEND));
     requests.putLong(at + Layouts.WR_SGES, requestsAddress + sge);
     requests.putInt(at + Layouts.SEND_WR_OPCODE, Layouts.OPCODE_SEND);
     element(sge, ownRegion.address() + commandAt(slot), NvmeCommand.LENGTH, ownRegion.lkey());
-    int receive = receiveAt(slot);
-    sge = receive + Layouts.RECV_WR_SIZE;
-    requests.putLong(receive + Layouts.WR_ID, pair.wrId(slot));
-    requests.putLong(receive + Layouts.WR_SGES, requestsAddress + sge);
-    requests.putInt(receive + Layouts.WR_SGE_COUNT, 1);
-    element(sge, ownRegion.address() + completionAt(slot), COMPLETION, ownRegion.lkey());
+  }
+
+  private void layOutReceive(int receive) {
+    int at = receiveAt(receive);
+    int sge = at + Layouts.RECV_WR_SIZE;
+    requests.putLong(at + Layouts.WR_ID, pair.wrId(receive));
+    requests.putLong(at + Layouts.WR_SGES, requestsAddress + sge);
+    requests.putInt(at + Layouts.WR_SGE_COUNT, 1);
+    element(sge, ownRegion.address() + completionAt(receive), COMPLETION, ownRegion.lkey());
   }
 
   private void element(int at, long address, int length, int key) {

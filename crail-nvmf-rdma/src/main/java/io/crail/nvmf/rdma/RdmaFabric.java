@@ -58,10 +58,9 @@ final class RdmaFabric implements Fabric, ClientLoop.Sweepable {
 
   @Override
   public void sweep(long nowNanos) {
-    for (RdmaQueue queue : queues) {
-      if (queue.isWaiting()) {
-        queue.batchEnded();
-      }
+    if (queues.stream().anyMatch(RdmaQueue::isWaiting)) {
+      // A copy, since owners that learn of an end may open queues and close them.
+      List.copyOf(queues).forEach(RdmaQueue::continueWaiting);
     }
   }
 

@@ -50,10 +50,12 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
   private final NvmeQueue.Listener listener;
   private final CommandSlots slots;
 
-  // By slot: the user's memory, or null when the data are copied; whether the command has left,
-  // and how it ended.
+  // By slot: the user's memory, or null when the data are copied; its address; whether the command
+  // was given to the device, whether it has left, and how it ended.
   private final RegistrationCache.Registration[] registrations;
+  private final long[] addresses;
   private final boolean[] copied;
+  private final boolean[] posted;
   private final boolean[] left;
   private final boolean[] answered;
   private final int[] statuses;
@@ -62,10 +64,18 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
   /** Slots whose memory cannot be registered before other registrations end. */
   private final ArrayDeque<Integer> waiting = new ArrayDeque<>();
 
+  /** Slots whose memory cannot be registered. */
+  private final ArrayDeque<Integer> refused = new ArrayDeque<>();
+
   private QueuePair pair;
   private QueueMemory memory;
   private RegistrationCache userMemory;
   private int inCapsule;
+
+  /** The most requests in flight, for which both sides have receives. */
+  private int most;
+
+  private boolean isReported;
   private boolean opened;
   private boolean closed;
   private boolean dispatching;
@@ -80,7 +90,9 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     int count = this.entries - 1;
     this.slots = new CommandSlots(count);
     this.registrations = new RegistrationCache.Registration[count];
+    this.addresses = new long[count];
     this.copied = new boolean[count];
+    this.posted = new boolean[count];
     this.left = new boolean[count];
     this.answered = new boolean[count];
     this.statuses = new int[count];
@@ -91,8 +103,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     rdma.connect(
         address,
         deadlineNanos,
-        new QueuePair.Options(
-            slots.count(), slots.count(), 2, NvmeCommand.LENGTH, Verbs.MOST_READS),
+        new QueuePair.Options(slots.count(), entries, 2, NvmeCommand.LENGTH, Verbs.MOST_READS),
         ConnectData.request(id, entries),
         this);
   }
@@ -101,11 +112,16 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
 
   @Override
   public QueuePair.Handler created(QueuePair newPair) {
+    if (closed) {
+      newPair.close("nobody wants it any more");
+      return this;
+    }
     pair = newPair;
     trouble = null;
     try {
-      memory = new QueueMemory(newPair, slots.count(), id.number() == 0 ? ADMIN_PLACE : PLACE);
-      for (int receive = 0; receive < slots.count(); receive++) {
+      memory =
+          new QueueMemory(newPair, slots.count(), entries, id.number() == 0 ? ADMIN_PLACE : PLACE);
+      for (int receive = 0; receive < entries; receive++) {
         memory.addReceive(receive);
       }
       int error = memory.postReceives();
@@ -126,7 +142,10 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
   public void connected(QueuePair newPair, ByteBuffer peerData) {
     if (closed) {
       newPair.close("nobody wants it any more");
-    } else if (!ConnectData.isAcceptance(peerData)) {
+      return;
+    }
+    most = Math.min(slots.count(), ConnectData.receives(peerData));
+    if (most == 0) {
       trouble = "it is no target of NVMe/RDMA";
       newPair.close(trouble);
       failed(trouble, null);
@@ -166,6 +185,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     dispatching = false;
     release();
     waiting.clear();
+    refused.clear();
     for (int slot = 0; slot < slots.count(); slot++) {
       if (slots.request(slot) != null) {
         releaseMemory(slot);
@@ -203,7 +223,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
 
   @Override
   public boolean hasRoom() {
-    return opened && slots.isAnyFree();
+    return opened && slots.inFlight() < most;
   }
 
   @Override
@@ -216,26 +236,34 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     int slot = slots.take(request);
     registrations[slot] = null;
     copied[slot] = false;
+    posted[slot] = false;
     left[slot] = false;
     answered[slot] = false;
     rdma.begun();
-    // In order: a request that came first must not wait for ever.
-    if (!waiting.isEmpty() || !place(slot)) {
+    if (!place(slot, !waiting.isEmpty())) {
       waiting.addLast(slot);
     }
   }
 
-  /** Sends a command once its memory is known; false when there is no room for it now. */
-  private boolean place(int slot) {
+  /**
+   * Sends a command once its memory is known.
+   *
+   * @param others whether requests wait that came before it and need memory
+   * @return false when there is no room for its memory now
+   */
+  private boolean place(int slot, boolean others) {
     NvmeRequest request = slots.request(slot);
     if (request.direction() != NvmeRequest.Direction.NONE) {
       try {
-        if (!findMemory(slot, request)) {
+        if (!findMemory(slot, request, others)) {
           return false;
         }
       } catch (IOException e) {
-        LOG.warn("cannot use {} bytes of memory for NVMe: {}", request.length(), e.getMessage());
-        refuse(slot);
+        if (!isReported) {
+          LOG.warn("cannot register {} bytes for NVMe/RDMA: {}", request.length(), e.getMessage());
+          isReported = true;
+        }
+        refused.addLast(slot);
         return true;
       }
     }
@@ -243,40 +271,28 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     return true;
   }
 
-  /** Ends a request that never left, after the present call. */
-  private void refuse(int slot) {
-    int command = slots.id(slot);
-    rdma.loop()
-        .submit(
-            () -> {
-              if (slots.request(slot) != null && slots.id(slot) == command) {
-                statuses[slot] = NvmeStatus.HOST_PATH_ERROR;
-                results[slot] = 0;
-                end(slot);
-              }
-            });
-  }
-
-  private boolean findMemory(int slot, NvmeRequest request) throws IOException {
+  private boolean findMemory(int slot, NvmeRequest request, boolean others) throws IOException {
     ByteBuffer root = request.root();
     RegistrationCache.Registration known = userMemory.find(root);
-    if (known != null && !known.covers(address(request), request.length())) {
+    boolean copies = known == null && request.length() <= memory.placeLength();
+    if (!copies) {
+      addresses[slot] = Verbs.addressOf(request.view()) + request.offset();
+    }
+    if (known != null && !known.covers(addresses[slot], request.length())) {
       userMemory.release(known);
       known = null;
     }
     if (known == null && request.length() <= memory.placeLength()) {
       copied[slot] = true;
+      addresses[slot] = memory.placeAddress(slot);
       return true;
     }
-    if (known == null) {
-      known = userMemory.register(root, address(request), request.length());
+    // In order: a request that came first must not wait for ever.
+    if (known == null && !others) {
+      known = userMemory.register(root, addresses[slot], request.length());
     }
     registrations[slot] = known;
     return known != null;
-  }
-
-  private static long address(NvmeRequest request) {
-    return Verbs.addressOf(request.view()) + request.offset();
   }
 
   private void encode(int slot, NvmeRequest request) {
@@ -286,6 +302,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
       own.putLong(at + i, 0);
     }
     request.encode(own, at);
+    posted[slot] = true;
     own.put(at + 1, (byte) SGL);
     own.putShort(at + 2, (short) slots.id(slot));
     if (request.direction() == NvmeRequest.Direction.NONE) {
@@ -298,7 +315,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     if (copied[slot] && write) {
       memory.places().put(memory.placeAt(slot), request.view().clear(), request.offset(), length);
     }
-    long address = copied[slot] ? memory.placeAddress(slot) : address(request);
+    long address = addresses[slot];
     if (write && length <= inCapsule) {
       own.putInt(at + 32, length);
       own.put(at + 39, (byte) IN_CAPSULE);
@@ -363,8 +380,8 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     ByteBuffer own = memory.own();
     int at = memory.completionAt(receive);
     int slot = slots.slot(own.getShort(at + 12) & 0xffff);
-    if (answered[slot]) {
-      throw new ProtocolError("a second answer to a command");
+    if (!posted[slot] || answered[slot]) {
+      throw new ProtocolError("an answer to a command that has none to come");
     }
     answered[slot] = true;
     statuses[slot] = (own.getShort(at + 14) & 0xffff) >> 1;
@@ -379,8 +396,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     NvmeRequest request = slots.request(slot);
     if (copied[slot]
         && statuses[slot] == NvmeStatus.OK
-        && request.direction() == NvmeRequest.Direction.TO_HOST
-        && !request.isGivenUp()) {
+        && request.direction() == NvmeRequest.Direction.TO_HOST) {
       request
           .view()
           .clear()
@@ -401,20 +417,26 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
   @Override
   public void batchEnded() {
     dispatching = false;
-    sendWaiting();
-    flush();
+    continueWaiting();
   }
 
-  /** Whether requests wait for memory. */
+  /** Whether requests wait for memory, or to be told that there is none. */
   boolean isWaiting() {
-    return !waiting.isEmpty();
+    return !waiting.isEmpty() || !refused.isEmpty();
   }
 
-  /** Sends requests for whose memory there is room now, as when other queues have ended some. */
-  void sendWaiting() {
-    while (!waiting.isEmpty() && place(waiting.peekFirst())) {
+  /** Continues with such requests, as when other queues have ended some. Not within a send. */
+  void continueWaiting() {
+    while (!refused.isEmpty()) {
+      int slot = refused.pollFirst();
+      statuses[slot] = NvmeStatus.HOST_PATH_ERROR;
+      results[slot] = 0;
+      end(slot);
+    }
+    while (opened && !waiting.isEmpty() && place(waiting.peekFirst(), false)) {
       waiting.pollFirst();
     }
+    flush();
   }
 
   @Override

@@ -148,13 +148,15 @@ class KernelFaultsTest {
     StorageEndpoint endpoint = endpoint(NvmeTransport.RDMA, 0);
     ByteBuffer bytes = Moves.memory(LENGTH, random);
     assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, PATIENCE)));
+    ByteBuffer late = Moves.memory(LENGTH, random);
+    byte[] before = Moves.bytes(late, 0, LENGTH);
     RdmaHost.answersArrive(false);
     try {
-      ByteBuffer read = Moves.memory(LENGTH, random);
-      assertEquals(ErrorCode.TIMED_OUT, end(begin(endpoint, false, read, 30 * SHORT)));
+      assertEquals(ErrorCode.TIMED_OUT, end(begin(endpoint, false, late, 30 * SHORT)));
     } finally {
       RdmaHost.answersArrive(true);
     }
     assertReads(endpoint, bytes);
+    assertArrayEquals(before, Moves.bytes(late, 0, LENGTH));
   }
 }

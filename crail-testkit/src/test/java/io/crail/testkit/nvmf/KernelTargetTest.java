@@ -12,6 +12,7 @@ import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.Nqn;
 import io.crail.nvmf.NvmeStatus;
 import io.crail.nvmf.NvmeTransport;
+import io.crail.nvmf.rdma.NvmeRdmaKeys;
 import io.crail.storage.StorageServer;
 import io.crail.storage.nvmf.NvmfStorageKeys;
 import io.crail.storage.nvmf.NvmfStorageTier;
@@ -19,9 +20,11 @@ import io.crail.testkit.rdma.RdmaHost;
 import io.crail.testkit.rdma.TwoHosts;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,6 +61,41 @@ class KernelTargetTest {
     }
   }
 
+  @Test
+  void requestsWaitForMemoryThatMayBeRegistered() throws Exception {
+    int length = 300_032;
+    int many = 14;
+    Configuration settings =
+        Configuration.builder().set(NvmeRdmaKeys.REGISTRATION_LIMIT, 1L << 20).build();
+    Random random = new Random(seed);
+    try (TestHost host =
+        new TestHost(start(NvmeTransport.RDMA, KernelTarget.NQN).namespaces(1), settings)) {
+      host.controller();
+      List<ByteBuffer> written = new ArrayList<>();
+      List<ByteBuffer> read = new ArrayList<>();
+      List<CompletableFuture<Integer>> all = new ArrayList<>();
+      for (int i = 0; i < many; i++) {
+        written.add(Moves.memory(length, random));
+        all.add(host.write(1, 1000L * i, length / 512, written.get(i), 0, length));
+      }
+      awaitAll(all);
+      for (int i = 0; i < many; i++) {
+        read.add(Moves.memory(length, random));
+        all.add(host.read(1, 1000L * i, length / 512, read.get(i), 0, length));
+      }
+      awaitAll(all);
+      assertEquals(written, read);
+    }
+  }
+
+  private static void awaitAll(List<CompletableFuture<Integer>> all) throws Exception {
+    for (CompletableFuture<Integer> each : all) {
+      int status = TestHost.await(each);
+      assertEquals(NvmeStatus.OK, status, NvmeStatus.text(status));
+    }
+    all.clear();
+  }
+
   /** Beyond what a number of 32 bits counts. */
   @ParameterizedTest
   @EnumSource
@@ -85,7 +123,7 @@ class KernelTargetTest {
   @ParameterizedTest
   @EnumSource
   void connectionsMayBeMadeAgainAndAgain(NvmeTransport transport) throws Exception {
-    int rounds = Boolean.getBoolean("crail.test.long") ? 200 : 10;
+    int rounds = Boolean.getBoolean("crail.test.long") ? 200 : 60;
     for (int round = 0; round < rounds; round++) {
       try (TestHost host = new TestHost(start(transport, KernelTarget.NQN).namespaces(1))) {
         assertEquals(1, host.controller().namespaces().size());

@@ -186,20 +186,18 @@ class NvmfEndpointTest {
     int[] reads = {0};
     four[0].plan((queue, opcode, count) -> Fate.SILENT);
     long until = loop.clock().nanoTime() + TimeUnit.SECONDS.toNanos(4);
-    List<Long> latencies = new ArrayList<>();
+    long longest = 0;
     Transfer lost = begin(endpoint, false, Moves.memory(4096, random), 0, PATIENCE);
     while (loop.clock().nanoTime() - until < 0) {
       long begun = loop.clock().nanoTime();
       ByteBuffer memory = Moves.memory(4096, random);
       Transfer read = begin(endpoint, false, memory, 1 + reads[0]++ % 3, PATIENCE);
       assertEquals(ErrorCode.OK, end(read));
-      latencies.add(loop.clock().nanoTime() - begun);
+      longest = Math.max(longest, loop.clock().nanoTime() - begun);
     }
     assertEquals(ErrorCode.UNAVAILABLE, end(lost));
-    latencies.sort(null);
     // An attempt to connect that held the loop up would take a second.
-    long p99 = latencies.get(latencies.size() * 99 / 100);
-    assertTrue(p99 < TimeUnit.MILLISECONDS.toNanos(100), () -> p99 + " ns");
+    assertTrue(longest < TimeUnit.MILLISECONDS.toNanos(800), longest + " ns");
   }
 
   /** A read is sent again; a write is not, since the first one may still be executed. */

@@ -139,7 +139,10 @@ final class TestHost implements AutoCloseable {
   }
 
   TestHost(Start start, NettyKeys.Io io) {
-    Configuration configuration = Configuration.builder().set(NettyKeys.IO, io).build();
+    this(start, Configuration.builder().set(NettyKeys.IO, io).build());
+  }
+
+  TestHost(Start start, Configuration configuration) {
     transport = new NettyTransport(configuration);
     loop = (NettyClientLoop) transport.newClientLoop("nvmf-test");
     // Without an operation the loop looks at its connections about once a second.

@@ -178,15 +178,13 @@ public final class RegistrationCache implements AutoCloseable {
     while (bytes + length > limitBytes) {
       releaseOldest();
     }
+    Registered registered = tryRegister(address, length, !memory.isReadOnly());
+    if (registered == null) {
+      return null;
+    }
     int hash = System.identityHashCode(memory);
     Registration registration =
-        new Registration(
-            memory,
-            keep ? collected : null,
-            hash,
-            address,
-            length,
-            tryRegister(address, length, !memory.isReadOnly()));
+        new Registration(memory, keep ? collected : null, hash, address, length, registered);
     bytes += length;
     if (keep) {
       put(registration);
@@ -194,12 +192,19 @@ public final class RegistrationCache implements AutoCloseable {
     return registration;
   }
 
+  /** Null when too much is registered now, of which some is in use and will be given back. */
   private Registered tryRegister(long address, int length, boolean writable) throws IOException {
     while (true) {
       try {
         return registrar.register(address, length, writable);
       } catch (IOException e) {
-        if (!registrar.isShortage(e) || !releaseOldest()) {
+        if (!registrar.isShortage(e)) {
+          throw e;
+        }
+        if (!releaseOldest()) {
+          if (bytes > 0) {
+            return null;
+          }
           throw e;
         }
       }

@@ -40,6 +40,7 @@ public final class UserMemory implements ClientLoop.Sweepable, RdmaLoop.DeviceUs
   private final long limitBytes;
   private final String limitName;
   private final Map<RdmaDevice, RegistrationCache> caches = new IdentityHashMap<>();
+  private boolean closed;
 
   /**
    * Creates an empty set.
@@ -58,6 +59,9 @@ public final class UserMemory implements ClientLoop.Sweepable, RdmaLoop.DeviceUs
 
   /** What is registered with a device. */
   public RegistrationCache of(RdmaDevice device) {
+    if (closed) {
+      throw new IllegalStateException("closed");
+    }
     return caches.computeIfAbsent(
         device,
         key -> new RegistrationCache(new DeviceRegistrar(key, access), limitBytes, limitName));
@@ -85,6 +89,7 @@ public final class UserMemory implements ClientLoop.Sweepable, RdmaLoop.DeviceUs
 
   /** Ends all registrations. None may be in use any more. Further calls do nothing. */
   public void close() {
+    closed = true;
     caches.values().forEach(RegistrationCache::close);
     caches.clear();
     rdma.loop().unregister(this);

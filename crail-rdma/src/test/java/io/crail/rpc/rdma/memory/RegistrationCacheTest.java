@@ -258,9 +258,12 @@ class RegistrationCacheTest {
     RegistrationCache.Registration part =
         cache.register(fourth, registrar.address(fourth), 4 * PAGE);
     ByteBuffer fifth = registrar.allocate(PAGE);
-    assertThrows(IOException.class, () -> register(fifth));
+    // There will be room when what is in use is given back.
+    assertNull(register(fifth));
     cache.release(part);
     use(fifth);
+    ByteBuffer sixth = registrar.allocate(5 * PAGE);
+    assertThrows(IOException.class, () -> register(sixth));
   }
 
   @Test
