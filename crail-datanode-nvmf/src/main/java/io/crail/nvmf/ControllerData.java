@@ -50,6 +50,35 @@ public record ControllerData(
         100 * (data.getShort(320) & 0xffff));
   }
 
+  /** The same, of a host that puts no more bytes into a command. */
+  public ControllerData within(int mostTransfer) {
+    return new ControllerData(
+        model,
+        serial,
+        Math.min(maxTransfer, mostTransfer),
+        inCapsule,
+        namespaces,
+        maxCommands,
+        keepAliveUnitMillis);
+  }
+
+  /** Why the keep-alive time of a host does not suit the controller, or null when it does. */
+  public String keepAliveProblem(ControllerLimits limits) {
+    long keepAlive = limits.keepAlive().toMillis();
+    if (keepAliveUnitMillis == 0) {
+      return "the target has no keep-alive";
+    }
+    if (keepAlive % keepAliveUnitMillis != 0) {
+      // It would count a longer time than its host.
+      return "the target counts keep-alive times in "
+          + keepAliveUnitMillis
+          + " ms, and "
+          + keepAlive
+          + " ms is no multiple of that";
+    }
+    return null;
+  }
+
   private static String text(ByteBuffer data, int at, int length) {
     byte[] bytes = new byte[length];
     data.get(at, bytes);

@@ -39,4 +39,9 @@ public record NvmeHost(String nqn, UUID id, HostSecrets secrets) {
   public NvmeHost with(HostSecrets others) {
     return new NvmeHost(nqn, id, others);
   }
+
+  /** Whether anybody has to prove who it is. */
+  public boolean hasSecrets() {
+    return !secrets.equals(HostSecrets.NONE);
+  }
 }

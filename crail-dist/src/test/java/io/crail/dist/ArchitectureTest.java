@@ -148,6 +148,9 @@ class ArchitectureTest {
             List.of("io.crail.nvmf.rdma"),
             List.of("common", "engine", "verbs", "rdma", "nvmf", "nvmf over fabrics")));
     modules.put(
+        "nvmf with spdk",
+        new Module(List.of("io.crail.nvmf.spdk"), List.of("common", "engine", "nvmf")));
+    modules.put(
         "nvmf tier",
         new Module(
             List.of("io.crail.storage.nvmf.."),
@@ -472,7 +475,8 @@ class ArchitectureTest {
             "crail-datanode-tcp",
             "crail-datanode-rdma",
             "crail-datanode-nvmf",
-            "crail-nvmf-rdma")) {
+            "crail-nvmf-rdma",
+            "crail-nvmf-spdk")) {
       foreign.addAll(foreignDependencies(Path.of("..", module, "pom.xml")));
     }
     foreign.removeIf(name -> name.startsWith("netty-"));

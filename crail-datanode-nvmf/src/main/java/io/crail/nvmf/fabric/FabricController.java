@@ -109,21 +109,9 @@ final class FabricController extends AdminController implements Controller {
 
   private void identified(ByteBuffer answer) {
     data = ControllerData.of(answer, pageShift());
-    int unit = data.keepAliveUnitMillis();
-    long keepAlive = limits().keepAlive().toMillis();
-    if (unit == 0) {
-      refuse(ErrorCode.UNSUPPORTED, "the target has no keep-alive");
-      return;
-    }
-    if (keepAlive % unit != 0) {
-      // It would count a longer time than its host.
-      refuse(
-          ErrorCode.UNSUPPORTED,
-          "the target counts keep-alive times in "
-              + unit
-              + " ms, and "
-              + keepAlive
-              + " ms is no multiple of that");
+    String problem = data.keepAliveProblem(limits());
+    if (problem != null) {
+      refuse(ErrorCode.UNSUPPORTED, problem);
       return;
     }
     if (wanted.isEmpty()) {

@@ -44,7 +44,9 @@ public final class NvmfStorageKeys implements ConfigKeys {
           "crail.storage.nvmf.initiator",
           ConfigType.STRING,
           InitiatorProvider.JAVA,
-          "Who speaks NVMe over Fabrics, on datanodes and clients: java, which needs nothing else.");
+          "Who speaks NVMe over Fabrics, on datanodes and clients: java, which needs nothing else;"
+              + " or spdk, which needs its native library and a processor that polls while"
+              + " requests are in flight.");
 
   /** The name by which targets know this host. */
   public static final ConfigKey<String> HOST_NQN =

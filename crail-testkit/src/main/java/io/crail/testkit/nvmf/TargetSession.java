@@ -51,6 +51,7 @@ final class TargetSession extends Thread {
   private boolean dataDigest;
   private volatile int queue = -1;
   private volatile int controller = -1;
+  private int keepAlive;
   private int entries = 32;
   private int inFlight;
   private int commands;
@@ -424,6 +425,7 @@ final class TargetSession extends Thread {
       }
       queue = 0;
       entries = size;
+      keepAlive = entry.getInt(48);
       controller = target.own(host, this);
       answer(entry, OK, controller | asks(data, true), null, fate);
     } else {
@@ -466,6 +468,13 @@ final class TargetSession extends Thread {
       case 0x09:
         int most = options.queues - 1;
         answer(entry, entry.get(40) == 7 ? OK : INVALID_FIELD, most | most << 16, null, fate);
+        break;
+      case 0x0a:
+        // The keep-alive time, and nothing else.
+        answer(entry, entry.get(40) == 15 ? OK : INVALID_FIELD, keepAlive, null, fate);
+        break;
+      case 0x0c:
+        // Answered when something happens, and nothing does.
         break;
       case 0x18:
         answer(entry, OK, 0, null, fate);

@@ -15,6 +15,7 @@ import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeTransport;
 import io.crail.nvmf.Subsystem;
 import io.crail.nvmf.auth.HostSecrets;
+import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyClientLoop;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
@@ -28,6 +29,7 @@ import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
 
 /** A host with one controller, whose methods may be called by any thread. */
 final class TestHost implements AutoCloseable {
@@ -114,12 +116,38 @@ final class TestHost implements AutoCloseable {
 
     private Initiator create(NettyClientLoop loop, Configuration configuration)
         throws CrailException {
+      return provider(initiator, subsystem.transport()).create(loop, configuration, digests);
+    }
+
+    private static InitiatorProvider provider(String name, NvmeTransport transport)
+        throws CrailException {
       for (InitiatorProvider each : ServiceLoader.load(InitiatorProvider.class)) {
-        if (each.name().equals(initiator) && each.serves(subsystem.transport())) {
-          return each.create(loop, configuration, digests);
+        if (each.name().equals(name) && each.serves(transport)) {
+          return each;
         }
       }
-      throw ErrorCode.UNSUPPORTED.exception("no initiator " + initiator);
+      throw ErrorCode.UNSUPPORTED.exception("no initiator " + name);
+    }
+  }
+
+  /** Skips the test, with the reason, when an initiator cannot be used here. */
+  static void assumeInitiator(String name) {
+    Configuration configuration = Configuration.builder().build();
+    try (NettyTransport transport = new NettyTransport(configuration);
+        ClientLoop loop = transport.newClientLoop("nvmf-assume")) {
+      CompletableFuture<String> problem = new CompletableFuture<>();
+      loop.submit(
+          () -> {
+            try {
+              Start.provider(name, NvmeTransport.TCP)
+                  .create(loop, configuration, Digests.NONE)
+                  .close();
+              problem.complete("");
+            } catch (CrailException e) {
+              problem.complete(e.getMessage());
+            }
+          });
+      Assumptions.assumeTrue(problem.join().isEmpty(), problem.join());
     }
   }
 

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "environment.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <spdk/env.h>
+#include <spdk/log.h>
+#include <spdk/nvme.h>
+#include <spdk/version.h>
+
+_Static_assert(SPDK_VERSION >= SPDK_VERSION_NUM(24, 1, 0), "SPDK 24.01 or newer is needed");
+
+/* How long the set-up of a TCP connection may take, at most. */
+#define TCP_CONNECT_MILLIS 10000
+
+struct request {
+  int memory_mib;
+  bool no_huge;
+  int result;
+};
+
+static struct sigaction found;
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+static bool started;
+static int outcome;
+static __thread char words[256];
+
+/* Before all constructors of DPDK, whose priorities are higher. */
+__attribute__((constructor(101))) static void remember_signals(void) {
+  sigaction(SIGBUS, NULL, &found);
+}
+
+void environment_give_back_signals(void) { sigaction(SIGBUS, &found, NULL); }
+
+void environment_forget_words(void) { words[0] = '\0'; }
+
+const char *environment_words(void) { return words; }
+
+/* Who calls SPDK tells of failures, so the lines only give the reason. */
+static void hear(int level, const char *file, const int line, const char *function,
+                 const char *format, va_list arguments) {
+  (void)file, (void)line, (void)function;
+  if (level > SPDK_LOG_ERROR || words[0] != '\0') {
+    return;
+  }
+  vsnprintf(words, sizeof words, format, arguments);
+  words[strcspn(words, "\n")] = '\0';
+}
+
+static int start(const struct request *request) {
+  cpu_set_t cpus;
+  int cpu = 0;
+  CPU_ZERO(&cpus);
+  if (sched_getaffinity(0, sizeof cpus, &cpus) == 0) {
+    while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &cpus)) {
+      cpu++;
+    }
+  }
+  char map[32];
+  snprintf(map, sizeof map, "0@%d", cpu);
+  struct spdk_env_opts options;
+  memset(&options, 0, sizeof options);
+  options.opts_size = sizeof options;
+  spdk_env_opts_init(&options);
+  options.name = "crail";
+  options.shm_id = -1;
+  options.mem_size = request->memory_mib;
+  options.no_pci = true;
+  options.no_huge = request->no_huge;
+  options.iova_mode = "va";
+  options.core_mask = NULL;
+  options.lcore_map = map;
+  static char quiet[] = "--log-level=lib.eal:4";
+  options.env_context = quiet;
+  int result = spdk_env_init(&options);
+#if SPDK_VERSION >= SPDK_VERSION_NUM(25, 5, 0)
+  if (result == 0) {
+    struct spdk_nvme_transport_opts transport;
+    spdk_nvme_transport_get_opts(&transport, sizeof transport);
+    transport.tcp_connect_timeout_ms = TCP_CONNECT_MILLIS;
+    spdk_nvme_transport_set_opts(&transport, sizeof transport);
+  }
+#endif
+  return result;
+}
+
+/* In a thread of its own, since DPDK pins the thread in which it starts to a processor. */
+static void *run(void *argument) {
+  struct request *request = argument;
+  request->result = start(request);
+  return NULL;
+}
+
+int environment_start(int memory_mib, bool no_huge) {
+  pthread_mutex_lock(&starting);
+  if (!started) {
+    started = true;
+    spdk_log_open(hear);
+    struct request request = {.memory_mib = memory_mib, .no_huge = no_huge};
+    pthread_t thread;
+    outcome = -pthread_create(&thread, NULL, run, &request);
+    if (outcome == 0) {
+      pthread_join(thread, NULL);
+      outcome = request.result;
+    }
+  }
+  int result = outcome;
+  pthread_mutex_unlock(&starting);
+  return result > 0 ? -result : result;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.nvmf.spdk;
+
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Poller;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * SPDK on a client's loop. There is one object for each loop, which polls all of its queues: one
+ * native call for each sends what has gathered and collects what has ended. SPDK has no descriptor
+ * to wait for, so the driver never sleeps while a request is in flight. What blocks in SPDK, the
+ * beginning and the end of controllers, has helper threads. Used in the loop.
+ */
+final class SpdkLoop implements Poller {
+  /** Polls between two looks at the queues without requests, each of which costs a system call. */
+  private static final int POLLS_PER_LOOK = 1024;
+
+  private static final int HELPERS = 16;
+  private static final int MOST_WAITING = 1024;
+  private static final long HELPER_IDLE_SECONDS = 10;
+
+  private final ClientLoop loop;
+  private final List<SpdkQueue> queues = new ArrayList<>();
+  private final ThreadPoolExecutor helpers;
+  private int underWay;
+  private int pollsSinceLook;
+
+  private SpdkLoop(ClientLoop loop) {
+    this.loop = loop;
+    this.helpers =
+        new ThreadPoolExecutor(
+            HELPERS,
+            HELPERS,
+            HELPER_IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(MOST_WAITING),
+            runnable -> {
+              Thread thread = new Thread(runnable, "crail-spdk-helper");
+              thread.setDaemon(true);
+              return thread;
+            });
+    helpers.allowCoreThreadTimeOut(true);
+  }
+
+  /**
+   * Returns SPDK for a loop, and attaches it to the loop when this is called first. In the loop.
+   *
+   * @throws CrailException with UNSUPPORTED and the reason, when this process cannot use SPDK
+   */
+  static SpdkLoop of(ClientLoop loop, Configuration configuration) throws CrailException {
+    SpdkLoop known = loop.attached(SpdkLoop.class);
+    if (known != null) {
+      return known;
+    }
+    if (!Spdk.problem().isEmpty()) {
+      throw ErrorCode.UNSUPPORTED.exception("SPDK: " + Spdk.problem());
+    }
+    int memory = configuration.get(SpdkKeys.MEMORY);
+    boolean noHuge = configuration.get(SpdkKeys.NO_HUGE);
+    int error = Spdk.start(memory, noHuge);
+    if (error < 0) {
+      throw ErrorCode.UNSUPPORTED.exception(
+          "SPDK does not start (error "
+              + -error
+              + ") with "
+              + memory
+              + " MiB of "
+              + (noHuge ? "usual" : "huge")
+              + " pages; see the keys '"
+              + SpdkKeys.MEMORY.name()
+              + "' and '"
+              + SpdkKeys.NO_HUGE.name()
+              + "'");
+    }
+    SpdkLoop attached = new SpdkLoop(loop);
+    loop.attach(attached);
+    return attached;
+  }
+
+  /** The loop. */
+  ClientLoop loop() {
+    return loop;
+  }
+
+  /** Lets a helper thread do what blocks; false when too much of that waits. */
+  boolean help(Runnable work) {
+    try {
+      helpers.execute(work);
+      return true;
+    } catch (RejectedExecutionException e) {
+      return false;
+    }
+  }
+
+  /** Polls a queue from now on. */
+  void add(SpdkQueue queue) {
+    queues.add(queue);
+  }
+
+  /** Ends {@link #add}. */
+  void remove(SpdkQueue queue) {
+    queues.remove(queue);
+  }
+
+  /** Counts requests whose end a poll will find. */
+  void begun() {
+    underWay++;
+  }
+
+  /** Counts their ends. */
+  void ended(int count) {
+    underWay -= count;
+  }
+
+  @Override
+  public boolean poll() {
+    boolean look = underWay == 0 || ++pollsSinceLook >= POLLS_PER_LOOK;
+    if (look) {
+      pollsSinceLook = 0;
+    }
+    boolean progress = false;
+    // What is told of completions may remove queues, or add some at the end.
+    for (int i = queues.size() - 1; i >= 0; i--) {
+      if (i < queues.size() && (look || queues.get(i).inFlight() > 0)) {
+        progress |= queues.get(i).poll();
+      }
+    }
+    return progress;
+  }
+
+  @Override
+  public boolean isBusy() {
+    return underWay > 0;
+  }
+
+  @Override
+  public long spinNanos() {
+    return Long.MAX_VALUE;
+  }
+
+  @Override
+  public boolean arm() {
+    return underWay == 0;
+  }
+
+  @Override
+  public void destroy() {
+    // Those that are at work, and wait, still end controllers.
+    helpers.shutdown();
+  }
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nvmf;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.nvmf.NamespaceData;
+import io.crail.nvmf.NvmeRequest;
+import io.crail.nvmf.NvmeStatus;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tests the initiator that SPDK drives, over TCP, where its native library is. */
+@Tag("once")
+class SpdkTest {
+  private final long seed = Long.getLong("crail.seed", System.nanoTime());
+  private final Random random = new Random(seed);
+
+  @BeforeAll
+  static void needsSpdk() {
+    TestHost.assumeInitiator("spdk");
+  }
+
+  @BeforeEach
+  void tellSeed() {
+    System.out.println("-Dcrail.seed=" + seed);
+  }
+
+  private static NvmeTarget target(NvmeTarget.Options options) throws Exception {
+    return new NvmeTarget(
+        options, new TargetNamespace(1, 4096, 512), new TargetNamespace(3, 512, 4096));
+  }
+
+  private static NvmeTarget target() throws Exception {
+    return target(new NvmeTarget.Options());
+  }
+
+  private static TestHost.Start start(NvmeTarget target) {
+    return TestHost.Start.at(target).initiator("spdk");
+  }
+
+  @Test
+  void aControllerTellsOfItselfAndItsNamespaces() throws Exception {
+    try (NvmeTarget target = target();
+        TestHost host = new TestHost(start(target))) {
+      List<NamespaceData> namespaces = host.controller().namespaces();
+      assertEquals("Crail test target", host.controller().data().model());
+      assertEquals(128 * 1024, host.controller().data().maxTransfer());
+      assertEquals(2, namespaces.size());
+      assertEquals(512, namespaces.get(0).blockLength());
+      assertEquals(3, namespaces.get(1).number());
+      assertEquals(4096, namespaces.get(1).blockLength());
+      assertEquals(List.of(), target.complaints());
+    }
+  }
+
+  /** Random limits on both sides; random accesses, many at a time, to blocks of their own. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3})
+  void movesWhatItIsAskedTo(int digests) throws Exception {
+    for (int round = 0; round < 4; round++) {
+      NvmeTarget.Options options =
+          new NvmeTarget.Options()
+              .inCapsule(16 * random.nextInt(1024))
+              .maxData(4096 << random.nextInt(6))
+              .alignment(4 << random.nextInt(6))
+              .entries(2 + random.nextInt(40));
+      if (random.nextBoolean()) {
+        options.splitReads();
+      }
+      try (NvmeTarget target = target(options);
+          TestHost host =
+              new TestHost(
+                  start(target)
+                      .digests((digests & 1) != 0, (digests & 2) != 0)
+                      .limits(TestHost.Start.limits(1 + random.nextInt(40), 10_000, 5_000)))) {
+        host.controller();
+        Moves.check(host, random, target::namespace);
+        assertEquals(1, target.namespace(3).flushes());
+        assertEquals(List.of(), target.complaints());
+      }
+    }
+  }
+
+  /** Up to the longest command. */
+  @Test
+  void lengthsOfAllSizesPass() throws Exception {
+    try (NvmeTarget target = target();
+        TestHost host = new TestHost(start(target))) {
+      int longest = host.controller().data().maxTransfer();
+      for (int length : new int[] {512, 4096, 16384, longest - 512, longest}) {
+        ByteBuffer memory = Moves.memory(length + 1, random);
+        byte[] content = Moves.bytes(memory, 1, length);
+        status(NvmeStatus.OK, host.write(1, 1, length / 512, memory, 1, length));
+        assertArrayEquals(content, target.namespace(1).read(512, length));
+        ByteBuffer read = Moves.memory(length + 1, random);
+        status(NvmeStatus.OK, host.read(1, 1, length / 512, read, 1, length));
+        assertArrayEquals(content, Moves.bytes(read, 1, length));
+      }
+    }
+  }
+
+  @Test
+  void whatTheTargetRefusesIsSaidInWords() throws Exception {
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(0))) {
+      refused(start(target), "has no keep-alive");
+    }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(70))) {
+      refused(start(target), "in 7000 ms");
+    }
+    try (NvmeTarget target = target()) {
+      String cause = lost(start(target).nqn("nqn.none"));
+      assertTrue(cause.contains("onnect"), cause);
+      refused(start(target).namespaces(1, 2), "there is no namespace 2");
+      try (TestHost host = new TestHost(start(target).namespaces(3))) {
+        assertEquals(3, host.controller().namespaces().get(0).number());
+        ByteBuffer block = NvmeRequest.newMemory(4096);
+        target.namespace(3).readOnly(true);
+        status(NvmeStatus.WRITE_PROTECTED, host.write(3, 0, 1, block, 0, 4096));
+        status(NvmeStatus.OUT_OF_RANGE, host.read(3, 512, 1, block, 0, 4096));
+        status(NvmeStatus.INVALID_NAMESPACE, host.read(4, 0, 1, block, 0, 4096));
+        status(NvmeStatus.OK, host.read(3, 4, 1, block, 0, 4096));
+      }
+      assertEquals(List.of(), target.complaints());
+    }
+  }
+
+  private static void status(int expected, CompletableFuture<Integer> command) throws Exception {
+    int status = TestHost.await(command);
+    assertTrue(NvmeStatus.is(status, expected), NvmeStatus.text(status));
+  }
+
+  private static void refused(TestHost.Start start, String words) {
+    try (TestHost host = new TestHost(start)) {
+      CrailException refusal = assertThrows(CrailException.class, host::controller);
+      assertEquals(ErrorCode.UNSUPPORTED, refusal.code());
+      assertTrue(refusal.getMessage().contains(words), refusal.getMessage());
+      assertTrue(refusal.getMessage().contains(start.subsystem().nqn()), refusal.getMessage());
+    }
+  }
+
+  private static String lost(TestHost.Start start) {
+    try (TestHost host = new TestHost(start)) {
+      return assertThrows(TestHost.Lost.class, host::controller).getMessage();
+    }
+  }
+
+  @Test
+  void aTargetThatIsNotThereOrSaysNothingIsLostInTime() throws Exception {
+    try (NvmeTarget target = target();
+        ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+      TestHost.Start start = start(target).limits(TestHost.Start.limits(4, 10_000, 300));
+      target.down();
+      System.out.println(lost(start));
+      InetSocketAddress address = (InetSocketAddress) silent.getLocalSocketAddress();
+      long begun = System.nanoTime();
+      System.out.println(lost(start.address(address)));
+      assertTrue(System.nanoTime() - begun < 10_000_000_000L, "noticed too late");
+    }
+  }
+
+  /** In each command of the start. */
+  @ParameterizedTest
+  @EnumSource(Fate.class)
+  void aBadStartEndsInTime(Fate fate) throws Exception {
+    try (NvmeTarget target = target()) {
+      TestHost.Start start = start(target).limits(TestHost.Start.limits(4, 10_000, 200));
+      for (int bad = 0; bad < 16; bad += 3) {
+        int number = bad;
+        target.plan((queue, opcode, count) -> count == number ? fate : Fate.NORMAL);
+        try (TestHost host = new TestHost(start)) {
+          host.controller();
+        } catch (TestHost.Lost | CrailException e) {
+          assertFalse(e.getMessage().isBlank());
+        }
+      }
+      target.plan((queue, opcode, count) -> Fate.NORMAL);
+      try (TestHost host = new TestHost(start(target))) {
+        host.controller();
+      }
+    }
+  }
+
+  @Test
+  void aTargetWithoutSignsOfLifeIsLost() throws Exception {
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1));
+        TestHost host =
+            new TestHost(start(target).limits(TestHost.Start.limits(4, 600, 5_000)))) {
+      host.controller();
+      target.plan((queue, opcode, count) -> opcode == 0x18 ? Fate.IGNORED : Fate.NORMAL);
+      assertTrue(host.lost().contains("keep-alive"), host.lost());
+    }
+  }
+
+  @Test
+  void whatIsInFlightWhenTheTargetEndsIsLost() throws Exception {
+    try (NvmeTarget target = target();
+        TestHost host = new TestHost(start(target))) {
+      host.controller();
+      target.plan((queue, opcode, count) -> queue == 1 ? Fate.IGNORED : Fate.NORMAL);
+      List<CompletableFuture<Integer>> all = begin(host);
+      target.down();
+      for (CompletableFuture<Integer> one : all) {
+        assertThrows(TestHost.Lost.class, () -> TestHost.await(one));
+      }
+      assertTrue(host.lost().contains("closed"), host.lost());
+      target.plan((queue, opcode, count) -> Fate.NORMAL);
+      target.up();
+      try (TestHost next = new TestHost(start(target))) {
+        next.controller();
+        status(NvmeStatus.OK, next.read(1, 0, 1, NvmeRequest.newMemory(512), 0, 512));
+      }
+    }
+  }
+
+  /** Reads and writes that are under way, each of other memory. */
+  private List<CompletableFuture<Integer>> begin(TestHost host) {
+    List<CompletableFuture<Integer>> all = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      ByteBuffer memory = Moves.memory(65536, random);
+      all.add(
+          i % 2 == 0
+              ? host.read(1, 0, 128, memory, 0, 65536)
+              : host.write(1, 128, 128, memory, 0, 65536));
+    }
+    return all;
+  }
+
+  /** After the close nothing comes into the memory, and nothing leaves it. */
+  @Test
+  void aCloseEndsWhatIsInFlight() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      try (NvmeTarget target = target()) {
+        TestHost host = new TestHost(start(target));
+        host.controller();
+        boolean silent = round % 2 == 0;
+        target.plan((queue, opcode, count) -> silent && queue == 1 ? Fate.IGNORED : Fate.NORMAL);
+        List<CompletableFuture<Integer>> all = begin(host);
+        host.close();
+        for (CompletableFuture<Integer> one : all) {
+          try {
+            status(NvmeStatus.OK, one);
+          } catch (TestHost.Lost e) {
+            assertFalse(e.getMessage().isBlank());
+          }
+        }
+      }
+    }
+  }
+
+  /** Each has a controller of its own, so the end of one leaves the others alone. */
+  @Test
+  void hostsOfOneProcessShareNothing() throws Exception {
+    try (NvmeTarget target = target()) {
+      List<TestHost> hosts = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        hosts.add(new TestHost(start(target)));
+      }
+      for (TestHost host : hosts) {
+        host.controller();
+      }
+      for (TestHost host : hosts) {
+        status(NvmeStatus.OK, host.read(1, 0, 8, NvmeRequest.newMemory(4096), 0, 4096));
+        host.close();
+      }
+      assertEquals(List.of(), target.complaints());
+    }
+  }
+
+  @Test
+  void controllersMayBeMadeAgainAndAgain() throws Exception {
+    try (NvmeTarget target = target()) {
+      int rounds = Boolean.getBoolean("crail.test.long") ? 1000 : 50;
+      for (int i = 0; i < rounds; i++) {
+        try (TestHost host = new TestHost(start(target))) {
+          host.controller();
+          status(NvmeStatus.OK, host.flush(1));
+        }
+      }
+    }
+  }
+}
