@@ -40,7 +40,7 @@ static void fail(JNIEnv *env, int error) {
   if (type == NULL) {
     return;
   }
-  char text[320];
+  char text[560];
   const char *words = environment_words();
   if (words[0] != '\0') {
     snprintf(text, sizeof text, "SPDK: %s", words);

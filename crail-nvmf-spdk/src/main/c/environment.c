@@ -29,7 +29,7 @@ static struct sigaction found;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static bool started;
 static int outcome;
-static __thread char words[256];
+static __thread char words[512];
 
 /* Before all constructors of DPDK, whose priorities are higher. */
 __attribute__((constructor(101))) static void remember_signals(void) {
@@ -42,15 +42,28 @@ void environment_forget_words(void) { words[0] = '\0'; }
 
 const char *environment_words(void) { return words; }
 
-/* Who calls SPDK tells of failures, so the lines only give the reason. */
+/*
+ * Who calls SPDK tells of failures, so the lines only give the reason. They come without the names
+ * in brackets before them, which the caller knows, and one after the other, since the first may tell
+ * of a consequence.
+ */
 static void hear(int level, const char *file, const int line, const char *function,
                  const char *format, va_list arguments) {
   (void)file, (void)line, (void)function;
-  if (level > SPDK_LOG_ERROR || words[0] != '\0') {
+  char said[256];
+  if (level > SPDK_LOG_ERROR) {
     return;
   }
-  vsnprintf(words, sizeof words, format, arguments);
-  words[strcspn(words, "\n")] = '\0';
+  vsnprintf(said, sizeof said, format, arguments);
+  const char *from = said;
+  while (*from == '[' && strstr(from, "] ") != NULL) {
+    from = strstr(from, "] ") + 2;
+  }
+  size_t have = strlen(words);
+  size_t length = strcspn(from, "\n");
+  if (length > 0 && have + length + 3 < sizeof words) {
+    snprintf(words + have, sizeof words - have, "%s%.*s", have > 0 ? "; " : "", (int)length, from);
+  }
 }
 
 static int start(const struct request *request) {

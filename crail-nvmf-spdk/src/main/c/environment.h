@@ -21,7 +21,7 @@ void environment_give_back_signals(void);
 /* Forgets what SPDK has said in this thread. */
 void environment_forget_words(void);
 
-/* The first error that SPDK has told in this thread since, or an empty text. */
+/* The first errors that SPDK has told in this thread since, or an empty text. */
 const char *environment_words(void);
 
 #endif

@@ -169,7 +169,7 @@ final class SpdkConnection {
     }
     rings =
         ByteBuffer.allocateDirect(
-                depth * (SpdkLayout.SUBMISSION_SIZE + SpdkLayout.COMPLETION_SIZE) + LINE - 1)
+                depth * (SpdkLayout.SUBMISSION_SIZE + SpdkLayout.COMPLETION_SIZE) + 2 * LINE)
             .alignedSlice(LINE)
             .order(ByteOrder.LITTLE_ENDIAN);
     Spdk.open(handle, rings, depth, places);

@@ -11,6 +11,7 @@ import com.sun.management.ThreadMXBean;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
+import io.crail.nvmf.InitiatorProvider;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
@@ -89,11 +90,17 @@ class NvmfEndpointTest {
     return target;
   }
 
-  private static Configuration settings(NvmeTarget... targets) {
+  /** Who speaks NVMe over Fabrics. */
+  String initiator() {
+    return InitiatorProvider.JAVA;
+  }
+
+  private Configuration settings(NvmeTarget... targets) {
     return Configuration.builder()
         .set(
             NvmfStorageKeys.TARGETS,
             Stream.of(targets).map(NvmeTarget::text).collect(Collectors.joining(",")))
+        .set(NvmfStorageKeys.INITIATOR, initiator())
         .set(NvmfStorageKeys.STORAGE_LIMIT, 4L * targets.length * MIB)
         .set(NvmfStorageKeys.ALLOCATION_SIZE, 4 * MIB)
         .set(NvmfStorageKeys.CONNECT_TIMEOUT, "1s")

@@ -72,7 +72,10 @@ class SpdkTest {
     }
   }
 
-  /** Random limits on both sides; random accesses, many at a time, to blocks of their own. */
+  /**
+   * Random limits on both sides; random accesses, many at a time, to blocks of their own. SPDK aligns
+   * data within a capsule only to more than the length of its header.
+   */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3})
   void movesWhatItIsAskedTo(int digests) throws Exception {
@@ -81,7 +84,7 @@ class SpdkTest {
           new NvmeTarget.Options()
               .inCapsule(16 * random.nextInt(1024))
               .maxData(4096 << random.nextInt(6))
-              .alignment(4 << random.nextInt(6))
+              .alignment(random.nextBoolean() ? 4 : 128)
               .entries(2 + random.nextInt(40));
       if (random.nextBoolean()) {
         options.splitReads();

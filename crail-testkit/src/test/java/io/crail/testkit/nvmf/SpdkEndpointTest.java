@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nvmf;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+
+/** The same over the initiator that SPDK drives, where its native library is. */
+@Tag("once")
+class SpdkEndpointTest extends NvmfEndpointTest {
+  @BeforeAll
+  static void needsSpdk() {
+    TestHost.assumeInitiator("spdk");
+  }
+
+  @Override
+  String initiator() {
+    return "spdk";
+  }
+}
