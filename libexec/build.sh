@@ -103,6 +103,34 @@ build_native() {
   fi
 }
 
+# build_spdk: builds the native library of the initiator on SPDK where pkg-config finds SPDK. Nobody
+# has to have it, so without it nothing is said.
+build_spdk() {
+  local log=$dist_target/spdk.log
+  if has_spdk && ! make_spdk all >"$log" 2>&1; then
+    say "crail: building without SPDK: its native library failed to build; all output is in $log"
+  fi
+}
+
+# has_spdk: whether there is SPDK of a release that is new enough.
+has_spdk() {
+  local flags
+  [ -z "$(native_missing)" ] && command -v pkg-config >/dev/null \
+    && flags=$(pkg-config --cflags spdk_nvme spdk_env_dpdk 2>/dev/null) || return 1
+  # shellcheck disable=SC2086
+  cc -E -x c $flags -o /dev/null - 2>/dev/null <<'END'
+#include <spdk/version.h>
+#if SPDK_VERSION < SPDK_VERSION_NUM(24, 1, 0)
+#error too old
+#endif
+END
+}
+
+# make_spdk <target> ...
+make_spdk() {
+  JAVA_HOME=${build_java%/bin/java} make -s -C "$root/crail-nvmf-spdk" "$@" </dev/null
+}
+
 # make_native <target> ...
 make_native() {
   JAVA_HOME=${build_java%/bin/java} make -s -C "$root/crail-verbs" "$@" </dev/null
@@ -187,6 +215,7 @@ build_alone() {
   touch "$started"
   rm -rf "$dist_target/assembling"
   build_native
+  build_spdk
   if ! maven -q "${what[@]}" -Dcrail.tarball.skip=true \
     -Dcrail.layout.parent="$dist_target/assembling" >"$log" 2>&1; then
     grep -E '^\[ERROR\]|\.java:' "$log" | head -n 30 >&2 || true

@@ -9,8 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The native library. A controller is a handle, which is valid until {@link #destroy}; one thread at
- * a time may use it. What ends with a negative number gives an error number of Linux.
+ * The native library. A controller is a handle, which is valid until {@link #destroy}; one thread
+ * at a time may use it. What ends with a negative number gives an error number of Linux.
  */
 final class Spdk {
   /** Must be changed with each change of a native method. */
@@ -130,8 +130,8 @@ final class Spdk {
   static native int pollAdmin(long controller);
 
   /**
-   * Ends the queue: no completion comes any more, and memory that is not in places is left alone. Does
-   * not block.
+   * Ends the queue: no completion comes any more, and memory that is not in places is left alone.
+   * Does not block.
    */
   static native void stop(long controller);
 

@@ -15,8 +15,8 @@ import java.util.List;
 
 /**
  * A controller that SPDK drives. A helper thread connects it, since SPDK blocks there; then it is
- * used in the loop only. SPDK gives the signs of life when the loop polls the admin queue, and tells
- * when the target leaves one unanswered.
+ * used in the loop only. SPDK gives the signs of life when the loop polls the admin queue, and
+ * tells when the target leaves one unanswered.
  */
 final class SpdkController implements Controller, ClientLoop.Sweepable {
   /** {@code ETIMEDOUT}. */

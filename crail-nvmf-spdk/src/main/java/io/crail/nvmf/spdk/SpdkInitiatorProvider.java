@@ -3,7 +3,6 @@ package io.crail.nvmf.spdk;
 
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.Digests;
 import io.crail.nvmf.Initiator;
 import io.crail.nvmf.InitiatorProvider;

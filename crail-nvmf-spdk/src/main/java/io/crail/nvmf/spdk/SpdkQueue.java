@@ -9,8 +9,8 @@ import io.crail.nvmf.NvmeStatus;
 import java.nio.ByteBuffer;
 
 /**
- * The queue for I/O of a controller in SPDK. Requests gather in a ring, and leave with the next poll
- * of the loop.
+ * The queue for I/O of a controller in SPDK. Requests gather in a ring, and leave with the next
+ * poll of the loop.
  *
  * <p>Over TCP the data are in the user's memory, which SPDK uses until the request or the queue
  * ends. Over RDMA SPDK would need that memory registered, once and in whole pages, which users'

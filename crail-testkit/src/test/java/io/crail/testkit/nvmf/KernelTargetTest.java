@@ -45,12 +45,24 @@ class KernelTargetTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"TCP, false, false", "TCP, true, true", "RDMA, false, false"})
-  void movesWhatItIsAskedTo(NvmeTransport transport, boolean headerDigest, boolean dataDigest)
+  @CsvSource({
+    "java, TCP, false, false",
+    "java, TCP, true, true",
+    "java, RDMA, false, false",
+    "spdk, TCP, false, false",
+    "spdk, TCP, true, true",
+    "spdk, RDMA, false, false"
+  })
+  void movesWhatItIsAskedTo(
+      String initiator, NvmeTransport transport, boolean headerDigest, boolean dataDigest)
       throws Exception {
     System.out.println("-Dcrail.seed=" + seed);
+    TestHost.assumeInitiator(initiator);
     try (TestHost host =
-        new TestHost(start(transport, KernelTarget.NQN).digests(headerDigest, dataDigest))) {
+        new TestHost(
+            start(transport, KernelTarget.NQN)
+                .initiator(initiator)
+                .digests(headerDigest, dataDigest))) {
       List<NamespaceData> namespaces = host.controller().namespaces();
       assertEquals(2, namespaces.size());
       assertEquals(512, namespaces.get(0).blockLength());

@@ -6,24 +6,36 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.NamespaceData;
+import io.crail.nvmf.NvmeHost;
 import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeStatus;
+import io.crail.nvmf.NvmeTransport;
+import io.crail.nvmf.Subsystem;
+import io.crail.nvmf.auth.ChapSecret;
+import io.crail.nvmf.auth.HostSecrets;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -73,8 +85,8 @@ class SpdkTest {
   }
 
   /**
-   * Random limits on both sides; random accesses, many at a time, to blocks of their own. SPDK aligns
-   * data within a capsule only to more than the length of its header.
+   * Random limits on both sides; random accesses, many at a time, to blocks of their own. SPDK
+   * aligns data within a capsule only to more than the length of its header.
    */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3})
@@ -172,10 +184,11 @@ class SpdkTest {
         ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
       TestHost.Start start = start(target).limits(TestHost.Start.limits(4, 10_000, 300));
       target.down();
-      System.out.println(lost(start));
+      String refusal = lost(start);
+      assertTrue(refusal.contains("refused"), refusal);
       InetSocketAddress address = (InetSocketAddress) silent.getLocalSocketAddress();
       long begun = System.nanoTime();
-      System.out.println(lost(start.address(address)));
+      assertFalse(lost(start.address(address)).isBlank());
       assertTrue(System.nanoTime() - begun < 10_000_000_000L, "noticed too late");
     }
   }
@@ -205,8 +218,7 @@ class SpdkTest {
   @Test
   void aTargetWithoutSignsOfLifeIsLost() throws Exception {
     try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1));
-        TestHost host =
-            new TestHost(start(target).limits(TestHost.Start.limits(4, 600, 5_000)))) {
+        TestHost host = new TestHost(start(target).limits(TestHost.Start.limits(4, 600, 5_000)))) {
       host.controller();
       target.plan((queue, opcode, count) -> opcode == 0x18 ? Fate.IGNORED : Fate.NORMAL);
       assertTrue(host.lost().contains("keep-alive"), host.lost());
@@ -297,6 +309,64 @@ class SpdkTest {
           host.controller();
           status(NvmeStatus.OK, host.flush(1));
         }
+      }
+    }
+  }
+
+  /** A host that has secrets would not notice that a target does not prove itself. */
+  @Test
+  void aHostWithSecretsIsRefused() throws Exception {
+    try (NvmeTarget target = target()) {
+      Subsystem plain = start(target).subsystem();
+      NvmeHost host =
+          plain.host().with(new HostSecrets(ChapSecret.parse(AuthenticationTest.SECRET), null));
+      Subsystem secret = new Subsystem(plain.transport(), plain.address(), plain.nqn(), host);
+      refused(TestHost.Start.at(secret).initiator("spdk"), "does not authenticate");
+    }
+  }
+
+  /**
+   * DPDK takes the signal of bad memory for itself while it is loaded. A JVM that does not have it
+   * back would repeat such an access for ever.
+   */
+  @Test
+  void badAccessesToMappedFilesAreStillErrorsOfJava(@TempDir Path directory) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-Djava.library.path=" + System.getProperty("java.library.path"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(BadMapping.class.getName(), directory.resolve("mapped").toString()));
+    Process process =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("output").toFile())
+            .start();
+    boolean ended = process.waitFor(TestHost.PATIENCE_SECONDS, TimeUnit.SECONDS);
+    process.destroyForcibly();
+    String text = Files.readString(directory.resolve("output"));
+    assertTrue(ended, () -> "it hangs: " + text);
+    assertTrue(text.contains(BadMapping.TOLD), text);
+  }
+
+  /** Another target, such as SPDK's own: -Dcrail.test.nvmf.target=host:port/nqn. */
+  @Test
+  void movesWhatItIsAskedToAtAnotherTarget() throws Exception {
+    String given = System.getProperty("crail.test.nvmf.target", "");
+    assumeTrue(!given.isEmpty(), "no target is given by crail.test.nvmf.target");
+    Matcher parts = Pattern.compile("(.+):(\\d+)/(.+)").matcher(given);
+    assertTrue(parts.matches(), given);
+    InetSocketAddress address =
+        new InetSocketAddress(parts.group(1), Integer.parseInt(parts.group(2)));
+    Subsystem subsystem =
+        new Subsystem(NvmeTransport.TCP, address, parts.group(3), TestHost.Start.HOST);
+    for (int digests = 0; digests < 4; digests++) {
+      try (TestHost host =
+          new TestHost(
+              TestHost.Start.at(subsystem)
+                  .initiator("spdk")
+                  .digests((digests & 1) != 0, (digests & 2) != 0))) {
+        System.out.println(host.controller().data());
+        Moves.check(host, random, number -> null);
       }
     }
   }
