@@ -33,6 +33,7 @@ _Static_assert(sizeof(struct spdk_nvme_cmd) == sizeof(((struct crail_submission 
 
 #define POLL_PAUSE_MICROS 100
 #define DESTROY_MICROS 30000000
+#define DISCONNECT_MICROS 5000000
 /* Long enough for none; users of the queue have deadlines of their own. */
 #define NO_TIMEOUT_MICROS 1000000000
 
@@ -213,6 +214,18 @@ const void *controller_namespace_data(const struct controller *controller, uint3
   return found == NULL || !spdk_nvme_ns_is_active(found) ? NULL : spdk_nvme_ns_get_data(found);
 }
 
+/* SPDK limits the time of each step of a connect. */
+static int await_connection(struct controller *controller) {
+  while (!spdk_nvme_qpair_is_connected(controller->queue)) {
+    int result = spdk_nvme_qpair_process_completions(controller->queue, 0);
+    if (result < 0) {
+      return result;
+    }
+    usleep(POLL_PAUSE_MICROS);
+  }
+  return 0;
+}
+
 int controller_open(struct controller *controller, void *rings, uint32_t depth, void *places,
                     size_t places_length) {
   if (depth == 0 || depth > controller->depth || controller->queue != NULL) {
@@ -236,8 +249,13 @@ int controller_open(struct controller *controller, void *rings, uint32_t depth, 
     controller->places = places;
     controller->places_length = places_length;
   }
-  controller->queue = spdk_nvme_ctrlr_alloc_io_qpair(controller->ctrlr, NULL, 0);
-  return controller->queue == NULL ? -ENOTCONN : 0;
+  struct spdk_nvme_io_qpair_opts options;
+  spdk_nvme_ctrlr_get_default_io_qpair_opts(controller->ctrlr, &options, sizeof options);
+  /* Where a disconnect would block otherwise. */
+  options.async_mode = places != NULL;
+  controller->queue =
+      spdk_nvme_ctrlr_alloc_io_qpair(controller->ctrlr, &options, sizeof options);
+  return controller->queue == NULL ? -ENOTCONN : await_connection(controller);
 }
 
 /* Whether SPDK has ended a request itself, as it does when the queue is lost. */
@@ -310,12 +328,26 @@ void controller_stop(struct controller *controller) {
   controller->stopped = true;
   if (controller->places == NULL) {
     free_queue(controller);
+  } else if (controller->queue != NULL) {
+    spdk_nvme_ctrlr_disconnect_io_qpair(controller->queue);
+  }
+}
+
+/* SPDK leaks what belongs to a queue that is freed before its disconnect has ended. */
+static void await_disconnect(struct controller *controller) {
+  for (int waited = 0; controller->queue != NULL && waited < DISCONNECT_MICROS;
+       waited += POLL_PAUSE_MICROS) {
+    if (spdk_nvme_qpair_process_completions(controller->queue, 0) < 0) {
+      return;
+    }
+    usleep(POLL_PAUSE_MICROS);
   }
 }
 
 void controller_destroy(struct controller *controller) {
   struct spdk_nvme_detach_ctx *context = NULL;
-  controller->stopped = true;
+  controller_stop(controller);
+  await_disconnect(controller);
   free_queue(controller);
   if (controller->places != NULL) {
     spdk_mem_unregister(controller->places, controller->places_length);

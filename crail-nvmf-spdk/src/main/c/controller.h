@@ -74,8 +74,8 @@ int controller_poll(struct controller *controller, uint32_t submissions);
 int controller_poll_admin(struct controller *controller);
 
 /*
- * No completion is told any more. When the data of requests are in memory of users, that memory is
- * not touched any more when this returns; it does not block then. In places it may be, until the
+ * Disconnects the queue, without waiting for the target: nothing leaves any more, and no completion
+ * is told. Memory of users is not touched any more when this returns. Places may be, until the
  * controller is destroyed.
  */
 void controller_stop(struct controller *controller);

@@ -12,6 +12,7 @@ import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeTransport;
 import io.crail.nvmf.Subsystem;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -22,8 +23,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A controller in SPDK with its queue, and the memory that both use. A helper thread makes it and
- * ends it; in between it belongs to the loop.
+ * A controller in SPDK with its queue, and the memory that both use. Other threads make it and end
+ * it; in between it belongs to the loop.
  */
 final class SpdkConnection {
   private static final int LINE = 64;
@@ -202,17 +203,15 @@ final class SpdkConnection {
     return places;
   }
 
-  /** Ends it. In the loop, or in the helper's thread that made it. */
+  /** Ends it. In the loop, or in the thread that made it. */
   void close() {
     Spdk.stop(handle);
     // This object, and so its memory, stays until that is done.
-    if (!spdk.help(this::destroy)) {
-      destroy();
-    }
+    spdk.end(this::destroy);
   }
 
   private void destroy() {
     Spdk.destroy(handle);
-    java.lang.ref.Reference.reachabilityFence(this);
+    Reference.reachabilityFence(this);
   }
 }

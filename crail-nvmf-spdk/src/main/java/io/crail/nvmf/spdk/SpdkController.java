@@ -14,7 +14,7 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * A controller that SPDK drives. A helper thread connects it, since SPDK blocks there; then it is
+ * A controller that SPDK drives. Another thread connects it, since SPDK blocks there; then it is
  * used in the loop only. SPDK gives the signs of life when the loop polls the admin queue, and
  * tells when the target leaves one unanswered.
  */
@@ -57,13 +57,13 @@ final class SpdkController implements Controller, ClientLoop.Sweepable {
   public void start() {
     spdk.loop().register(this);
     deadlineNanos = spdk.loop().clock().nanoTime() + limits.startNanos();
-    if (!spdk.help(this::connect)) {
+    if (!spdk.begin(this::connect)) {
       // After the present call, in which nobody expects an answer yet.
       deadlineNanos = spdk.loop().clock().nanoTime();
     }
   }
 
-  /** In a helper's thread. */
+  /** In another thread. */
   private void connect() {
     try {
       SpdkConnection made = SpdkConnection.open(spdk, subsystem, wanted, digests, limits);

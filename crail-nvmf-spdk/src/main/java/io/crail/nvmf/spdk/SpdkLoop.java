@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * SPDK on a client's loop. There is one object for each loop, which polls all of its queues: one
  * native call for each sends what has gathered and collects what has ended. SPDK has no descriptor
  * to wait for, so the driver never sleeps while a request is in flight. What blocks in SPDK, the
- * beginning and the end of controllers, has helper threads. Used in the loop.
+ * beginning and the end of controllers, has threads of its own. Used in the loop.
  */
 final class SpdkLoop implements Poller {
   /** Polls between two looks at the queues without requests, each of which costs a system call. */
@@ -29,13 +29,17 @@ final class SpdkLoop implements Poller {
 
   private final ClientLoop loop;
   private final List<SpdkQueue> queues = new ArrayList<>();
-  private final ThreadPoolExecutor helpers;
+  private final ThreadPoolExecutor beginners = pool("crail-spdk-connect");
+  private final ThreadPoolExecutor enders = pool("crail-spdk-close");
   private int underWay;
   private int pollsSinceLook;
 
   private SpdkLoop(ClientLoop loop) {
     this.loop = loop;
-    this.helpers =
+  }
+
+  private static ThreadPoolExecutor pool(String name) {
+    ThreadPoolExecutor pool =
         new ThreadPoolExecutor(
             HELPERS,
             HELPERS,
@@ -43,11 +47,12 @@ final class SpdkLoop implements Poller {
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(MOST_WAITING),
             runnable -> {
-              Thread thread = new Thread(runnable, "crail-spdk-helper");
+              Thread thread = new Thread(runnable, name);
               thread.setDaemon(true);
               return thread;
             });
-    helpers.allowCoreThreadTimeOut(true);
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
   }
 
   /**
@@ -90,10 +95,24 @@ final class SpdkLoop implements Poller {
     return loop;
   }
 
-  /** Lets a helper thread do what blocks; false when too much of that waits. */
-  boolean help(Runnable work) {
+  /** Lets another thread begin a controller; false when too many are waiting for that. */
+  boolean begin(Runnable work) {
+    return give(beginners, work);
+  }
+
+  /**
+   * Lets another thread end a controller. Not one of those that begin some: a target that does not
+   * answer occupies those.
+   */
+  void end(Runnable work) {
+    if (!give(enders, work)) {
+      work.run();
+    }
+  }
+
+  private static boolean give(ThreadPoolExecutor pool, Runnable work) {
     try {
-      helpers.execute(work);
+      pool.execute(work);
       return true;
     } catch (RejectedExecutionException e) {
       return false;
@@ -154,6 +173,7 @@ final class SpdkLoop implements Poller {
   @Override
   public void destroy() {
     // Those that are at work, and wait, still end controllers.
-    helpers.shutdown();
+    beginners.shutdown();
+    enders.shutdown();
   }
 }

@@ -27,6 +27,10 @@ final class SpdkQueue implements NvmeQueue {
   private final long placesAddress;
   private final int completionsAt;
   private int sends;
+
+  // Completions in the ring, and how many of them were told.
+  private int collected;
+  private int told;
   private boolean closed;
 
   SpdkQueue(SpdkLoop spdk, SpdkConnection connection, NvmeQueue.Listener listener) {
@@ -103,21 +107,35 @@ final class SpdkQueue implements NvmeQueue {
     if (closed) {
       return false;
     }
-    int count = Spdk.poll(connection.handle(), sends);
-    sends = 0;
-    if (count < 0) {
-      close("the connection was closed (error " + -count + ")");
-      listener.lost("the connection was closed (error " + -count + ")");
+    // Otherwise one of those that are told has thrown something.
+    if (told == collected && !collect()) {
       return true;
     }
-    for (int i = 0; i < count && !closed; i++) {
-      int at = completionsAt + i * SpdkLayout.COMPLETION_SIZE;
+    boolean any = told < collected;
+    while (told < collected && !closed) {
+      int at = completionsAt + told++ * SpdkLayout.COMPLETION_SIZE;
       end(
           rings.getInt(at + SpdkLayout.COMPLETION_SLOT),
           rings.getInt(at + SpdkLayout.COMPLETION_STATUS),
           rings.getLong(at + SpdkLayout.COMPLETION_RESULT));
     }
-    return count > 0;
+    return any;
+  }
+
+  /** False when the queue is lost. */
+  private boolean collect() {
+    told = 0;
+    collected = 0;
+    int count = Spdk.poll(connection.handle(), sends);
+    sends = 0;
+    if (count < 0) {
+      String cause = "the connection was closed (error " + -count + ")";
+      close(cause);
+      listener.lost(cause);
+      return false;
+    }
+    collected = count;
+    return true;
   }
 
   private void end(int slot, int status, long result) {

@@ -3,6 +3,7 @@ package io.crail.testkit.nvmf;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -133,14 +134,49 @@ class KernelTargetTest {
 
   /** As many connections as a day of trouble brings; soft-RoCE of old failed after a hundred. */
   @ParameterizedTest
-  @EnumSource
-  void connectionsMayBeMadeAgainAndAgain(NvmeTransport transport) throws Exception {
+  @CsvSource({"java, TCP", "java, RDMA", "spdk, TCP", "spdk, RDMA"})
+  void connectionsMayBeMadeAgainAndAgain(String initiator, NvmeTransport transport)
+      throws Exception {
+    TestHost.assumeInitiator(initiator);
     int rounds = Boolean.getBoolean("crail.test.long") ? 200 : 60;
     for (int round = 0; round < rounds; round++) {
-      try (TestHost host = new TestHost(start(transport, KernelTarget.NQN).namespaces(1))) {
+      try (TestHost host =
+          new TestHost(start(transport, KernelTarget.NQN).initiator(initiator).namespaces(1))) {
         assertEquals(1, host.controller().namespaces().size());
         assertEquals(NvmeStatus.OK, TestHost.await(host.flush(1)));
       }
+    }
+  }
+
+  /** Each request ends, and the next host finds all in order. */
+  @ParameterizedTest
+  @CsvSource({"java, TCP", "java, RDMA", "spdk, TCP", "spdk, RDMA"})
+  void aCloseEndsWhatIsInFlight(String initiator, NvmeTransport transport) throws Exception {
+    TestHost.assumeInitiator(initiator);
+    Random random = new Random(seed);
+    int length = 64 * 1024;
+    for (int round = 0; round < 5; round++) {
+      List<CompletableFuture<Integer>> all = new ArrayList<>();
+      try (TestHost host = new TestHost(start(transport, KernelTarget.NQN).initiator(initiator))) {
+        host.controller();
+        for (int i = 0; i < 16; i++) {
+          ByteBuffer memory = Moves.memory(length, random);
+          all.add(
+              i % 2 == 0
+                  ? host.read(1, 0, length / 512, memory, 0, length)
+                  : host.write(1, i * length / 512, length / 512, memory, 0, length));
+        }
+      }
+      for (CompletableFuture<Integer> one : all) {
+        try {
+          assertEquals(NvmeStatus.OK, TestHost.await(one));
+        } catch (TestHost.Lost e) {
+          assertFalse(e.getMessage().isBlank());
+        }
+      }
+    }
+    try (TestHost host = new TestHost(start(transport, KernelTarget.NQN).initiator(initiator))) {
+      Moves.check(host, random, number -> null);
     }
   }
 
