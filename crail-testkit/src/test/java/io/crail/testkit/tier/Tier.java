@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * What contracts run over, and the one place that says so. A new tier adds an entry here, with its
@@ -144,6 +145,12 @@ public enum Tier {
   private static final Place HERE =
       Place.valueOf(System.getProperty("crail.test.place", "host").toUpperCase(Locale.ROOT));
 
+  /** The tiers to which a JVM is limited; empty for all that are possible there. */
+  private static final List<String> ONLY =
+      Stream.of(System.getProperty("crail.test.tiers", "").split(","))
+          .filter(name -> !name.isEmpty())
+          .toList();
+
   private final Place place;
   private final boolean checksGeneration;
   private final Supplier<TierBench> bench;
@@ -180,7 +187,8 @@ public enum Tier {
 
   /** Whether a contract runs over it where this JVM is. */
   boolean isFor(EachTier contract) {
-    return place == HERE && (contract.alone() ? bench != null : cluster != null && takes(contract));
+    boolean isHere = place == HERE && (ONLY.isEmpty() || ONLY.contains(toString()));
+    return isHere && (contract.alone() ? bench != null : cluster != null && takes(contract));
   }
 
   private boolean takes(EachTier contract) {
