@@ -90,12 +90,15 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     missing -= receiver.received(message);
+    queue.batchBegins();
     try {
       while (!queue.isClosed() && takeNext()) {
         // The condition does the work.
       }
     } catch (ProtocolError e) {
       queue.lost(channel, e.getMessage());
+    } finally {
+      queue.batchEnded();
     }
     if (!queue.isClosed() && missing > 0) {
       queue.expect();

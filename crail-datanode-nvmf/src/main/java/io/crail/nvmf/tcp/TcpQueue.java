@@ -26,6 +26,8 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
   private final TcpSlots slots;
   private QueueOutput outgoing;
   private Channel channel;
+  private boolean dispatching;
+  private boolean flushDue;
   private boolean opened;
   private boolean closed;
 
@@ -93,9 +95,12 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
     loop.expect();
   }
 
+  /** What is sent within a batch of answers leaves at its end, in one call of the system. */
   @Override
   public void flush() {
-    if (!closed) {
+    if (dispatching) {
+      flushDue = true;
+    } else if (!closed) {
       outgoing.flush();
     }
   }
@@ -132,6 +137,20 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
 
   boolean isClosed() {
     return closed;
+  }
+
+  /** Bytes have arrived, of which all answers are told now. */
+  void batchBegins() {
+    dispatching = true;
+  }
+
+  /** Ends {@link #batchBegins}. */
+  void batchEnded() {
+    dispatching = false;
+    if (flushDue) {
+      flushDue = false;
+      flush();
+    }
   }
 
   /** Bytes will come soon. */
@@ -183,7 +202,7 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
     }
     slots.sent(slot, offset + length);
     outgoing.data(slot, slots.id(slot), request, tag, offset, length);
-    outgoing.flush();
+    flush();
   }
 
   /** A command has ended. */

@@ -12,14 +12,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  * bin/rdma-vm has made. As root.
  */
 public final class KernelSubsystem implements AutoCloseable {
-  private static final Path TARGETS = Path.of("/sys/kernel/config/nvmet");
   private static final Path DISKS = Path.of("/sys/kernel/config/nullb");
   private static final String TIMER = "2";
   private static final AtomicInteger NEXT = new AtomicInteger();
 
   private final String name = "test" + ProcessHandle.current().pid() + "-" + NEXT.getAndIncrement();
   private final Path disk = DISKS.resolve(name);
-  private final Path subsystem = TARGETS.resolve("subsystems").resolve(nqn());
+  private final Path subsystem = KernelTarget.TARGETS.resolve("subsystems").resolve(nqn());
   private final Path namespace = subsystem.resolve("namespaces/1");
 
   /**
@@ -52,6 +51,7 @@ public final class KernelSubsystem implements AutoCloseable {
     Files.createDirectory(namespace);
     write(namespace, "device_path", "/dev/" + name);
     write(namespace, "enable", "1");
+    KernelTarget.listen();
     up();
   }
 
@@ -69,7 +69,7 @@ public final class KernelSubsystem implements AutoCloseable {
   }
 
   private Path link(NvmeTransport transport) {
-    return TARGETS.resolve("ports/" + KernelTarget.port(transport) + "/subsystems").resolve(nqn());
+    return KernelTarget.subsystems(transport).resolve(nqn());
   }
 
   /** Lets hosts connect. */

@@ -4,7 +4,11 @@ package io.crail.testkit.nvmf;
 import io.crail.nvmf.NvmeTransport;
 import io.crail.nvmf.Subsystem;
 import io.crail.testkit.rdma.RdmaHost;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /** The target of the test machine's kernel, as bin/rdma-vm makes it. */
 public final class KernelTarget {
@@ -14,6 +18,8 @@ public final class KernelTarget {
   /** An emulated machine may pause for seconds. */
   public static final String KEEP_ALIVE = "30s";
 
+  static final Path TARGETS = Path.of("/sys/kernel/config/nvmet");
+
   private static final int RDMA_PORT = 4420;
   private static final int TCP_PORT = 4421;
 
@@ -21,6 +27,26 @@ public final class KernelTarget {
 
   static int port(NvmeTransport transport) {
     return transport == NvmeTransport.RDMA ? RDMA_PORT : TCP_PORT;
+  }
+
+  static Path subsystems(NvmeTransport transport) {
+    return TARGETS.resolve("ports/" + port(transport) + "/subsystems");
+  }
+
+  /**
+   * Sees that it listens. The kernel's target ends that for good when its device is removed, as
+   * other tests do, until its port has no subsystem any more and gets one.
+   */
+  public static void listen() throws IOException {
+    Path port = subsystems(NvmeTransport.RDMA);
+    try (Stream<Path> present = Files.list(port)) {
+      if (present.count() > 1) {
+        // A test that is running has made it listen.
+        return;
+      }
+    }
+    Files.deleteIfExists(port.resolve(NQN));
+    Files.createSymbolicLink(port.resolve(NQN), TARGETS.resolve("subsystems").resolve(NQN));
   }
 
   /** One of its namespaces, as a datanode is told of it. */

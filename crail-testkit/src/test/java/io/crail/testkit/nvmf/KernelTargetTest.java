@@ -19,6 +19,7 @@ import io.crail.storage.nvmf.NvmfStorageKeys;
 import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.testkit.rdma.RdmaHost;
 import io.crail.testkit.rdma.TwoHosts;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,6 +41,11 @@ class KernelTargetTest {
   private static final int UNUSED_PORT = 4429;
 
   private final long seed = Long.getLong("crail.seed", System.nanoTime());
+
+  @BeforeEach
+  void listen() throws IOException {
+    KernelTarget.listen();
+  }
 
   private static TestHost.Start start(NvmeTransport transport, String nqn) {
     return TestHost.Start.at(KernelTarget.subsystem(transport, nqn))

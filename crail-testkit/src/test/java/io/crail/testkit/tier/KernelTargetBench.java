@@ -9,6 +9,7 @@ import io.crail.storage.StorageServer;
 import io.crail.storage.nvmf.NvmfStorageKeys;
 import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.testkit.nvmf.KernelTarget;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
 
@@ -33,7 +34,8 @@ final class KernelTargetBench extends TierBench {
   }
 
   @Override
-  StorageServer newServer() {
+  StorageServer newServer() throws IOException {
+    KernelTarget.listen();
     Configuration settings =
         patient()
             .set(NvmfStorageKeys.TARGETS, target)
