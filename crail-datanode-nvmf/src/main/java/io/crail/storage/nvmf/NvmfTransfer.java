@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.nvmf;
 
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.Controller;
 import io.crail.nvmf.NvmeCommand;
 import io.crail.nvmf.NvmeRequest;
+import io.crail.nvmf.NvmeStatus;
+import io.crail.nvmf.Subsystem;
 import io.crail.nvmf.sector.ByteTransfer;
 import io.crail.nvmf.sector.SectorAccess;
 import io.crail.storage.Transfer;
@@ -111,6 +115,20 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
 
   void queueLost(String cause) {
     bytes.queueLost(cause);
+  }
+
+  /** Why it has failed, by the status of its command. */
+  CrailException error(Subsystem subsystem, int status) {
+    // Other space would not help a host that cannot send.
+    boolean own = NvmeStatus.is(status, NvmeStatus.HOST_PATH_ERROR);
+    return (own ? ErrorCode.LIMIT_EXCEEDED : ErrorCode.UNAVAILABLE)
+        .exception(
+            (isWrite() ? "write to region " : "read of region ")
+                + transfer().extent().region()
+                + " at "
+                + subsystem
+                + ": "
+                + NvmeStatus.text(status));
   }
 
   Controller controller() {

@@ -384,22 +384,9 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     } else if (status == NvmeStatus.OK) {
       transfer.end();
     } else {
-      transfer.end(error(transfer, status));
+      transfer.end(transfer.error(subsystem, status));
     }
     answered();
-  }
-
-  private CrailException error(NvmfTransfer transfer, int status) {
-    // Other space would not help a host that cannot send.
-    boolean own = NvmeStatus.is(status, NvmeStatus.HOST_PATH_ERROR);
-    return (own ? ErrorCode.LIMIT_EXCEEDED : ErrorCode.UNAVAILABLE)
-        .exception(
-            (transfer.isWrite() ? "write to region " : "read of region ")
-                + transfer.transfer().extent().region()
-                + " at "
-                + subsystem
-                + ": "
-                + NvmeStatus.text(status));
   }
 
   /** The queue is lost, and nobody knows what the device has done. */
