@@ -2,25 +2,20 @@
 package io.crail.testkit.tier;
 
 import io.crail.common.config.Configuration;
-import io.crail.rpc.ClientLoop;
-import io.crail.rpc.netty.NettyTransport;
-import io.crail.storage.StorageClient;
 import io.crail.storage.StorageServer;
 import io.crail.storage.nvmf.NvmfStorageKeys;
 import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.util.List;
 
 /** The NVMf tier, on a target of this process, which ends with the datanode. */
-final class NvmfBench extends TierBench {
+final class NvmfBench extends FlashBench {
   /** Bytes of a namespace that a datanode keeps for itself. */
   static final int LABEL = 1 << 20;
 
   private final int sector;
-  private NettyTransport transport;
 
   /**
    * Creates a bench.
@@ -40,6 +35,11 @@ final class NvmfBench extends TierBench {
   }
 
   @Override
+  Configuration.Builder settings() {
+    return Configuration.builder();
+  }
+
+  @Override
   StorageServer newServer() throws Exception {
     NvmeTarget target =
         new NvmeTarget(
@@ -54,39 +54,5 @@ final class NvmfBench extends TierBench {
             .build();
     return new ServerWithTarget(
         new NvmfStorageTier().createServer(settings, List.of()), () -> end(target));
-  }
-
-  @Override
-  StorageServer newServerAt(InetSocketAddress address) {
-    throw new UnsupportedOperationException("clients do not connect to the datanode");
-  }
-
-  @Override
-  boolean isOnThePath() {
-    return false;
-  }
-
-  @Override
-  ClientLoop newLoop() {
-    transport = new NettyTransport(Configuration.builder().build());
-    return transport.newClientLoop("test");
-  }
-
-  @Override
-  StorageClient newClient(ClientLoop loop) throws Exception {
-    return new NvmfStorageTier()
-        .createClient(
-            new StorageClient.Context(Configuration.builder().build(), transport, loop, 1));
-  }
-
-  @Override
-  int bytesOfTransfer() {
-    // The target allocates.
-    return -1;
-  }
-
-  @Override
-  void close() {
-    transport.close();
   }
 }
