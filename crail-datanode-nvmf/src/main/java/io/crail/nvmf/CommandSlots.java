@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf;
 
+import io.crail.rpc.ClientLoop;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The requests in flight on a queue, by the id of their command. Used only in the loop. */
+/**
+ * The requests in flight on a queue, by the id of their command. Used only in the loop, which is
+ * the one owner of a queue: no other thread may send or be told of ends.
+ */
 public class CommandSlots {
   /** No slot. */
   public static final int NONE = -1;
@@ -16,6 +20,7 @@ public class CommandSlots {
 
   private static final int MOST_USES = (1 << Short.SIZE - SLOT_BITS) - 1;
 
+  private final ClientLoop loop;
   private final NvmeRequest[] requests;
   private final int[] uses;
   private final int[] free;
@@ -24,9 +29,11 @@ public class CommandSlots {
   /**
    * Creates free slots.
    *
+   * @param loop the owner
    * @param count from 1 to {@link #MOST}
    */
-  public CommandSlots(int count) {
+  public CommandSlots(ClientLoop loop, int count) {
+    this.loop = loop;
     this.requests = new NvmeRequest[count];
     this.uses = new int[count];
     this.free = new int[count];
@@ -52,6 +59,7 @@ public class CommandSlots {
 
   /** Puts a request into a free slot, and returns the slot. */
   public int take(NvmeRequest request) {
+    assert loop.isDriver() : "a request of a thread that does not drive the loop";
     int slot = free[--freeCount];
     requests[slot] = request;
     uses[slot] = uses[slot] + 1 & MOST_USES;
@@ -86,6 +94,7 @@ public class CommandSlots {
 
   /** Removes and returns a request. */
   public NvmeRequest free(int slot) {
+    assert loop.isDriver() : "the end of a request in a thread that does not drive the loop";
     NvmeRequest request = requests[slot];
     requests[slot] = null;
     free[freeCount++] = slot;

@@ -1,111 +1,282 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.lab;
 
+import io.crail.bench.chart.Chart;
+import io.crail.bench.chart.Line;
+import io.crail.bench.chart.Spread;
 import io.crail.lab.figures.Goals;
 import io.crail.lab.figures.Samples;
 import io.crail.lab.programs.Fio;
+import io.crail.lab.programs.FlashPeer;
 import io.crail.lab.programs.LabCluster;
 import io.crail.lab.programs.Machine;
 import io.crail.lab.programs.Measurement;
 import io.crail.lab.programs.Programs;
+import io.crail.lab.programs.SpdkPerf;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
- * Measures Crail on flash, and fio on the kernel's host of NVMe, alternating, at one namespace of
- * one target. Prints tables in Markdown.
+ * Measures Crail on flash beside fio on the kernel's host of NVMe, or beside SPDK's own program,
+ * alternating, at one target. Also measures values on flash beside values in memory over TCP, with
+ * more and more of them in flight. Prints tables in Markdown.
  *
  * <pre>
- * MeasureFlash launcher server-address target device [--runs 3] [--out file]
+ * MeasureFlash launcher target [--device device] [--spdk-perf program --spdk-namespace text]
+ *     [--initiators java,spdk] [--bytes 939524096] [--only reads,writes,streams,load] [--runs 3]
+ *     [--plots directory] [--out file]
  * </pre>
  *
  * The target is given as for {@code crail.storage.nvmf.targets}; the device is the same namespace
- * as the kernel sees it. Crail has its first 192 MiB, and fio the 64 MiB after that. Namenode and
- * datanode run on processor 0, clients and fio on processor 1. {@code bin/measure --flash} runs it
- * on the test machine.
+ * as the kernel sees it. Crail has its first bytes, and fio the 64 MiB after those and one MiB
+ * more. SPDK's program overwrites its whole namespace, so it needs another one of that target.
+ * Namenodes and datanodes run on processor 0, clients and the other programs on processor 1. {@code
+ * bin/measure --flash} runs it.
  */
 public final class MeasureFlash {
   private static final long MIB = 1 << 20;
-  private static final long CRAIL_BYTES = 191 * MIB;
   private static final long FILE_BYTES = 64 * MIB;
-  private static final long START_NANOS = 400_000_000_000L;
+  private static final long MEMORY_BYTES = 1 << 30;
   private static final int[] DEPTHS = {1, 4, 32};
   private static final int[] STREAMED = {64 << 10, 1 << 20};
   private static final int STREAM_DEPTH = 8;
-  private static final int POLL_MILLIS = 200;
+  private static final int SECONDS = 3;
+  private static final long REST_NANOS = 120_000_000_000L;
+  private static final int POLL_MILLIS = 3000;
+
+  /** Above {@code crail.namenode.smallvalue}, so that the bytes are on the tier. */
+  private static final int VALUE = 8 << 10;
+
+  private static final int[] VALUES_IN_FLIGHT = {1, 2, 4, 8, 16, 32, 64};
+  private static final int VALUES = 5_000;
 
   private final Programs programs;
   private final String crail;
-  private final String server;
-  private final String target;
-  private final Fio fio;
+  private final List<String> initiators;
+  private final long bytes;
+  private final List<String> only;
   private final int runs;
+  private final FlashPeer peer;
   private final Samples samples = new Samples(line -> System.err.println("  " + line));
   private final Goals goals = new Goals(samples);
-  private String namenode;
+  private LabCluster flash;
+  private LabCluster memory;
 
-  private MeasureFlash(
-      Programs programs, String crail, String server, String target, String device, int runs) {
+  private MeasureFlash(Programs programs, String[] args) {
     this.programs = programs;
-    this.crail = crail;
-    this.server = server;
-    this.target = target;
-    this.fio = new Fio(programs, 1, device, CRAIL_BYTES + MIB, FILE_BYTES);
-    this.runs = runs;
+    this.crail = args[0];
+    this.bytes = Long.parseLong(Measurement.option(args, "--bytes", String.valueOf(896 * MIB)));
+    this.initiators = words(args, "--initiators", "java");
+    this.only = words(args, "--only", "reads,writes,streams");
+    this.runs = Measurement.runs(args);
+    String device = Measurement.option(args, "--device", "");
+    String perf = Measurement.option(args, "--spdk-perf", "");
+    this.peer =
+        !device.isEmpty()
+            ? new Fio(programs, 1, device, bytes + MIB, FILE_BYTES)
+            : perf.isEmpty()
+                ? null
+                : new SpdkPerf(programs, 1, perf, Measurement.option(args, "--spdk-namespace", ""));
   }
 
   /** Measures, as the class comment says. */
   public static void main(String[] args) throws IOException, InterruptedException {
     Measurement.run(
-        args,
-        (programs, regions) ->
-            new MeasureFlash(programs, args[0], args[1], args[2], args[3], Measurement.runs(args))
-                .report());
+        args, (programs, regions) -> new MeasureFlash(programs, args).report(args, regions));
   }
 
-  private String report() throws IOException, InterruptedException {
+  private static List<String> words(String[] args, String name, String absent) {
+    return Arrays.asList(Measurement.option(args, name, absent).split(","));
+  }
+
+  private String report(String[] args, Path regions) throws IOException, InterruptedException {
     Instant begin = Instant.now();
     String text = begin.truncatedTo(ChronoUnit.MINUTES) + ", " + Machine.describe();
     text += ", " + LabCluster.version(programs, crail);
-    start();
+    LabCluster.Setup setup = LabCluster.Setup.PLAIN.pinned(0, 1);
+    flash = LabCluster.start(programs, crail, regions, bytes, slow(setup.onFlash(args[1])));
+    if (has("load")) {
+      memory = LabCluster.start(programs, crail, regions, MEMORY_BYTES, setup);
+    }
+    programs.run(
+        flash.iobench(
+            "-t write -s 1048576 -k " + FILE_BYTES / MIB + " -w 0 --touch false -f /data.dat",
+            true));
     for (int run = 1; run <= runs; run++) {
       System.err.println("measuring, run " + run + " of " + runs + " ...");
-      measureReads();
-      measureWrites();
-      measureStreams();
+      if (has("reads")) {
+        measureReads();
+      }
+      if (has("writes")) {
+        measureWrites();
+      }
+      if (has("streams")) {
+        measureStreams();
+      }
+      if (has("load")) {
+        measureLoad();
+      }
     }
-    compare();
+    String plots = Measurement.option(args, "--plots", "");
+    if (has("load") && !plots.isEmpty()) {
+      plot("get", "A get of 8 KiB over load", Path.of(plots, "flash-get.svg"));
+      plot("put", "A put of 8 KiB over load", Path.of(plots, "flash-put.svg"));
+    }
     text +=
         String.format(
             Locale.ROOT,
             ". %d runs, %d s.%n%n",
             runs,
             Duration.between(begin, Instant.now()).toSeconds());
-    return text + goals.table() + '\n' + samples.table();
+    return text + (goals.all().isEmpty() ? "" : goals.table() + '\n') + samples.table();
   }
 
-  private void start() throws IOException, InterruptedException {
-    namenode = server + ":" + LabCluster.freePort();
-    programs.start("namenode", crail(0, "namenode", List.of()));
-    programs.start(
-        "datanode",
+  /** The test machine is emulated, and a JVM there slow until it is warm. */
+  private static LabCluster.Setup slow(LabCluster.Setup setup) {
+    for (String key :
+        List.of("crail.storage.nvmf.connecttimeout", "crail.rpctimeout", "crail.datatimeout")) {
+      setup = setup.with("--set", key + "=60s");
+    }
+    return setup;
+  }
+
+  private boolean has(String section) {
+    return only.contains(section);
+  }
+
+  private static String name(int depth) {
+    return "4 KiB, " + depth + " in flight";
+  }
+
+  private void measureReads() throws IOException, InterruptedException {
+    for (int depth : DEPTHS) {
+      String name = "read, " + name(depth);
+      double rate = peer(name, new FlashPeer.Load("randread", 4096, depth), 0);
+      // Code is compiled late in an emulated machine.
+      long warmUp = Math.max(depth == 1 ? 50_000 : 300_000, (long) rate * SECONDS);
+      long count = Math.max(depth == 1 ? 5_000 : 30_000, (long) rate * SECONDS);
+      String rest = " -s 4096 -k " + count + " -w " + warmUp + " -f /data.dat";
+      crail(
+          name,
+          depth == 1 ? "-t readRandom -m false" + rest : "-t readRandomAsync -b " + depth + rest,
+          0);
+      compare(name, depth);
+    }
+  }
+
+  private void measureWrites() throws IOException, InterruptedException {
+    for (int depth : DEPTHS) {
+      String name = "write, " + name(depth);
+      double rate = peer(name, new FlashPeer.Load("write", 4096, depth), 0);
+      long count = Math.min(Math.max(10_000, (long) rate * SECONDS), room() / 4096);
+      String rest = writes(4096, count);
+      crail(name, depth == 1 ? "-t write -m false" + rest : "-t writeAsync -b " + depth + rest, 0);
+      compare(name, depth);
+    }
+  }
+
+  private void measureStreams() throws IOException, InterruptedException {
+    for (int size : STREAMED) {
+      String name = "stream of " + Samples.bytes(size);
+      long count = room() / size;
+      String depth = " -b " + STREAM_DEPTH;
+      for (String kind : List.of("read", "write")) {
+        String full = kind + ", " + name;
+        peer(full, new FlashPeer.Load(kind, size, STREAM_DEPTH), size);
         crail(
-            0,
-            "datanode",
-            List.of("-t", "nvmf", "--", "-t", target, "-s", String.valueOf(CRAIL_BYTES))));
-    long deadline = System.nanoTime() + START_NANOS;
+            full,
+            kind.equals("read")
+                ? "-t readSequentialAsync -f /data.dat" + depth + sized(size, count)
+                : "-t writeAsync" + depth + writes(size, count),
+            size);
+        for (String initiator : initiators) {
+          goal(shown(full, initiator), full, "MB/s", 0.9);
+        }
+      }
+    }
+  }
+
+  /** How many bytes a file may have beside its warm-up, the file before it, and what rests. */
+  private long room() {
+    return (bytes - FILE_BYTES) / 5;
+  }
+
+  private static String sized(int size, long count) {
+    return " -s " + size + " -k " + count + " -w " + count;
+  }
+
+  private static String writes(int size, long count) {
+    return " -f /written.dat --touch false" + sized(size, count);
+  }
+
+  /** With one in flight the latency matters, and with many the throughput. */
+  private void compare(String name, int depth) {
+    for (String initiator : initiators) {
+      goal(shown(name, initiator), name, depth == 1 ? "us p50" : "/s", depth == 1 ? 1.2 : 0.9);
+    }
+  }
+
+  private void goal(String crailName, String name, String unit, double factor) {
+    // Goals are the medians of all runs, so the last run adds them.
+    if (peer != null && samples.values(crailName, unit).size() == runs) {
+      goals.add(crailName, peer.name() + " " + name, unit, factor);
+    }
+  }
+
+  /** Runs the peer, and returns its operations in a second, or a guess without one. */
+  private double peer(String name, FlashPeer.Load load, int size)
+      throws IOException, InterruptedException {
+    if (peer == null) {
+      return 10_000;
+    }
+    FlashPeer.Result result = peer.run(load);
+    String full = peer.name() + " " + name;
+    add(full, peer.shown(load), size, result.operations(), result.medianMicros());
+    return result.operations();
+  }
+
+  private String shown(String name, String initiator) {
+    return initiators.size() == 1 ? name : name + ", " + initiator;
+  }
+
+  private void crail(String name, String arguments, int size)
+      throws IOException, InterruptedException {
+    for (String initiator : initiators) {
+      String chosen =
+          initiator.equals("java") ? "" : " --set crail.storage.nvmf.initiator=" + initiator;
+      crail(flash, shown(name, initiator), arguments + chosen, size);
+    }
+  }
+
+  private void crail(LabCluster cluster, String name, String arguments, int size)
+      throws IOException, InterruptedException {
+    String result = patiently(cluster.iobench(arguments, false));
+    add(
+        name,
+        "crail iobench " + arguments,
+        size,
+        Samples.number(result, "throughput"),
+        Samples.number(result, "p50"));
+  }
+
+  /** The space of files that were replaced is there again after a while. */
+  private String patiently(List<String> command) throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + REST_NANOS;
     while (true) {
       try {
-        iobench("-t write -s 1048576 -k " + FILE_BYTES / MIB + " -w 0 -f /data.dat");
-        return;
+        return programs.run(command);
       } catch (IOException e) {
-        if (System.nanoTime() - deadline > 0 || programs.isClosed()) {
+        if (!e.getMessage().contains("no space") || System.nanoTime() - deadline > 0) {
           throw e;
         }
         Thread.sleep(POLL_MILLIS);
@@ -113,108 +284,37 @@ public final class MeasureFlash {
     }
   }
 
-  private void compare() {
-    for (int depth : DEPTHS) {
-      compare("read, " + name(depth), depth);
-      compare("write, " + name(depth), depth);
-    }
-    for (int size : STREAMED) {
-      for (String name : List.of("read, ", "write, ")) {
-        String stream = name + "stream of " + Samples.bytes(size);
-        goals.add(stream, "fio " + stream, "MB/s", 0.9);
+  private void measureLoad() throws IOException, InterruptedException {
+    for (int depth : VALUES_IN_FLIGHT) {
+      for (LabCluster cluster : List.of(memory, flash)) {
+        String load = " -s " + VALUE + " -n " + VALUES + " -b " + depth;
+        long gets = Math.min(20_000L * depth, 200_000);
+        String get = "-t getKeyValue -f /got -k " + gets + " -w " + gets + load;
+        crail(cluster, loaded("get", cluster, depth), get, 0);
+        String put = "-t putKeyValue -f /put -k " + VALUES + " -w " + VALUES + load;
+        crail(cluster, loaded("put", cluster, depth), put, 0);
       }
     }
   }
 
-  private void compare(String name, int depth) {
-    // With one in flight the latency matters, and with many the throughput.
-    goals.add(name, "fio " + name, depth == 1 ? "us p50" : "/s", depth == 1 ? 1.2 : 0.9);
+  private String loaded(String what, LabCluster cluster, int depth) {
+    return what + " 8 KiB, " + (cluster == flash ? "flash, " : "DRAM, ") + depth + " in flight";
   }
 
-  private static String name(int depth) {
-    return "4 KiB, " + depth + " in flight";
-  }
-
-  private List<String> crail(int processor, String command, List<String> arguments) {
-    List<String> all = new ArrayList<>();
-    all.addAll(List.of("taskset", "-c", String.valueOf(processor)));
-    all.addAll(List.of(crail, command));
-    for (String setting :
-        List.of(
-            "crail.namenode.address=crail://" + namenode,
-            "crail.storage.types=nvmf",
-            // So that the space of files that were replaced is there again soon.
-            "crail.storage.nvmf.keepalive=4s",
-            "crail.lease=10s",
-            // The test machine is emulated, and a JVM there slow until it is warm.
-            "crail.storage.nvmf.connecttimeout=60s",
-            "crail.rpctimeout=60s",
-            "crail.datatimeout=60s")) {
-      all.addAll(List.of("--set", setting));
+  private void plot(String what, String title, Path file) throws IOException {
+    List<Line> lines = new ArrayList<>();
+    for (LabCluster cluster : List.of(memory, flash)) {
+      Map<Long, Spread> points = new LinkedHashMap<>();
+      for (int depth : VALUES_IN_FLIGHT) {
+        String name = loaded(what, cluster, depth);
+        double[] micros =
+            samples.values(name, "us p50").stream().mapToDouble(Double::doubleValue).toArray();
+        points.put((long) samples.median(name, "/s"), Spread.ofAll(micros));
+      }
+      lines.add(new Line(cluster == flash ? "flash" : "DRAM", points));
     }
-    all.addAll(arguments);
-    return all;
-  }
-
-  private String iobench(String arguments) throws IOException, InterruptedException {
-    return programs.run(crail(1, "iobench", Arrays.asList(arguments.split(" "))));
-  }
-
-  private void measureReads() throws IOException, InterruptedException {
-    for (int depth : DEPTHS) {
-      fio("read, " + name(depth), "--rw=randread --bs=4k", depth, 0);
-      // Code is compiled late in an emulated machine.
-      int count = depth == 1 ? 5_000 : 30_000;
-      int warmUp = depth == 1 ? 20_000 : 100_000;
-      String rest = " -s 4096 -k " + count + " -w " + warmUp + " -f /data.dat";
-      crail(
-          "read, " + name(depth),
-          depth == 1 ? "-t readRandom -m false" + rest : "-t readRandomAsync -b " + depth + rest,
-          0);
-    }
-  }
-
-  private void measureWrites() throws IOException, InterruptedException {
-    for (int depth : DEPTHS) {
-      fio("write, " + name(depth), "--rw=write --bs=4k", depth, 0);
-      // The bytes of the warm-up stay in the store beside the measured ones.
-      String rest = " -s 4096 -k 2000 -w 4000 -f /written.dat";
-      crail(
-          "write, " + name(depth),
-          depth == 1 ? "-t write -m false" + rest : "-t writeAsync -b " + depth + rest,
-          0);
-    }
-  }
-
-  private void measureStreams() throws IOException, InterruptedException {
-    for (int size : STREAMED) {
-      String name = "stream of " + Samples.bytes(size);
-      String block = " --bs=" + size;
-      int count = (int) (32 * MIB / size);
-      String rest = " -s " + size + " -k " + count + " -w " + count + " -b " + STREAM_DEPTH;
-      fio("read, " + name, "--rw=read" + block, STREAM_DEPTH, size);
-      crail("read, " + name, "-t readSequentialAsync -f /data.dat" + rest, size);
-      fio("write, " + name, "--rw=write" + block, STREAM_DEPTH, size);
-      crail("write, " + name, "-t writeAsync -f /streamed.dat" + rest, size);
-    }
-  }
-
-  private void fio(String name, String arguments, int depth, int size)
-      throws IOException, InterruptedException {
-    String all = arguments + " --iodepth=" + depth;
-    Fio.Result result = fio.run(all);
-    add("fio " + name, Fio.shown(all), size, result.operations(), result.medianMicros());
-  }
-
-  private void crail(String name, String arguments, int size)
-      throws IOException, InterruptedException {
-    String result = iobench(arguments);
-    add(
-        name,
-        "crail iobench " + arguments,
-        size,
-        Samples.number(result, "throughput"),
-        Samples.number(result, "p50"));
+    Files.createDirectories(file.toAbsolutePath().getParent());
+    Chart.overLoad(title, "median latency [us]", lines).write(file);
   }
 
   /** Adds a stream's bandwidth when a size is given, or else operations and their latency. */

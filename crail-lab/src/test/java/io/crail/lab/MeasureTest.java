@@ -10,12 +10,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.lab.compare.ServerTime;
 import io.crail.lab.figures.Goals;
 import io.crail.lab.figures.Samples;
+import io.crail.lab.programs.Fio;
+import io.crail.lab.programs.FlashPeer;
 import io.crail.lab.programs.Hdfs;
 import io.crail.lab.programs.Iperf;
 import io.crail.lab.programs.Machine;
 import io.crail.lab.programs.PerfTest;
 import io.crail.lab.programs.Programs;
 import io.crail.lab.programs.Redis;
+import io.crail.lab.programs.SpdkPerf;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -93,6 +96,38 @@ class MeasureTest {
             .typicalMicros());
     assertThrows(IllegalArgumentException.class, () -> PerfTest.parse("64 3000 20.1 301 nan 25 1"));
     assertThrows(IllegalArgumentException.class, () -> PerfTest.parse("Couldn't connect"));
+  }
+
+  @Test
+  void programsOnFlashAreUnderstood() {
+    // Shortened; the fields from 54 on are of trims and the machine.
+    String reads = "3;fio-3.33;crail;0;0;50000;10000;2500;5000" + ";0".repeat(8);
+    String percentiles = ";1.000000%=1;50.000000%=180;99.000000%=400";
+    String writes = ";0".repeat(40);
+    FlashPeer.Result fio = Fio.parse("noise\n" + reads + percentiles + writes);
+    assertEquals(2500, fio.operations());
+    assertEquals(180, fio.medianMicros());
+    assertThrows(IllegalArgumentException.class, () -> Fio.parse("3;fio;crail"));
+    FlashPeer.Result perf =
+        SpdkPerf.parse(
+            """
+            Initializing NVMe Controllers
+            ========================================================
+                                                                        Latency(us)
+            Device Information             :       IOPS      MiB/s    Average        min        max
+            TCP  (addr:127.0.0.1 subnqn:n) from core  0:  704323.67    2751.26      45.39      10
+            ========================================================
+            Total                          :  704323.67    2751.26      45.39      10.02     4106.11
+
+            Summary latency data for TCP (addr:127.0.0.1 subnqn:n) NSID 1          from core  0:
+            =================================================================================
+              1.00000% :    26.667us
+             50.00000% :    44.800us
+             99.00000% :    73.600us
+            """);
+    assertEquals(704_323.67, perf.operations());
+    assertEquals(44.8, perf.medianMicros());
+    assertThrows(IllegalArgumentException.class, () -> SpdkPerf.parse("starting I/O failed"));
   }
 
   @Test

@@ -98,6 +98,20 @@ public final class Chart {
    * @param what the label of the other axis, with its unit: {@code throughput [MB/s]}
    */
   public static Chart overSize(String title, String what, List<Line> lines) {
+    return over(
+        title, new PowerAxis("size of an operation [bytes]", 2, Numbers.bytes()), what, lines);
+  }
+
+  /**
+   * A chart of any figure over the load. The axis of the load is logarithmic.
+   *
+   * @param what the label of the other axis, with its unit: {@code median latency [us]}
+   */
+  public static Chart overLoad(String title, String what, List<Line> lines) {
+    return over(title, new PowerAxis("operations a second", 10, Numbers.plain()), what, lines);
+  }
+
+  private static Chart over(String title, ValueAxis below, String what, List<Line> lines) {
     YIntervalSeriesCollection data = new YIntervalSeriesCollection();
     for (int i = 0; i < lines.size(); i++) {
       YIntervalSeries series = new YIntervalSeries(key(lines.stream().map(Line::name).toList(), i));
@@ -107,14 +121,13 @@ public final class Chart {
       }
       data.addSeries(series);
     }
-    ValueAxis bytes = new PowerAxis("size of an operation [bytes]", 2, Numbers.bytes());
     NumberAxis figure = new NumberAxis(what);
     figure.setAutoRangeIncludesZero(true);
     XYErrorRenderer renderer = new XYErrorRenderer();
     renderer.setDrawXError(false);
     renderer.setDefaultLinesVisible(true);
     renderer.setDefaultShapesVisible(true);
-    return lines(title, data, bytes, figure, renderer);
+    return lines(title, data, below, figure, renderer);
   }
 
   /**

@@ -126,6 +126,19 @@ class ChartTest {
   }
 
   @Test
+  void aFigureIsDrawnOverTheLoad() throws Exception {
+    Line line = new Line("flash", Map.of(1_000L, Spread.of(80), 100_000L, Spread.of(300)));
+    assertSays(
+        svg(Chart.overLoad("gets", "median latency [us]", List.of(line))),
+        "gets",
+        "operations a second",
+        "median latency [us]",
+        "flash",
+        "1,000",
+        "100,000");
+  }
+
+  @Test
   void barsHaveNamesBelowThem() throws Exception {
     assertSays(svg(bars()), "key-values", "operations/s", "Crail", "Redis", "GET 4 B", "GET 1 KiB");
   }

@@ -3,6 +3,7 @@ package io.crail.nvmf.tcp;
 
 import io.crail.nvmf.CommandSlots;
 import io.crail.nvmf.NvmeRequest;
+import io.crail.rpc.ClientLoop;
 
 /** The requests in flight on a connection, and how much of their data was moved. */
 final class TcpSlots extends CommandSlots {
@@ -14,8 +15,8 @@ final class TcpSlots extends CommandSlots {
   private final boolean[] damaged;
   private int largeReads;
 
-  TcpSlots(int count) {
-    super(count);
+  TcpSlots(ClientLoop loop, int count) {
+    super(loop, count);
     this.received = new int[count];
     this.sent = new int[count];
     this.damaged = new boolean[count];

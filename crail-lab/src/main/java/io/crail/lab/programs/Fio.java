@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The program fio on a block device. Used by one thread. */
-public final class Fio {
+public final class Fio implements FlashPeer {
   private static final String TERSE = "3;";
 
   // In the form of version 3, from 1 on.
@@ -34,28 +34,29 @@ public final class Fio {
     this.place = List.of("--filename=" + device, "--offset=" + offset, "--size=" + bytes);
   }
 
-  /**
-   * What it found.
-   *
-   * @param operations in a second
-   * @param medianMicros the median latency of an operation
-   */
-  public record Result(double operations, double medianMicros) {}
-
-  /** The command as a user would write it, without the place. */
-  public static String shown(String arguments) {
-    return "fio --direct=1 --ioengine=libaio " + arguments;
+  @Override
+  public String name() {
+    return "fio";
   }
 
-  /** Runs it for some seconds, such as with {@code --rw=randread --bs=4k --iodepth=32}. */
-  public Result run(String arguments) throws IOException, InterruptedException {
+  @Override
+  public String shown(Load load) {
+    return "fio --direct=1 --ioengine=libaio " + arguments(load);
+  }
+
+  @Override
+  public Result run(Load load) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.addAll(List.of("taskset", "-c", String.valueOf(processor), "fio", "--name=crail"));
     command.addAll(List.of("--minimal", "--terse-version=3", "--direct=1", "--ioengine=libaio"));
     command.addAll(List.of("--time_based", "--runtime=5", "--ramp_time=1"));
     command.addAll(place);
-    command.addAll(List.of(arguments.split(" ")));
+    command.addAll(List.of(arguments(load).split(" ")));
     return parse(programs.run(command));
+  }
+
+  private static String arguments(Load load) {
+    return "--rw=" + load.kind() + " --bs=" + load.size() + " --iodepth=" + load.depth();
   }
 
   /** Reads its short form. */

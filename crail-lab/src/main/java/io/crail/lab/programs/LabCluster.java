@@ -12,7 +12,9 @@ import java.util.Map;
 
 /** Namenodes and a datanode in their own processes, and the commands of their clients. */
 public final class LabCluster {
-  private static final long START_NANOS = 60_000_000_000L;
+  /** An emulated machine takes minutes. */
+  private static final long START_NANOS = 400_000_000_000L;
+
   private static final int POLL_MILLIS = 200;
 
   private final Programs programs;
@@ -39,27 +41,64 @@ public final class LabCluster {
    * @param settings options of all commands, of servers and clients
    * @param namenodeJvm options of the JVM of each namenode
    * @param datanodeJvm options of the JVM of the datanode
+   * @param flash the target whose namespace the datanode lends, as for {@code
+   *     crail.storage.nvmf.targets}; empty when it lends memory over TCP
+   * @param processors the processor of the servers, and that of the clients; empty for any
    */
   public record Setup(
-      int namenodes, List<String> settings, String namenodeJvm, String datanodeJvm) {
-    /** One namenode, and no settings. */
-    public static final Setup PLAIN = new Setup(1, List.of(), "", "");
+      int namenodes,
+      List<String> settings,
+      String namenodeJvm,
+      String datanodeJvm,
+      String flash,
+      List<String> processors) {
+    /** One namenode, memory over TCP, and no settings. */
+    public static final Setup PLAIN = new Setup(1, List.of(), "", "", "", List.of());
 
     /** The same setup with more options. */
     public Setup with(String... more) {
       List<String> all = new ArrayList<>(settings);
       all.addAll(List.of(more));
-      return new Setup(namenodes, List.copyOf(all), namenodeJvm, datanodeJvm);
+      return new Setup(namenodes, List.copyOf(all), namenodeJvm, datanodeJvm, flash, processors);
     }
 
     /** The same setup with options of the servers' JVMs. */
     public Setup withJvms(String namenode, String datanode) {
-      return new Setup(namenodes, settings, namenode, datanode);
+      return new Setup(namenodes, settings, namenode, datanode, flash, processors);
     }
 
     /** The same setup with another number of namenodes. */
     public Setup of(int count) {
-      return new Setup(count, settings, namenodeJvm, datanodeJvm);
+      return new Setup(count, settings, namenodeJvm, datanodeJvm, flash, processors);
+    }
+
+    /** The same setup with another tier: flash at a target. */
+    public Setup onFlash(String target) {
+      Setup made =
+          with(
+              "--set",
+              "crail.storage.types=nvmf",
+              // So that the space of files that were replaced is there again soon.
+              "--set",
+              "crail.storage.nvmf.keepalive=10s",
+              "--set",
+              "crail.lease=10s");
+      return new Setup(namenodes, made.settings, namenodeJvm, datanodeJvm, target, processors);
+    }
+
+    /** The same setup with one processor for all servers, and another for all clients. */
+    public Setup pinned(int servers, int clients) {
+      return new Setup(
+          namenodes,
+          settings,
+          namenodeJvm,
+          datanodeJvm,
+          flash,
+          List.of(String.valueOf(servers), String.valueOf(clients)));
+    }
+
+    private List<String> pin(int side) {
+      return processors.isEmpty() ? List.of() : List.of("taskset", "-c", processors.get(side));
     }
   }
 
@@ -85,19 +124,28 @@ public final class LabCluster {
     }
     LabCluster cluster = new LabCluster(programs, crail, setup, ports);
     for (int i = 0; i < setup.namenodes; i++) {
-      List<String> namenode = new ArrayList<>(cluster.crail("namenode"));
-      namenode.addAll(List.of("-i", String.valueOf(i)));
       cluster.namenodes.add(
-          programs.start("namenode-" + ports.get(i), namenode, environment(setup.namenodeJvm)));
+          programs.start(
+              "namenode-" + ports.get(i),
+              cluster.server("namenode", "-i", String.valueOf(i)),
+              environment(setup.namenodeJvm)));
     }
-    List<String> datanode = new ArrayList<>(cluster.crail("datanode"));
-    datanode.addAll(
-        List.of(
-            "-t", "tcp", "--", "-p", "0", "-d", regions.toString(), "-s", String.valueOf(bytes)));
+    String lent = String.valueOf(bytes);
+    List<String> datanode =
+        setup.flash.isEmpty()
+            ? cluster.server(
+                "datanode", "-t", "tcp", "--", "-p", "0", "-d", regions.toString(), "-s", lent)
+            : cluster.server("datanode", "-t", "nvmf", "--", "-t", setup.flash, "-s", lent);
     cluster.datanode =
         programs.start("datanode-" + ports.get(0), datanode, environment(setup.datanodeJvm));
     cluster.awaitReady();
     return cluster;
+  }
+
+  private List<String> server(String command, String... arguments) {
+    List<String> words = new ArrayList<>(setup.pin(0));
+    words.addAll(command(command, arguments));
+    return words;
   }
 
   private static Map<String, String> environment(String jvm) {
@@ -132,7 +180,10 @@ public final class LabCluster {
         programs.run(iobench("-t write -s 4096 -k 1 -w 0 --touch false -f /ready.dat", true));
         return;
       } catch (IOException e) {
-        if (System.nanoTime() - deadline > 0) {
+        if (!datanode.isAlive()) {
+          throw new IOException("the datanode has ended:\n" + programs.log("datanode-" + port), e);
+        }
+        if (System.nanoTime() - deadline > 0 || programs.isClosed()) {
           throw e;
         }
         Thread.sleep(POLL_MILLIS);
@@ -160,8 +211,14 @@ public final class LabCluster {
     return addresses;
   }
 
-  /** A command of the launcher against this cluster. */
+  /** A command of the launcher against this cluster, for a client. */
   public List<String> crail(String command, String... arguments) {
+    List<String> words = new ArrayList<>(setup.pin(1));
+    words.addAll(command(command, arguments));
+    return words;
+  }
+
+  private List<String> command(String command, String... arguments) {
     List<String> words =
         new ArrayList<>(List.of(crail, command, "--set", "crail.namenode.address=" + addresses));
     words.addAll(setup.settings);

@@ -20,13 +20,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Runs the workloads of YCSB on Crail over TCP, on Crail over mapped memory, and on Redis. They run
- * one after the other, each time in another order. Prints a table in Markdown. Each workload runs
- * for a fixed time in its own process; the beginning and the end are discarded.
+ * Runs the workloads of YCSB on Crail over TCP, on Crail over mapped memory, on Crail on flash if a
+ * target is given, and on Redis. They run one after the other, each time in another order. Prints a
+ * table in Markdown. Each workload runs for a fixed time in its own process; the beginning and the
+ * end are discarded.
  *
  * <pre>
  * MeasureYcsb launcher binding ycsb-jars [--records 2000] [--seconds 7] [--warmup 3] [--threads 4]
- *     [--field-length 100] [--workloads a,b,c,d,e,f] [--runs 2] [--out directory]
+ *     [--field-length 100] [--workloads a,b,c,d,e,f] [--runs 2] [--flash target]
+ *     [--out directory]
  * </pre>
  *
  * {@code binding} is a directory with the jar of the binding and the workloads. {@code bin/ycsb}
@@ -77,6 +79,7 @@ public final class MeasureYcsb {
    * @param fieldLength bytes of a field
    * @param workloads by their letters
    * @param runs how often all workloads run
+   * @param flash a target, as for {@code crail.storage.nvmf.targets}; empty for no store on flash
    * @param out directory for table and plots; null for none
    */
   private record Options(
@@ -90,6 +93,7 @@ public final class MeasureYcsb {
       int fieldLength,
       List<String> workloads,
       int runs,
+      String flash,
       Path out) {
     static Options of(String[] args) {
       String out = Measurement.option(args, "--out", "");
@@ -104,6 +108,7 @@ public final class MeasureYcsb {
           number(args, "--field-length", "100"),
           List.of(Measurement.option(args, "--workloads", "a,b,c,d,e,f").split(",")),
           number(args, "--runs", "2"),
+          Measurement.option(args, "--flash", ""),
           out.isEmpty() ? null : Path.of(out));
     }
 
@@ -143,11 +148,20 @@ public final class MeasureYcsb {
         (programs, regions) -> {
           LabCluster cluster =
               LabCluster.start(programs, options.launcher, regions, options.datanodeBytes());
-          List<YcsbStore> stores =
-              List.of(
-                  YcsbStore.crail("Crail, TCP", cluster.addresses(), false),
-                  YcsbStore.crail("Crail, mapped", cluster.addresses(), true),
-                  YcsbStore.redis("Redis", programs));
+          List<YcsbStore> stores = new ArrayList<>();
+          stores.add(YcsbStore.inMemory("Crail, TCP", cluster.addresses(), false));
+          stores.add(YcsbStore.inMemory("Crail, mapped", cluster.addresses(), true));
+          if (!options.flash.isEmpty()) {
+            LabCluster flash =
+                LabCluster.start(
+                    programs,
+                    options.launcher,
+                    regions,
+                    options.datanodeBytes(),
+                    LabCluster.Setup.PLAIN.onFlash(options.flash));
+            stores.add(YcsbStore.onFlash("Crail, flash", flash.addresses()));
+          }
+          stores.add(YcsbStore.redis("Redis", programs));
           return new MeasureYcsb(programs, options, stores).measure(regions);
         });
   }
@@ -166,8 +180,8 @@ public final class MeasureYcsb {
         String.format(
             Locale.ROOT,
             "%s, %s, %s. Other processes: %.2f of a processor before, %.2f after. %d s.%n%n"
-                + "%,d records of %d x %d bytes, %d threads of one process, %d runs. Both keep all"
-                + " in memory of this host; nothing is tuned.%n%n"
+                + "%,d records of %d x %d bytes, %d threads of one process, %d runs. All but flash"
+                + " is in memory of this host; nothing is tuned.%n%n"
                 + "Each workload runs for %d s in a new process. Discarded of rates and latencies:"
                 + " the %d s after its first operation, what is then left of the second, and the"
                 + " second in which it ends; and before all, a run of workload A on each store, for"

@@ -40,10 +40,11 @@ record YcsbStore(String name, String binding, Map<String, String> properties, Cl
   /**
    * Crail, with its own table.
    *
-   * @param mapped whether clients map the datanode's memory
+   * @param table the name of the table
+   * @param key a key of Crail that makes the difference, and its {@code value}
    */
-  static YcsbStore crail(String name, String addresses, boolean mapped) {
-    String table = mapped ? "mapped" : "tcp";
+  private static YcsbStore crail(
+      String name, String addresses, String table, String key, String value) {
     return new YcsbStore(
         name,
         "io.crail.ycsb.CrailClient",
@@ -52,11 +53,26 @@ record YcsbStore(String name, String binding, Map<String, String> properties, Cl
             table,
             ClusterKeys.NAMENODE_ADDRESS.name(),
             addresses,
-            StorageKeys.LOCAL_MAP.name(),
-            String.valueOf(mapped),
+            key,
+            value,
             "crail.enumeratekeys",
             "true"),
         () -> deleteTable(addresses, table));
+  }
+
+  /**
+   * Crail over TCP, or in mapped memory.
+   *
+   * @param mapped whether clients map the datanode's memory
+   */
+  static YcsbStore inMemory(String name, String addresses, boolean mapped) {
+    String table = mapped ? "mapped" : "tcp";
+    return crail(name, addresses, table, StorageKeys.LOCAL_MAP.name(), String.valueOf(mapped));
+  }
+
+  /** Crail on flash. */
+  static YcsbStore onFlash(String name, String addresses) {
+    return crail(name, addresses, "flash", StorageKeys.TYPES.name(), "nvmf");
   }
 
   private static void deleteTable(String addresses, String table)

@@ -88,7 +88,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     this.entries = Math.min(entries, CommandSlots.MOST + 1);
     this.listener = listener;
     int count = this.entries - 1;
-    this.slots = new CommandSlots(count);
+    this.slots = new CommandSlots(rdma.loop(), count);
     this.registrations = new RegistrationCache.Registration[count];
     this.addresses = new long[count];
     this.copied = new boolean[count];

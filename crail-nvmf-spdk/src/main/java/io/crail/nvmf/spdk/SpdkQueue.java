@@ -37,7 +37,7 @@ final class SpdkQueue implements NvmeQueue {
     this.spdk = spdk;
     this.connection = connection;
     this.listener = listener;
-    this.slots = new CommandSlots(connection.depth());
+    this.slots = new CommandSlots(spdk.loop(), connection.depth());
     this.rings = connection.rings();
     this.places = connection.places();
     this.placeLength = connection.data().maxTransfer();
