@@ -38,7 +38,7 @@ class NvmfLateWriteTest {
   private static final int WRITE = 1;
 
   /** Longer than lease and margin, and shorter than a target keeps a host that is gone. */
-  private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(4);
+  private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(12);
 
   private final Random random = new Random(Bytes.seed("late write"));
   private NvmeTarget target;

@@ -58,7 +58,6 @@ final class LabelAccess {
   private Listener listener;
   private boolean sending;
   private int accesses;
-  private long sentNanos;
 
   LabelAccess(ClientLoop loop, Controller controller, NamespaceData namespace) {
     this.loop = loop;
@@ -73,11 +72,6 @@ final class LabelAccess {
     return namespace;
   }
 
-  /** True when the present access was sent so long ago, and has no answer. */
-  boolean isSilent(long nowNanos, long nanos) {
-    return listener != null && !sending && nowNanos - sentNanos >= nanos;
-  }
-
   /** Reads the block of the label. */
   void readLabel(Listener end) {
     access(false, NvmeRequest.newMemory(namespace.blockLength()), end);
@@ -88,9 +82,14 @@ final class LabelAccess {
     access(false, NvmeRequest.newMemory(NamespaceLabel.SPACE), end);
   }
 
-  /** Writes the label. */
-  void write(NamespaceLabel label, Listener end) {
-    ByteBuffer block = NvmeRequest.newMemory(namespace.blockLength());
+  /**
+   * Writes the label.
+   *
+   * @param clears whether zeros replace the rest of {@link NamespaceLabel#SPACE}
+   */
+  void write(NamespaceLabel label, boolean clears, Listener end) {
+    ByteBuffer block =
+        NvmeRequest.newMemory(clears ? NamespaceLabel.SPACE : namespace.blockLength());
     label.write(block);
     access(true, block, end);
   }
@@ -122,7 +121,6 @@ final class LabelAccess {
       int present = accesses;
       if (access.begin(bytes) && present == accesses) {
         sending = false;
-        sentNanos = loop.clock().nanoTime();
       }
     }
     controller.io().flush();

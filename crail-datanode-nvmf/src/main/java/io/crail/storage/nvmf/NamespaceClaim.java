@@ -68,6 +68,9 @@ final class NamespaceClaim {
   private boolean written;
   private boolean told;
 
+  /** Whether data that are not Crail's stand where a label is to be, or after it. */
+  private boolean clears;
+
   // How long an earlier datanode's clients may use the namespace, and when that is over.
   private long restNanos;
   private long restedNanos;
@@ -128,23 +131,23 @@ final class NamespaceClaim {
       return;
     }
     NamespaceLabel label = NamespaceLabel.read(space);
-    if (label == null) {
-      if (!isZero(space) && !claimant.overwrite()) {
-        refuse(
-            name()
-                + " holds data that are not Crail's; key '"
-                + NvmfStorageKeys.OVERWRITE.name()
-                + "' lets it be overwritten");
-        return;
-      }
+    // What was given back may have become a part of something else, which leaves a label alone.
+    clears = !isZero(space, label == null ? 0 : NamespaceLabel.LENGTH);
+    if (clears && !claimant.overwrite()) {
+      refuse(
+          name()
+              + " holds data that are not Crail's; key '"
+              + NvmfStorageKeys.OVERWRITE.name()
+              + "' lets it be overwritten");
+    } else if (label == null) {
       take();
     } else {
       found(label);
     }
   }
 
-  private static boolean isZero(ByteBuffer space) {
-    for (int at = 0; at < space.capacity(); at += Long.BYTES) {
+  private static boolean isZero(ByteBuffer space, int from) {
+    for (int at = from; at < space.capacity(); at += Long.BYTES) {
       if (space.getLong(at) != 0) {
         return false;
       }
@@ -164,7 +167,9 @@ final class NamespaceClaim {
     long longer = TimeUnit.MILLISECONDS.toNanos(label.drainMillis() - claimant.drainMillis());
     // Clients of a datanode that has died use the namespace until they see the new label.
     restNanos = label.lent() ? Math.max(0, longer) : 0;
-    long wait = label.lent() ? claimant.quietNanos() : longer;
+    // A sign of life may be as late as any other write.
+    long drain = TimeUnit.MILLISECONDS.toNanos(label.drainMillis());
+    long wait = label.lent() ? Math.max(claimant.quietNanos(), drain) : longer;
     if (wait <= 0) {
       take();
       return;
@@ -198,12 +203,14 @@ final class NamespaceClaim {
             return;
           }
           NamespaceLabel label = NamespaceLabel.read(block);
-          if (label != null && !label.equals(seen)) {
+          if (label == null && seen != null) {
+            refuse(name() + " was overwritten");
+          } else if (label != null && !label.equals(seen)) {
             found(label);
           } else {
             beat++;
             written = true;
-            access.write(label(true), this::taken);
+            access.write(label(true), clears, this::taken);
           }
         });
   }
@@ -306,10 +313,14 @@ final class NamespaceClaim {
       refuse(name() + " was overwritten, or has lost its data");
     } else if (!label.isOf(claimant.datanode())) {
       refuse(name() + " was taken by " + label);
+    } else if (!isOver(null) && clock.nanoTime() - busySinceNanos > SETTLE_NANOS) {
+      // Somebody else may have taken the namespace since, for whom this looked dead.
+      after(State.HELD, 0);
     } else if (!isOver(null)) {
       beat++;
       access.write(
           label(true),
+          false,
           (same, reason) -> {
             if (reason != null) {
               again(reason);
@@ -380,7 +391,7 @@ final class NamespaceClaim {
         (block, problem) -> {
           NamespaceLabel label = problem == null ? NamespaceLabel.read(block) : null;
           if (label != null && label.isOf(claimant.datanode())) {
-            access.write(label(false), (same, reason) -> released.run());
+            access.write(label(false), false, (same, reason) -> released.run());
           } else {
             // It is somebody else's by now.
             released.run();

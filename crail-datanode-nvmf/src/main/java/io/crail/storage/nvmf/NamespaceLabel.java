@@ -29,7 +29,7 @@ record NamespaceLabel(
   private static final int MAX_HOST = 255;
 
   /** Bytes of the shortest block; the checksum of all others is in the last four. */
-  private static final int LENGTH = 512;
+  static final int LENGTH = 512;
 
   private static final int CHECKSUM_AT = LENGTH - Integer.BYTES;
 

@@ -51,9 +51,9 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   private Controller controller;
   private boolean answered;
 
-  // The labels of the namespaces, the one that is being read, and when all were found right.
+  // The labels of the namespaces, how many are being read, and when all were found right.
   private final List<LabelAccess> labels = new ArrayList<>();
-  private LabelAccess checking;
+  private int checking;
   private long checkedNanos;
   private long lookNanos;
 
@@ -166,40 +166,51 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     for (NamespaceData namespace : controller.namespaces()) {
       labels.add(new LabelAccess(loop(), controller, namespace));
     }
-    checkNext(0);
+    check();
   }
 
   private void forgetLabels() {
     labels.forEach(LabelAccess::abandon);
     labels.clear();
-    checking = null;
+    checking = 0;
     checkedNanos = loop().clock().nanoTime();
   }
 
-  /** Checks the labels one after the other, since there may be room for one command only. */
-  private void checkNext(int next) {
-    if (next == 0) {
-      // What is read may be as old as its request.
-      lookNanos = loop().clock().nanoTime();
-    }
-    if (next == labels.size()) {
-      checkedNanos = lookNanos;
-      checking = null;
-      if (isReady()) {
-        send();
-      } else {
-        connected();
+  /** Reads all labels, each as soon as there is room for it. */
+  private void check() {
+    // What is read may be as old as its request.
+    lookNanos = loop().clock().nanoTime();
+    checking = labels.size();
+    Controller present = controller;
+    for (LabelAccess label : List.copyOf(labels)) {
+      if (present == controller) {
+        label.readLabel(
+            (block, problem) -> {
+              if (present == controller && isOwned(label.namespace(), block, problem)) {
+                checked();
+              }
+            });
       }
+    }
+  }
+
+  private void checked() {
+    if (--checking > 0) {
+      sendLooks();
       return;
     }
-    Controller present = controller;
-    checking = labels.get(next);
-    checking.readLabel(
-        (block, problem) -> {
-          if (present == controller && isOwned(labels.get(next).namespace(), block, problem)) {
-            checkNext(next + 1);
-          }
-        });
+    checkedNanos = lookNanos;
+    if (isReady()) {
+      send();
+    } else {
+      connected();
+    }
+  }
+
+  private void sendLooks() {
+    for (int i = 0; i < labels.size(); i++) {
+      labels.get(i).send();
+    }
   }
 
   /**
@@ -211,16 +222,20 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   private boolean isChecked(long nowNanos) {
     long since = nowNanos - checkedNanos;
     long keepAlive = limits.keepAlive().toNanos();
-    if (checking != null) {
-      checking.send();
+    if (checking > 0) {
+      sendLooks();
     } else if (since >= keepAlive / 2) {
-      checkNext(0);
+      check();
     }
     return since < keepAlive;
   }
 
+  /**
+   * Ends the connection when the last good look has become too old, since a write may follow the
+   * read of its sector without asking.
+   */
   private void watchLabels(long nowNanos) {
-    if (checking != null && checking.isSilent(nowNanos, limits.keepAlive().toNanos())) {
+    if (checking > 0 && nowNanos - lookNanos >= limits.keepAlive().toNanos() / 2) {
       Controller silent = controller;
       silent.close("no answer to a read of a label");
       controllerLost("no answer to a read of a label");

@@ -5,6 +5,8 @@ package io.crail.testkit.nvmf;
 public enum Fate {
   /** Executes it and answers. */
   NORMAL,
+  /** Executes it and answers a second later. */
+  SLOW,
   /** Executes it and never answers. */
   SILENT,
   /** Neither executes nor answers it. */

@@ -212,6 +212,7 @@ public final class NvmeTarget implements AutoCloseable {
   private final AtomicBoolean held = new AtomicBoolean();
   private final InetSocketAddress address;
   private volatile Plan plan = (queue, opcode, number) -> Fate.NORMAL;
+  private volatile Fate spared = Fate.NORMAL;
   private ServerSocket server;
   private Thread acceptor;
 
@@ -274,6 +275,11 @@ public final class NvmeTarget implements AutoCloseable {
   /** Sets what happens to commands from now on. */
   public void plan(Plan newPlan) {
     plan = newPlan;
+  }
+
+  /** Sets what happens to accesses of what is spared; see {@link Options#spared}. */
+  public void spared(Fate fate) {
+    spared = fate;
   }
 
   /** Holds all commands of I/O queues back, or lets them go on. */
@@ -365,6 +371,10 @@ public final class NvmeTarget implements AutoCloseable {
 
   Fate fate(int queue, int opcode, int number) {
     return plan.of(queue, opcode, number);
+  }
+
+  Fate fateOfSpared() {
+    return spared;
   }
 
   void awaitRelease() throws IOException {

@@ -10,10 +10,12 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.zip.CRC32C;
 
 /** One connection of a target: one queue. Its thread reads, executes and answers. */
 final class TargetSession extends Thread {
+  private static final long SLOW_NANOS = 1_000_000_000;
   private static final long LATE_NANOS = 20_000_000;
   private static final int OK = 0;
   private static final int INVALID_OPCODE = 0x4001;
@@ -202,7 +204,9 @@ final class TargetSession extends Thread {
       throw wrong(inFlight + " commands in flight on a queue of " + entries + " entries");
     }
     Fate fate = Fate.NORMAL;
-    if (!isSpared(entry, opcode)) {
+    if (isSpared(entry, opcode)) {
+      fate = target.fateOfSpared();
+    } else {
       if (queue > 0) {
         target.awaitRelease();
       }
@@ -615,6 +619,9 @@ final class TargetSession extends Thread {
       throws IOException {
     if (fate == Fate.SILENT) {
       return;
+    }
+    if (fate == Fate.SLOW) {
+      LockSupport.parkNanos(SLOW_NANOS);
     }
     inFlight--;
     if (fate == Fate.GARBAGE) {

@@ -8,61 +8,41 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.NvmeTransport;
-import io.crail.protocol.part.Extent;
-import io.crail.rpc.ClientLoop;
-import io.crail.rpc.netty.NettyTransport;
-import io.crail.storage.DatanodeDescription;
-import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
-import io.crail.storage.StorageServer;
 import io.crail.storage.Transfer;
 import io.crail.storage.nvmf.NvmfStorageKeys;
-import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.testkit.rdma.RdmaHost;
 import io.crail.testkit.rdma.TwoHosts;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
-import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests the NVMf tier when the kernel's target, or the way to it, is gone for a while. */
 @Tag("rdma")
 @TwoHosts
-class KernelFaultsTest {
-  private static final int MIB = 1 << 20;
+class KernelFaultsTest extends FlashClient {
   private static final int LENGTH = 60_000;
-  private static final long PATIENCE = 60_000_000_000L;
   private static final long SHORT = 30_000_000L;
+
+  /** Bytes that a transfer may allocate at the client. */
+  private static final int MOST_ALLOCATED = 64;
 
   /** Longer than {@link #SHORT}, and shorter than a claim of a namespace waits. */
   private static final int DELAY_MILLIS = 100;
 
-  private final long seed = Long.getLong("crail.seed", System.nanoTime());
-  private final Random random = new Random(seed);
-  private final List<AutoCloseable> open = new ArrayList<>();
-  private final NettyTransport transport = new NettyTransport(Configuration.builder().build());
-  private final ClientLoop loop = transport.newClientLoop("test");
   private KernelSubsystem subsystem;
 
-  @BeforeEach
-  void tellSeed() {
-    System.out.println("-Dcrail.seed=" + seed);
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    for (int i = open.size() - 1; i >= 0; i--) {
-      open.get(i).close();
-    }
-    loop.close();
-    transport.close();
+  @Override
+  void stopped() throws Exception {
     subsystem.close();
   }
 
@@ -74,34 +54,11 @@ class KernelFaultsTest {
             .set(NvmfStorageKeys.KEEP_ALIVE, KernelTarget.KEEP_ALIVE)
             .set(NvmfStorageKeys.CONNECT_TIMEOUT, "10s")
             .build();
-    StorageServer server = new NvmfStorageTier().createServer(settings, List.of());
-    open.add(server);
-    UUID uuid = UUID.randomUUID();
-    server.start(uuid);
-    StorageClient client =
-        new NvmfStorageTier().createClient(new StorageClient.Context(settings, transport, loop, 1));
-    open.add(client);
-    StorageEndpoint endpoint =
-        client.connect(DatanodeDescription.of(uuid, "nvmf", server.address(), 0, server));
-    open.add(endpoint);
-    return endpoint;
+    return endpoint(settings);
   }
 
   private Transfer begin(StorageEndpoint endpoint, boolean write, ByteBuffer buffer, long nanos) {
-    Transfer transfer = new Transfer();
-    Extent extent = new Extent(0, 1, 0, MIB, 1, 0);
-    transfer.prepare(buffer, 0, buffer.capacity(), extent, 7, loop.clock().nanoTime() + nanos);
-    if (write) {
-      endpoint.write(transfer);
-    } else {
-      endpoint.read(transfer);
-    }
-    return transfer;
-  }
-
-  private ErrorCode end(Transfer transfer) throws InterruptedException {
-    assertTrue(loop.await(transfer, loop.clock().nanoTime() + 2 * PATIENCE), "it hangs");
-    return transfer.failure() == null ? ErrorCode.OK : transfer.failure().code();
+    return begin(endpoint, write, buffer, 0, nanos);
   }
 
   private void assertReads(StorageEndpoint endpoint, ByteBuffer expected) throws Exception {
@@ -141,6 +98,53 @@ class KernelFaultsTest {
     assertEquals(ErrorCode.TIMED_OUT, end(begin(endpoint, false, late, SHORT)));
     assertReads(endpoint, bytes);
     assertArrayEquals(before, Moves.bytes(late, 0, LENGTH));
+  }
+
+  @Test
+  void aDeviceThatIsRemovedWithRequestsInFlightIsLetGo() throws Exception {
+    StorageEndpoint endpoint = endpoint(NvmeTransport.RDMA, DELAY_MILLIS);
+    ByteBuffer bytes = Moves.memory(LENGTH, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, PATIENCE)));
+    List<Transfer> underWay = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      boolean write = i % 2 == 0;
+      ByteBuffer memory = write ? bytes : Moves.memory(LENGTH, random);
+      underWay.add(begin(endpoint, write, memory, PATIENCE));
+    }
+    int told = 0;
+    try {
+      RdmaHost.run("rdma", "link", "delete", RdmaHost.CLIENT_DEVICE);
+      for (Transfer transfer : underWay) {
+        ErrorCode code = end(transfer);
+        assertTrue(code == ErrorCode.OK || code == ErrorCode.UNAVAILABLE, code.toString());
+        told += code == ErrorCode.UNAVAILABLE ? 1 : 0;
+      }
+    } finally {
+      RdmaHost.run("rdma", "link", "add", RdmaHost.CLIENT_DEVICE, "type", "rxe", "netdev", "rv0");
+    }
+    assertTrue(told > 0, "all were done before the device was gone");
+    assertReads(endpoint, bytes);
+  }
+
+  /** Short data are copied, and memory that is long and known is not registered again. */
+  @ParameterizedTest
+  @CsvSource({"0, 4096", "0, 65536"})
+  void aClientAllocatesLittle(int offset, int length) throws Exception {
+    assertAllocatesAtMost(MOST_ALLOCATED, endpoint(NvmeTransport.RDMA, 0), offset, length);
+  }
+
+  /** The kernel pins no memory for a device's writes that may not be written. */
+  @Test
+  void memoryThatCannotBeRegisteredIsToldOf(@TempDir Path directory) throws Exception {
+    StorageEndpoint endpoint = endpoint(NvmeTransport.RDMA, 0);
+    Path file = Files.write(directory.resolve("bytes"), new byte[LENGTH]);
+    try (FileChannel channel = FileChannel.open(file)) {
+      ByteBuffer readOnly = channel.map(FileChannel.MapMode.READ_ONLY, 0, LENGTH);
+      assertEquals(ErrorCode.LIMIT_EXCEEDED, end(begin(endpoint, true, readOnly, PATIENCE)));
+    }
+    ByteBuffer bytes = Moves.memory(LENGTH, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, PATIENCE)));
+    assertReads(endpoint, bytes);
   }
 
   @Test

@@ -27,6 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -116,7 +117,32 @@ class NamespaceClaimTest {
     namespace.write(0, label);
     long before = System.nanoTime();
     assertTrue(started().wasLent(0));
-    assertTrue(System.nanoTime() - before >= TimeUnit.SECONDS.toNanos(8));
+    // Three keep-alive times and a second, as long as its writes may be late.
+    assertTrue(System.nanoTime() - before >= TimeUnit.SECONDS.toNanos(13));
+  }
+
+  /** As of one that is stopped between its look and its sign of life. */
+  @Test
+  void aLateSignOfLifeReplacesNoOtherLabel() throws Exception {
+    StorageServer other = started();
+    final byte[] foreign = namespace.read(0, SECTOR);
+    other.close();
+    StorageServer server = started();
+    CountDownLatch looked = new CountDownLatch(1);
+    target.plan(
+        (queue, opcode, number) -> {
+          if (queue > 0 && opcode == 2 && looked.getCount() > 0) {
+            looked.countDown();
+            return Fate.SLOW;
+          }
+          return Fate.NORMAL;
+        });
+    assertTrue(looked.await(30, TimeUnit.SECONDS), "it does not look");
+    // The look is executed at once, and answered a second later.
+    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));
+    namespace.write(0, foreign);
+    awaitFailure(server, "was taken by datanode ");
+    assertArrayEquals(foreign, namespace.read(0, SECTOR));
   }
 
   /** Its clients may write later than those of the next one expect. */
@@ -161,6 +187,31 @@ class NamespaceClaimTest {
           return Fate.NORMAL;
         });
     assertTrue(started().wasLent(0));
+  }
+
+  /** Between the last look at a dead datanode's label and the write of the new one. */
+  @Test
+  void whatIsOverwrittenLastIsKept() throws Exception {
+    StorageServer dead = started();
+    byte[] label = namespace.read(0, SECTOR);
+    dead.close();
+    namespace.write(0, label);
+    long begun = System.nanoTime();
+    AtomicLong before = new AtomicLong(begun);
+    target.plan(
+        (queue, opcode, number) -> {
+          if (queue > 0 && opcode == 2) {
+            long now = System.nanoTime();
+            // Those before it are a second apart.
+            if (now - before.getAndSet(now) < TimeUnit.MILLISECONDS.toNanos(700)
+                && now - begun > TimeUnit.SECONDS.toNanos(8)) {
+              namespace.write(0, new byte[SECTOR]);
+            }
+          }
+          return Fate.NORMAL;
+        });
+    String refusal = refusal();
+    assertTrue(refusal.contains("was overwritten"), refusal);
   }
 
   private void awaitBeat(StorageServer server) {
@@ -252,6 +303,20 @@ class NamespaceClaimTest {
       assertArrayEquals(before, namespace.read(0, MIB));
     }
     started(NvmfStorageKeys.OVERWRITE.name() + "=true");
+  }
+
+  /** What came after the label left it where it was. */
+  @Test
+  void foreignDataAfterAnOldLabelAreKept() throws Exception {
+    started().close();
+    byte[] one = {1};
+    namespace.write(SECTOR * 8, one);
+    String refusal = refusal();
+    assertTrue(refusal.contains("data that are not Crail's"), refusal);
+    assertArrayEquals(one, namespace.read(SECTOR * 8, 1));
+    started(NvmfStorageKeys.OVERWRITE.name() + "=true").close();
+    assertArrayEquals(new byte[1], namespace.read(SECTOR * 8, 1));
+    started();
   }
 
   @Test

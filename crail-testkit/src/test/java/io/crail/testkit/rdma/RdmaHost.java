@@ -27,7 +27,7 @@ public final class RdmaHost {
   public static final String CLIENT = "10.9.0.1";
 
   static final String SERVER_DEVICE = System.getProperty(OWN_DEVICE, "rxe1");
-  static final String CLIENT_DEVICE = System.getProperty(OWN_DEVICE, "rxe0");
+  public static final String CLIENT_DEVICE = System.getProperty(OWN_DEVICE, "rxe0");
 
   /** The devices of servers and clients. */
   public static final Set<String> DEVICES =
@@ -113,7 +113,7 @@ public final class RdmaHost {
   }
 
   /** Runs a command; gives its output and errors. */
-  static String run(String... command) throws IOException {
+  public static String run(String... command) throws IOException {
     List<String> limited = new ArrayList<>(List.of("timeout", "-s", "KILL", "60"));
     limited.addAll(List.of(command));
     Process process = new ProcessBuilder(limited).redirectErrorStream(true).start();
