@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -69,6 +70,10 @@ public final class MeasureFlash {
   private final FlashPeer peer;
   private final Samples samples = new Samples(line -> System.err.println("  " + line));
   private final Goals goals = new Goals(samples);
+
+  /** How many operations each load has, which its first run decides. */
+  private final Map<String, Long> counts = new HashMap<>();
+
   private LabCluster flash;
   private LabCluster memory;
 
@@ -108,10 +113,12 @@ public final class MeasureFlash {
     if (has("load")) {
       memory = LabCluster.start(programs, crail, regions, MEMORY_BYTES, setup);
     }
-    programs.run(
-        flash.iobench(
-            "-t write -s 1048576 -k " + FILE_BYTES / MIB + " -w 0 --touch false -f /data.dat",
-            true));
+    // The first use of a page costs more, also in the memory of a target.
+    for (long length : new long[] {FILE_BYTES, (bytes - FILE_BYTES) / 10 * 9}) {
+      String file = length == FILE_BYTES ? "/data.dat" : "/written.dat.warmup";
+      String rest = " -w 0 --touch false -f " + file;
+      programs.run(flash.iobench("-t write -s 1048576 -k " + length / MIB + rest, true));
+    }
     for (int run = 1; run <= runs; run++) {
       System.err.println("measuring, run " + run + " of " + runs + " ...");
       if (has("reads")) {
@@ -163,8 +170,8 @@ public final class MeasureFlash {
       String name = "read, " + name(depth);
       double rate = peer(name, new FlashPeer.Load("randread", 4096, depth), 0);
       // Code is compiled late in an emulated machine.
-      long warmUp = Math.max(depth == 1 ? 50_000 : 300_000, (long) rate * SECONDS);
-      long count = Math.max(depth == 1 ? 5_000 : 30_000, (long) rate * SECONDS);
+      long count = count(name, rate, depth == 1 ? 5_000 : 30_000, Long.MAX_VALUE);
+      long warmUp = Math.max(depth == 1 ? 50_000 : 300_000, count);
       String rest = " -s 4096 -k " + count + " -w " + warmUp + " -f /data.dat";
       crail(
           name,
@@ -178,8 +185,7 @@ public final class MeasureFlash {
     for (int depth : DEPTHS) {
       String name = "write, " + name(depth);
       double rate = peer(name, new FlashPeer.Load("write", 4096, depth), 0);
-      long count = Math.min(Math.max(10_000, (long) rate * SECONDS), room() / 4096);
-      String rest = writes(4096, count);
+      String rest = writes(4096, count(name, rate, 10_000, room() / 4096));
       crail(name, depth == 1 ? "-t write -m false" + rest : "-t writeAsync -b " + depth + rest, 0);
       compare(name, depth);
     }
@@ -188,14 +194,15 @@ public final class MeasureFlash {
   private void measureStreams() throws IOException, InterruptedException {
     for (int size : STREAMED) {
       String name = "stream of " + Samples.bytes(size);
-      long count = room() / size;
       String depth = " -b " + STREAM_DEPTH;
       for (String kind : List.of("read", "write")) {
         String full = kind + ", " + name;
-        peer(full, new FlashPeer.Load(kind, size, STREAM_DEPTH), size);
+        double rate = peer(full, new FlashPeer.Load(kind, size, STREAM_DEPTH), size);
+        boolean reads = kind.equals("read");
+        long count = count(full, rate, 2_000, reads ? Long.MAX_VALUE : room() / size);
         crail(
             full,
-            kind.equals("read")
+            reads
                 ? "-t readSequentialAsync -f /data.dat" + depth + sized(size, count)
                 : "-t writeAsync" + depth + writes(size, count),
             size);
@@ -204,6 +211,12 @@ public final class MeasureFlash {
         }
       }
     }
+  }
+
+  /** Operations of some seconds at a rate, within limits. */
+  private long count(String name, double rate, long least, long most) {
+    return counts.computeIfAbsent(
+        name, key -> Math.min(most, Math.max(least, (long) rate * SECONDS)));
   }
 
   /** How many bytes a file may have beside its warm-up, the file before it, and what rests. */

@@ -17,6 +17,9 @@ public final class LabCluster {
 
   private static final int POLL_MILLIS = 200;
 
+  /** All bytes of a namespace. */
+  public static final long ALL = 0;
+
   private final Programs programs;
   private final String crail;
   private final Setup setup;
@@ -113,7 +116,7 @@ public final class LabCluster {
    *
    * @param crail the launcher
    * @param regions directory of the datanode's memory
-   * @param bytes how many bytes the datanode lends
+   * @param bytes how many bytes the datanode lends; {@link #ALL} for a whole namespace
    */
   public static LabCluster start(
       Programs programs, String crail, Path regions, long bytes, Setup setup)
@@ -130,12 +133,13 @@ public final class LabCluster {
               cluster.server("namenode", "-i", String.valueOf(i)),
               environment(setup.namenodeJvm)));
     }
-    String lent = String.valueOf(bytes);
     List<String> datanode =
         setup.flash.isEmpty()
-            ? cluster.server(
-                "datanode", "-t", "tcp", "--", "-p", "0", "-d", regions.toString(), "-s", lent)
-            : cluster.server("datanode", "-t", "nvmf", "--", "-t", setup.flash, "-s", lent);
+            ? cluster.server("datanode", "-t", "tcp", "--", "-p", "0", "-d", regions.toString())
+            : cluster.server("datanode", "-t", "nvmf", "--", "-t", setup.flash);
+    if (bytes != ALL) {
+      datanode.addAll(List.of("-s", String.valueOf(bytes)));
+    }
     cluster.datanode =
         programs.start("datanode-" + ports.get(0), datanode, environment(setup.datanodeJvm));
     cluster.awaitReady();

@@ -157,7 +157,7 @@ public final class MeasureYcsb {
                     programs,
                     options.launcher,
                     regions,
-                    options.datanodeBytes(),
+                    LabCluster.ALL,
                     LabCluster.Setup.PLAIN.onFlash(options.flash));
             stores.add(YcsbStore.onFlash("Crail, flash", flash.addresses()));
           }
@@ -184,7 +184,7 @@ public final class MeasureYcsb {
                 + " is in memory of this host; nothing is tuned.%n%n"
                 + "Each workload runs for %d s in a new process. Discarded of rates and latencies:"
                 + " the %d s after its first operation, what is then left of the second, and the"
-                + " second in which it ends; and before all, a run of workload A on each store, for"
+                + " second in which it ends; and before all, a run of workload %s on each store, for"
                 + " the servers. Counted: %.1f s or more of each run. Loading is not measured.%n%n%s",
             begin.truncatedTo(ChronoUnit.MINUTES),
             Machine.describe(),
@@ -199,6 +199,7 @@ public final class MeasureYcsb {
             options.runs,
             options.seconds,
             options.warmup,
+            YcsbReport.shown(warming()),
             report.leastSeconds(),
             report.table());
     if (options.out != null) {
@@ -213,8 +214,13 @@ public final class MeasureYcsb {
     System.err.println("warming the servers ...");
     load(scratch);
     for (YcsbStore store : stores) {
-      YcsbResult.requireOk(programs.run(timed(store, WARMING, prefix(scratch))), 1);
+      YcsbResult.requireOk(programs.run(timed(store, warming(), prefix(scratch))), 1);
     }
+  }
+
+  /** Space of replaced records rests longer on flash, and many updates could take all. */
+  private String warming() {
+    return options.flash.isEmpty() ? WARMING : options.workloads.get(0);
   }
 
   private String versions() throws IOException, InterruptedException {

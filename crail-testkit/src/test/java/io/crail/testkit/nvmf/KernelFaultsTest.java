@@ -37,8 +37,8 @@ class KernelFaultsTest extends FlashClient {
   private static final int LENGTH = 60_000;
   private static final long SHORT = 30_000_000L;
 
-  /** Bytes that a transfer may allocate at the client. */
-  private static final int MOST_ALLOCATED = 64;
+  /** Bytes for each transfer; there are sweeps among few transfers in an emulated machine. */
+  private static final int MOST_ALLOCATED = 200;
 
   /** Longer than {@link #SHORT}, and shorter than a claim of a namespace waits. */
   private static final int DELAY_MILLIS = 100;
