@@ -114,7 +114,7 @@ public final class MeasureFlash {
       memory = LabCluster.start(programs, crail, regions, MEMORY_BYTES, setup);
     }
     // The first use of a page costs more, also in the memory of a target.
-    for (long length : new long[] {FILE_BYTES, (bytes - FILE_BYTES) / 10 * 9}) {
+    for (long length : new long[] {FILE_BYTES, (bytes - FILE_BYTES) / 4 * 3}) {
       String file = length == FILE_BYTES ? "/data.dat" : "/written.dat.warmup";
       String rest = " -w 0 --touch false -f " + file;
       programs.run(flash.iobench("-t write -s 1048576 -k " + length / MIB + rest, true));
