@@ -15,9 +15,15 @@ public record ControllerLimits(int depth, Duration keepAlive, long timeoutNanos)
   /** Steps of a start, each of which has the time of a command, and one in reserve. */
   private static final int START_STEPS = 8;
 
-  /** How long the whole start of a controller may take. */
+  /** The longest time that a controller can ask for to become ready. */
+  private static final long LONGEST_NANOS = 255 * 500_000_000L;
+
+  /**
+   * How long the whole start of a controller may take. Each of its steps has a deadline of its own,
+   * which comes earlier.
+   */
   public long startNanos() {
-    return START_STEPS * timeoutNanos;
+    return START_STEPS * timeoutNanos + LONGEST_NANOS;
   }
 
   /** The same for a controller that gives no signs. */

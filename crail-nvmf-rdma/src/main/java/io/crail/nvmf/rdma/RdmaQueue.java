@@ -85,7 +85,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     this.fabric = fabric;
     this.rdma = fabric.rdma();
     this.id = id;
-    this.entries = Math.min(entries, CommandSlots.MOST + 1);
+    this.entries = entries;
     this.listener = listener;
     int count = this.entries - 1;
     this.slots = new CommandSlots(rdma.loop(), count);
@@ -314,6 +314,8 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     int length = request.length();
     if (copied[slot] && write) {
       memory.places().put(memory.placeAt(slot), request.view().clear(), request.offset(), length);
+    } else if (copied[slot] && request.mayBeShort()) {
+      memory.clearPlace(slot);
     }
     long address = addresses[slot];
     if (write && length <= inCapsule) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
@@ -38,7 +39,7 @@ abstract class FlashClient {
 
   private final NettyTransport transport = new NettyTransport(Configuration.builder().build());
   final ClientLoop loop = transport.newClientLoop("test");
-  private final UUID uuid = UUID.randomUUID();
+  final UUID uuid = UUID.randomUUID();
   StorageServer server;
 
   @BeforeEach
@@ -68,13 +69,21 @@ abstract class FlashClient {
   }
 
   final StorageEndpoint connect(Configuration settings) throws Exception {
-    StorageClient client =
-        new NvmfStorageTier().createClient(new StorageClient.Context(settings, transport, loop, 1));
+    return connect(settings, DatanodeDescription.of(uuid, "nvmf", server.address(), 0, server));
+  }
+
+  final StorageEndpoint connect(Configuration settings, DatanodeDescription datanode)
+      throws Exception {
+    StorageClient client = client(settings);
     open.add(client);
-    StorageEndpoint endpoint =
-        client.connect(DatanodeDescription.of(uuid, "nvmf", server.address(), 0, server));
+    StorageEndpoint endpoint = client.connect(datanode);
     open.add(endpoint);
     return endpoint;
+  }
+
+  final StorageClient client(Configuration settings) throws CrailException {
+    return new NvmfStorageTier()
+        .createClient(new StorageClient.Context(settings, transport, loop, 1));
   }
 
   static Extent extent(int region) {
