@@ -14,7 +14,7 @@
 #include <spdk/nvme.h>
 #include <spdk/version.h>
 
-_Static_assert(SPDK_VERSION >= SPDK_VERSION_NUM(24, 1, 0), "SPDK 24.01 or newer is needed");
+_Static_assert(SPDK_VERSION >= SPDK_VERSION_NUM(25, 9, 0), "SPDK 25.09 or newer is needed");
 
 /* How long the set-up of a TCP connection may take, at most. */
 #define TCP_CONNECT_MILLIS 10000
@@ -92,14 +92,12 @@ static int start(const struct request *request) {
   static char quiet[] = "--log-level=lib.eal:4";
   options.env_context = quiet;
   int result = spdk_env_init(&options);
-#if SPDK_VERSION >= SPDK_VERSION_NUM(25, 5, 0)
   if (result == 0) {
     struct spdk_nvme_transport_opts transport;
     spdk_nvme_transport_get_opts(&transport, sizeof transport);
     transport.tcp_connect_timeout_ms = TCP_CONNECT_MILLIS;
     spdk_nvme_transport_set_opts(&transport, sizeof transport);
   }
-#endif
   return result;
 }
 

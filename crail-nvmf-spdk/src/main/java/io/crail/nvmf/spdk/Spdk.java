@@ -56,7 +56,7 @@ final class Spdk {
         + file
         + " is not on java.library.path ("
         + path
-        + "); it is built when pkg-config finds SPDK 24.01 or newer (PKG_CONFIG_PATH)";
+        + "); it is built when pkg-config finds SPDK 25.09 or newer (PKG_CONFIG_PATH)";
   }
 
   private static native int abi();
