@@ -14,7 +14,7 @@ import java.nio.file.Path;
  */
 final class Spdk {
   /** Must be changed with each change of a native method. */
-  @Native static final int ABI = 1;
+  @Native static final int ABI = 2;
 
   private static final String NAME = "crailspdk";
 
@@ -62,12 +62,14 @@ final class Spdk {
   private static native int abi();
 
   /**
-   * Starts SPDK in this process, unless that was done; then the arguments do not count.
+   * Starts SPDK in this process, unless that was done; then the arguments do not count. Blocks. For
+   * any thread.
    *
    * @param memoryMib how much memory SPDK has for itself
    * @param noHuge whether that memory is of usual pages
+   * @return why it did not start, in words; null when it did
    */
-  static native int start(int memoryMib, boolean noHuge);
+  static native String start(int memoryMib, boolean noHuge);
 
   /**
    * Connects a controller, and starts and identifies it. Blocks.

@@ -68,6 +68,7 @@ final class SpdkConnection {
       throw ErrorCode.UNSUPPORTED.exception(
           "this host has secrets, and the initiator spdk does not authenticate");
     }
+    spdk.startSpdk();
     long handle = connect(subsystem, digests, limits);
     SpdkConnection made = new SpdkConnection(spdk, subsystem.transport(), handle);
     boolean well = false;

@@ -25,12 +25,15 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -331,13 +334,52 @@ class SpdkTest {
    */
   @Test
   void badAccessesToMappedFilesAreStillErrorsOfJava(@TempDir Path directory) throws Exception {
+    String text = child(directory, "mapping", directory.resolve("mapped").toString());
+    assertTrue(text.contains("refused"), text);
+    assertTrue(text.contains(SpdkChild.TOLD), text);
+  }
+
+  /** DPDK must not take away memory that a thread of SPDK still uses. */
+  @Test
+  void aProcessEndsWellWhileItConnects(@TempDir Path directory) throws Exception {
+    int rounds = Boolean.getBoolean("crail.test.long") ? 20 : 5;
+    for (int i = 0; i < rounds; i++) {
+      String text = child(directory, "leave");
+      assertFalse(text.contains("error"), text);
+      // The JVM may begin to write of its crash, and end well before it has.
+      try (Stream<Path> files = Files.list(directory)) {
+        assertEquals(List.of(directory.resolve("output")), files.toList());
+      }
+    }
+  }
+
+  /** There is one start in a process, so its values are told to all. */
+  @Test
+  void aStartThatFailsIsToldToAllWithItsReason(@TempDir Path directory) throws Exception {
+    String[] lines =
+        child(directory, "start")
+            .lines()
+            .filter(line -> line.contains("SPDK does not start"))
+            .toArray(String[]::new);
+    assertEquals(2, lines.length, Arrays.toString(lines));
+    for (String line : lines) {
+      assertTrue(line.contains("with 65536 MiB of huge pages"), line);
+      assertTrue(line.contains("Failed to initialize DPDK"), line);
+      assertTrue(line.contains("crail.storage.nvmf.spdk.memory"), line);
+    }
+  }
+
+  /** Runs a {@link SpdkChild}, which has to end well, and gives what it prints. */
+  private static String child(Path directory, String... arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-Djava.library.path=" + System.getProperty("java.library.path"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.addAll(List.of(BadMapping.class.getName(), directory.resolve("mapped").toString()));
+    command.add(SpdkChild.class.getName());
+    command.addAll(List.of(arguments));
     Process process =
         new ProcessBuilder(command)
+            .directory(directory.toFile())
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("output").toFile())
             .start();
@@ -345,7 +387,8 @@ class SpdkTest {
     process.destroyForcibly();
     String text = Files.readString(directory.resolve("output"));
     assertTrue(ended, () -> "it hangs: " + text);
-    assertTrue(text.contains(BadMapping.TOLD), text);
+    assertEquals(0, process.exitValue(), text);
+    return text;
   }
 
   /** Another target, such as SPDK's own: -Dcrail.test.nvmf.target=host:port/nqn. */
