@@ -36,9 +36,12 @@ final class SpdkConnection {
   private static final int MOST_PLACES = 128;
 
   private final SpdkLoop spdk;
-  private final long handle;
   private final NvmeTransport transport;
   private final List<NamespaceData> namespaces = new ArrayList<>();
+
+  /** 0 after the end. */
+  private long handle;
+
   private ControllerData data;
   private ByteBuffer rings;
   private ByteBuffer places;
@@ -177,8 +180,14 @@ final class SpdkConnection {
     Spdk.open(handle, rings, depth, places);
   }
 
-  long handle() {
-    return handle;
+  /** As {@link Spdk#poll}; not after the end. */
+  int poll(int submissions) {
+    return Spdk.poll(handle, submissions);
+  }
+
+  /** As {@link Spdk#pollAdmin}; does nothing after the end. */
+  int pollAdmin() {
+    return handle == 0 ? 0 : Spdk.pollAdmin(handle);
   }
 
   /** Most requests in flight. */
@@ -206,13 +215,14 @@ final class SpdkConnection {
 
   /** Ends it. In the loop, or in the thread that made it. */
   void close() {
-    Spdk.stop(handle);
-    // This object, and so its memory, stays until that is done.
-    spdk.end(this::destroy);
-  }
-
-  private void destroy() {
-    Spdk.destroy(handle);
-    Reference.reachabilityFence(this);
+    long ending = handle;
+    handle = 0;
+    Spdk.stop(ending);
+    spdk.end(
+        () -> {
+          Spdk.destroy(ending);
+          // This object, and so its memory, stays until that is done.
+          Reference.reachabilityFence(this);
+        });
   }
 }

@@ -10,7 +10,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.nvmf.Controller;
 import io.crail.nvmf.NamespaceData;
+import io.crail.nvmf.NvmeCommand;
 import io.crail.nvmf.NvmeHost;
 import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeStatus;
@@ -30,6 +32,8 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -225,6 +229,60 @@ class SpdkTest {
       host.controller();
       target.plan((queue, opcode, count) -> opcode == 0x18 ? Fate.IGNORED : Fate.NORMAL);
       assertTrue(host.lost().contains("keep-alive"), host.lost());
+    }
+  }
+
+  /** Also when something is wrong here. */
+  @Test
+  void aConnectThatFailsInAnyWayIsTold() throws Exception {
+    try (NvmeTarget target = target()) {
+      Subsystem plain = start(target).subsystem();
+      Subsystem wrong = new Subsystem(null, plain.address(), plain.nqn(), plain.host());
+      String cause = lost(TestHost.Start.at(wrong).initiator("spdk"));
+      assertTrue(cause.contains("NullPointerException"), cause);
+    }
+  }
+
+  /** A user who throws something does not keep the controller from its end. */
+  @Test
+  void aRequestThatFailsAtItsEndLeavesNothingBehind() throws Exception {
+    try (NvmeTarget target = target();
+        TestHost host = new TestHost(start(target))) {
+      Controller controller = host.controller();
+      CountDownLatch arrived = new CountDownLatch(1);
+      target.plan(
+          (queue, opcode, count) -> {
+            if (queue == 1) {
+              arrived.countDown();
+            }
+            return queue == 1 ? Fate.IGNORED : Fate.NORMAL;
+          });
+      host.loop()
+          .submit(
+              () ->
+                  controller
+                      .io()
+                      .send(
+                          new NvmeRequest() {
+                            @Override
+                            public void encode(ByteBuffer out, int at) {
+                              NvmeCommand.flush(out, at, 1);
+                            }
+
+                            @Override
+                            public void ended(int status, long result) {}
+
+                            @Override
+                            public void lost(String cause) {
+                              throw new IllegalStateException("as planned");
+                            }
+                          }));
+      assertTrue(arrived.await(TestHost.PATIENCE_SECONDS, TimeUnit.SECONDS));
+      target.down();
+      assertTrue(host.lost().contains("closed"), host.lost());
+      CountDownLatch sweeps = new CountDownLatch(3);
+      host.loop().submit(() -> host.loop().register(now -> sweeps.countDown()));
+      assertTrue(sweeps.await(TestHost.PATIENCE_SECONDS, TimeUnit.SECONDS));
     }
   }
 
