@@ -105,6 +105,11 @@ NATIVE(jint, depth)(JNIEnv *env, jclass type, jlong controller) {
   return (jint)controller_depth(CONTROLLER(controller));
 }
 
+NATIVE(jlong, keepAliveMillis)(JNIEnv *env, jclass type, jlong controller) {
+  (void)env, (void)type;
+  return (jlong)controller_keep_alive(CONTROLLER(controller));
+}
+
 NATIVE(jint, maxTransfer)(JNIEnv *env, jclass type, jlong controller) {
   (void)env, (void)type;
   uint32_t most = controller_max_transfer(CONTROLLER(controller));

@@ -94,6 +94,9 @@ final class Spdk {
   /** Most commands in flight that the controller lets its host have. */
   static native int depth(long controller);
 
+  /** The keep-alive time that the target counts; 0 when it counts none. */
+  static native long keepAliveMillis(long controller);
+
   /** Most bytes of a command's data. */
   static native int maxTransfer(long controller);
 

@@ -141,6 +141,17 @@ final class SpdkConnection {
     if (problem != null) {
       throw ErrorCode.UNSUPPORTED.exception(problem);
     }
+    // Space rests for a time that follows from the one that was asked for.
+    long asked = limits.keepAlive().toMillis();
+    long told = Spdk.keepAliveMillis(handle);
+    if (told == 0 || told > asked) {
+      throw ErrorCode.UNSUPPORTED.exception(
+          "the target keeps a controller without a sign of its host "
+              + (told == 0 ? "for ever" : "for " + told + " ms")
+              + ", and was asked for "
+              + asked
+              + " ms");
+    }
     List<Integer> numbers = new ArrayList<>(wanted);
     if (wanted.isEmpty()) {
       for (int next = Spdk.nextNamespace(handle, 0);

@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -30,6 +31,7 @@ public final class NvmeTarget implements AutoCloseable {
     String nqn = "nqn.2026-11.io.crail:test";
     int inCapsule = 8192;
     int maxData = 128 * 1024;
+    boolean tellsOfChanges;
     int alignment = 4;
     int transferShift = 5;
     int entries = 128;
@@ -40,6 +42,7 @@ public final class NvmeTarget implements AutoCloseable {
     String allowedHost = "";
     int spared;
     int keepAliveUnit = 10;
+    IntUnaryOperator keepAliveTold = IntUnaryOperator.identity();
     String hostSecret = "";
     String controllerSecret = "";
     int asks;
@@ -68,6 +71,12 @@ public final class NvmeTarget implements AutoCloseable {
     /** The most bytes of one H2CData. */
     public Options maxData(int bytes) {
       maxData = bytes;
+      return this;
+    }
+
+    /** Tells each host that wants to know of such events of a change, with each keep-alive. */
+    public Options tellsOfChanges() {
+      tellsOfChanges = true;
       return this;
     }
 
@@ -111,6 +120,12 @@ public final class NvmeTarget implements AutoCloseable {
     /** The unit in which it counts keep-alive times, in 100 ms; 0 when it has none. */
     public Options keepAliveUnit(int unit) {
       keepAliveUnit = unit;
+      return this;
+    }
+
+    /** What it says of its keep-alive time, by the one that a host has asked for; milliseconds. */
+    public Options keepAliveTold(IntUnaryOperator told) {
+      keepAliveTold = told;
       return this;
     }
 

@@ -31,10 +31,14 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -50,6 +54,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests the initiator that SPDK drives, over TCP, where its native library is. */
 @Tag("once")
 class SpdkTest {
+  private static final int REQUEST_EVENT = 0x0c;
+  private static final int KEEP_ALIVE = 0x18;
+
+  /** No start survives these. */
+  private static final Set<Fate> UNANSWERED =
+      EnumSet.of(Fate.SILENT, Fate.IGNORED, Fate.CLOSE, Fate.CLOSE_WITHIN, Fate.GARBAGE);
+
   private final long seed = Long.getLong("crail.seed", System.nanoTime());
   private final Random random = new Random(seed);
 
@@ -148,6 +159,16 @@ class SpdkTest {
     try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(70))) {
       refused(start(target), "in 7000 ms");
     }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> 0))) {
+      refused(start(target), "for ever, and was asked for 10000 ms");
+    }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> -1))) {
+      refused(start(target), "for 4294967295 ms, and was asked for 10000 ms");
+    }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> asked / 2));
+        TestHost host = new TestHost(start(target))) {
+      host.controller();
+    }
     try (NvmeTarget target = target()) {
       String cause = lost(start(target).nqn("nqn.none"));
       assertTrue(cause.contains("onnect"), cause);
@@ -227,8 +248,63 @@ class SpdkTest {
     try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1));
         TestHost host = new TestHost(start(target).limits(TestHost.Start.limits(4, 600, 5_000)))) {
       host.controller();
-      target.plan((queue, opcode, count) -> opcode == 0x18 ? Fate.IGNORED : Fate.NORMAL);
+      target.plan((queue, opcode, count) -> opcode == KEEP_ALIVE ? Fate.IGNORED : Fate.NORMAL);
       assertTrue(host.lost().contains("keep-alive"), host.lost());
+    }
+  }
+
+  /** The answer is there, and is only read late. */
+  @Test
+  void aTargetIsNotLostWhenTheDriverPauses() throws Exception {
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1));
+        TestHost host =
+            new TestHost(start(target).limits(TestHost.Start.limits(4, 1_000, 5_000)))) {
+      host.controller();
+      Semaphore signs = new Semaphore(0);
+      target.plan(
+          (queue, opcode, count) -> {
+            if (opcode == KEEP_ALIVE) {
+              signs.release();
+            }
+            return Fate.NORMAL;
+          });
+      for (int i = 0; i < 4; i++) {
+        signs.drainPermits();
+        assertTrue(signs.tryAcquire(TestHost.PATIENCE_SECONDS, TimeUnit.SECONDS));
+        host.loop().submit(() -> pause(700));
+      }
+      status(NvmeStatus.OK, host.flush(1));
+      assertFalse(host.isLost());
+    }
+  }
+
+  private static void pause(int millis) {
+    long begun = System.nanoTime();
+    while (System.nanoTime() - begun < millis * 1_000_000L) {
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  /** SPDK answers an event with questions, and waits for their answers in the loop. */
+  @Test
+  void aTargetThatTellsOfAChangeDoesNotStopTheLoop() throws Exception {
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1).tellsOfChanges());
+        TestHost host = new TestHost(start(target).limits(TestHost.Start.limits(4, 600, 5_000)))) {
+      host.controller();
+      AtomicInteger signs = new AtomicInteger();
+      target.plan(
+          (queue, opcode, count) -> {
+            if (opcode == KEEP_ALIVE) {
+              signs.incrementAndGet();
+            }
+            return queue == 0 && opcode != KEEP_ALIVE ? Fate.IGNORED : Fate.NORMAL;
+          });
+      ByteBuffer memory = NvmeRequest.newMemory(512);
+      while (signs.get() < 4) {
+        long begun = System.nanoTime();
+        status(NvmeStatus.OK, host.read(1, 0, 1, memory, 0, 512));
+        assertTrue(System.nanoTime() - begun < 500_000_000, "the loop stands still");
+      }
     }
   }
 
