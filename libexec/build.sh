@@ -120,7 +120,7 @@ has_spdk() {
   # shellcheck disable=SC2086
   cc -E -x c $flags -o /dev/null - 2>/dev/null <<'END'
 #include <spdk/version.h>
-#if SPDK_VERSION < SPDK_VERSION_NUM(24, 1, 0)
+#if SPDK_VERSION < SPDK_VERSION_NUM(25, 9, 0)
 #error too old
 #endif
 END

@@ -30,9 +30,25 @@ NATIVE(jint, abi)(JNIEnv *env, jclass type) {
   return io_crail_nvmf_spdk_Spdk_ABI;
 }
 
-NATIVE(jint, start)(JNIEnv *env, jclass type, jint memory, jboolean no_huge) {
-  (void)env, (void)type;
-  return environment_start(memory, no_huge);
+/* What SPDK says may hold a name that is no UTF-8. */
+static void make_printable(char *text) {
+  for (char *at = text; *at != '\0'; at++) {
+    if (*at < ' ' || *at > '~') {
+      *at = '?';
+    }
+  }
+}
+
+NATIVE(jstring, start)(JNIEnv *env, jclass type, jint memory, jboolean no_huge) {
+  (void)type;
+  const char *problem = environment_start(memory, no_huge);
+  if (problem == NULL) {
+    return NULL;
+  }
+  char text[640];
+  snprintf(text, sizeof text, "%s", problem);
+  make_printable(text);
+  return (*env)->NewStringUTF(env, text);
 }
 
 static void fail(JNIEnv *env, int error) {
@@ -47,12 +63,7 @@ static void fail(JNIEnv *env, int error) {
   } else {
     snprintf(text, sizeof text, "SPDK: %s", spdk_strerror(-error));
   }
-  /* What SPDK says may hold a name that is no UTF-8. */
-  for (char *at = text; *at != '\0'; at++) {
-    if (*at < ' ' || *at > '~') {
-      *at = '?';
-    }
-  }
+  make_printable(text);
   (*env)->ThrowNew(env, type, text);
 }
 
@@ -92,6 +103,11 @@ NATIVE(jlong, connect)(JNIEnv *env, jclass type, jstring target, jstring host, j
 NATIVE(jint, depth)(JNIEnv *env, jclass type, jlong controller) {
   (void)env, (void)type;
   return (jint)controller_depth(CONTROLLER(controller));
+}
+
+NATIVE(jlong, keepAliveMillis)(JNIEnv *env, jclass type, jlong controller) {
+  (void)env, (void)type;
+  return (jlong)controller_keep_alive(CONTROLLER(controller));
 }
 
 NATIVE(jint, maxTransfer)(JNIEnv *env, jclass type, jlong controller) {

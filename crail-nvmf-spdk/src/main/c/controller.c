@@ -57,6 +57,7 @@ struct controller {
   uint32_t completed;
   int error;
   bool silent;
+  bool quiet;
   bool stopped;
 };
 
@@ -165,6 +166,31 @@ static int probe(struct controller *controller, uint32_t keep_alive_millis) {
   return 0;
 }
 
+static void has_answered(void *argument, const struct spdk_nvme_cpl *completion) {
+  (void)completion;
+  struct controller *controller = argument;
+  controller->quiet = true;
+}
+
+/*
+ * Asks the target for no events: a poll of the admin queue that finds one waits for more answers of
+ * the target. One that refuses has refused SPDK's own wish for events too, and then tells of none.
+ */
+static int refuse_events(struct controller *controller, uint32_t timeout_millis) {
+  uint64_t end = spdk_get_ticks() + timeout_millis * spdk_get_ticks_hz() / 1000;
+  int result = spdk_nvme_ctrlr_cmd_set_feature(controller->ctrlr,
+                                               SPDK_NVME_FEAT_ASYNC_EVENT_CONFIGURATION, 0, 0, NULL,
+                                               0, has_answered, controller);
+  while (result == 0 && !controller->quiet) {
+    if (spdk_get_ticks() > end) {
+      return -ETIMEDOUT;
+    }
+    usleep(POLL_PAUSE_MICROS);
+    result = controller_poll_admin(controller);
+  }
+  return result;
+}
+
 int controller_connect(const struct controller_wish *wish, struct controller **made) {
   struct controller *controller = calloc(1, sizeof *controller);
   if (controller == NULL) {
@@ -184,6 +210,11 @@ int controller_connect(const struct controller_wish *wish, struct controller **m
     free(controller);
     return result;
   }
+  result = refuse_events(controller, wish->timeout_millis);
+  if (result < 0) {
+    controller_destroy(controller);
+    return result;
+  }
   struct spdk_nvme_io_qpair_opts options;
   spdk_nvme_ctrlr_get_default_io_qpair_opts(controller->ctrlr, &options, sizeof options);
   controller->depth = options.io_queue_size - 1;
@@ -195,6 +226,10 @@ int controller_connect(const struct controller_wish *wish, struct controller **m
 }
 
 uint32_t controller_depth(const struct controller *controller) { return controller->depth; }
+
+uint32_t controller_keep_alive(const struct controller *controller) {
+  return spdk_nvme_ctrlr_get_opts(controller->ctrlr)->keep_alive_timeout_ms;
+}
 
 uint32_t controller_max_transfer(const struct controller *controller) {
   return spdk_nvme_ctrlr_get_max_xfer_size(controller->ctrlr);
@@ -312,7 +347,11 @@ int controller_poll(struct controller *controller, uint32_t submissions) {
 int controller_poll_admin(struct controller *controller) {
   int result = spdk_nvme_ctrlr_process_admin_completions(controller->ctrlr);
   if (controller->silent) {
-    return -ETIMEDOUT;
+    /* Over TCP SPDK looks at the time before it reads what has come meanwhile. */
+    controller->silent = false;
+    if (result == 0) {
+      return -ETIMEDOUT;
+    }
   }
   return result < 0 ? result : 0;
 }

@@ -44,6 +44,9 @@ int controller_connect(const struct controller_wish *wish, struct controller **m
 /* Most commands in flight, as far as the target allows. */
 uint32_t controller_depth(const struct controller *controller);
 
+/* The keep-alive time that the target counts, in milliseconds; 0 when it counts none. */
+uint32_t controller_keep_alive(const struct controller *controller);
+
 /* Most bytes of a command's data. */
 uint32_t controller_max_transfer(const struct controller *controller);
 

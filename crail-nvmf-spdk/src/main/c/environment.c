@@ -14,7 +14,7 @@
 #include <spdk/nvme.h>
 #include <spdk/version.h>
 
-_Static_assert(SPDK_VERSION >= SPDK_VERSION_NUM(24, 1, 0), "SPDK 24.01 or newer is needed");
+_Static_assert(SPDK_VERSION >= SPDK_VERSION_NUM(25, 9, 0), "SPDK 25.09 or newer is needed");
 
 /* How long the set-up of a TCP connection may take, at most. */
 #define TCP_CONNECT_MILLIS 10000
@@ -22,14 +22,22 @@ _Static_assert(SPDK_VERSION >= SPDK_VERSION_NUM(24, 1, 0), "SPDK 24.01 or newer 
 struct request {
   int memory_mib;
   bool no_huge;
-  int result;
 };
 
 static struct sigaction found;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static bool started;
-static int outcome;
+static bool runs;
+static char problem[640];
 static __thread char words[512];
+
+int __wrap_rte_eal_cleanup(void);
+
+/*
+ * The linker puts this in the place of DPDK's own, which SPDK calls while the process exits, when
+ * threads of the JVM may still be in SPDK. The memory that they use stays until there are none.
+ */
+int __wrap_rte_eal_cleanup(void) { return 0; }
 
 /* Before all constructors of DPDK, whose priorities are higher. */
 __attribute__((constructor(101))) static void remember_signals(void) {
@@ -89,41 +97,50 @@ static int start(const struct request *request) {
   options.iova_mode = "va";
   options.core_mask = NULL;
   options.lcore_map = map;
-  static char quiet[] = "--log-level=lib.eal:4";
-  options.env_context = quiet;
+  /* DPDK takes SIGBUS whenever it maps more huge pages; so it maps all of them now. */
+  static char extra[] = "--log-level=lib.eal:4 --legacy-mem";
+  options.env_context = extra;
   int result = spdk_env_init(&options);
-#if SPDK_VERSION >= SPDK_VERSION_NUM(25, 5, 0)
   if (result == 0) {
     struct spdk_nvme_transport_opts transport;
     spdk_nvme_transport_get_opts(&transport, sizeof transport);
     transport.tcp_connect_timeout_ms = TCP_CONNECT_MILLIS;
     spdk_nvme_transport_set_opts(&transport, sizeof transport);
   }
-#endif
   return result;
+}
+
+/* What SPDK has said is known in the thread that started it only. */
+static void explain(const struct request *request, int error) {
+  runs = error == 0;
+  if (!runs) {
+    snprintf(problem, sizeof problem, "SPDK does not start with %d MiB of %s pages (error %d)%s%s",
+             request->memory_mib, request->no_huge ? "usual" : "huge", error < 0 ? -error : error,
+             words[0] == '\0' ? "" : ": ", words);
+  }
 }
 
 /* In a thread of its own, since DPDK pins the thread in which it starts to a processor. */
 static void *run(void *argument) {
-  struct request *request = argument;
-  request->result = start(request);
+  const struct request *request = argument;
+  explain(request, start(request));
   return NULL;
 }
 
-int environment_start(int memory_mib, bool no_huge) {
+const char *environment_start(int memory_mib, bool no_huge) {
   pthread_mutex_lock(&starting);
   if (!started) {
     started = true;
     spdk_log_open(hear);
     struct request request = {.memory_mib = memory_mib, .no_huge = no_huge};
     pthread_t thread;
-    outcome = -pthread_create(&thread, NULL, run, &request);
-    if (outcome == 0) {
+    int error = pthread_create(&thread, NULL, run, &request);
+    if (error == 0) {
       pthread_join(thread, NULL);
-      outcome = request.result;
+    } else {
+      explain(&request, error);
     }
   }
-  int result = outcome;
   pthread_mutex_unlock(&starting);
-  return result > 0 ? -result : result;
+  return runs ? NULL : problem;
 }

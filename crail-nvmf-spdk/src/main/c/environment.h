@@ -7,9 +7,9 @@
 
 /*
  * Starts the environment, unless it is there; only the first call's arguments count, since there is
- * one in a process, for ever. Returns 0 or a negative error number. Thread-safe.
+ * one in a process, for ever. Blocks. Returns why it did not start, in words, or NULL. Thread-safe.
  */
-int environment_start(int memory_mib, bool no_huge);
+const char *environment_start(int memory_mib, bool no_huge);
 
 /*
  * Gives the handler of SIGBUS back to who had it before this library was loaded. DPDK puts its own

@@ -14,7 +14,7 @@ import java.nio.file.Path;
  */
 final class Spdk {
   /** Must be changed with each change of a native method. */
-  @Native static final int ABI = 1;
+  @Native static final int ABI = 2;
 
   private static final String NAME = "crailspdk";
 
@@ -56,18 +56,20 @@ final class Spdk {
         + file
         + " is not on java.library.path ("
         + path
-        + "); it is built when pkg-config finds SPDK 24.01 or newer (PKG_CONFIG_PATH)";
+        + "); it is built when pkg-config finds SPDK 25.09 or newer (PKG_CONFIG_PATH)";
   }
 
   private static native int abi();
 
   /**
-   * Starts SPDK in this process, unless that was done; then the arguments do not count.
+   * Starts SPDK in this process, unless that was done; then the arguments do not count. Blocks. For
+   * any thread.
    *
    * @param memoryMib how much memory SPDK has for itself
    * @param noHuge whether that memory is of usual pages
+   * @return why it did not start, in words; null when it did
    */
-  static native int start(int memoryMib, boolean noHuge);
+  static native String start(int memoryMib, boolean noHuge);
 
   /**
    * Connects a controller, and starts and identifies it. Blocks.
@@ -91,6 +93,9 @@ final class Spdk {
 
   /** Most commands in flight that the controller lets its host have. */
   static native int depth(long controller);
+
+  /** The keep-alive time that the target counts; 0 when it counts none. */
+  static native long keepAliveMillis(long controller);
 
   /** Most bytes of a command's data. */
   static native int maxTransfer(long controller);

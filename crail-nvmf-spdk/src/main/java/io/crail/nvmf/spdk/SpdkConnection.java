@@ -36,9 +36,12 @@ final class SpdkConnection {
   private static final int MOST_PLACES = 128;
 
   private final SpdkLoop spdk;
-  private final long handle;
   private final NvmeTransport transport;
   private final List<NamespaceData> namespaces = new ArrayList<>();
+
+  /** 0 after the end. */
+  private long handle;
+
   private ControllerData data;
   private ByteBuffer rings;
   private ByteBuffer places;
@@ -68,6 +71,7 @@ final class SpdkConnection {
       throw ErrorCode.UNSUPPORTED.exception(
           "this host has secrets, and the initiator spdk does not authenticate");
     }
+    spdk.startSpdk();
     long handle = connect(subsystem, digests, limits);
     SpdkConnection made = new SpdkConnection(spdk, subsystem.transport(), handle);
     boolean well = false;
@@ -137,6 +141,17 @@ final class SpdkConnection {
     if (problem != null) {
       throw ErrorCode.UNSUPPORTED.exception(problem);
     }
+    // Space rests for a time that follows from the one that was asked for.
+    long asked = limits.keepAlive().toMillis();
+    long told = Spdk.keepAliveMillis(handle);
+    if (told == 0 || told > asked) {
+      throw ErrorCode.UNSUPPORTED.exception(
+          "the target keeps a controller without a sign of its host "
+              + (told == 0 ? "for ever" : "for " + told + " ms")
+              + ", and was asked for "
+              + asked
+              + " ms");
+    }
     List<Integer> numbers = new ArrayList<>(wanted);
     if (wanted.isEmpty()) {
       for (int next = Spdk.nextNamespace(handle, 0);
@@ -176,8 +191,14 @@ final class SpdkConnection {
     Spdk.open(handle, rings, depth, places);
   }
 
-  long handle() {
-    return handle;
+  /** As {@link Spdk#poll}; not after the end. */
+  int poll(int submissions) {
+    return Spdk.poll(handle, submissions);
+  }
+
+  /** As {@link Spdk#pollAdmin}; does nothing after the end. */
+  int pollAdmin() {
+    return handle == 0 ? 0 : Spdk.pollAdmin(handle);
   }
 
   /** Most requests in flight. */
@@ -205,13 +226,14 @@ final class SpdkConnection {
 
   /** Ends it. In the loop, or in the thread that made it. */
   void close() {
-    Spdk.stop(handle);
-    // This object, and so its memory, stays until that is done.
-    spdk.end(this::destroy);
-  }
-
-  private void destroy() {
-    Spdk.destroy(handle);
-    Reference.reachabilityFence(this);
+    long ending = handle;
+    handle = 0;
+    Spdk.stop(ending);
+    spdk.end(
+        () -> {
+          Spdk.destroy(ending);
+          // This object, and so its memory, stays until that is done.
+          Reference.reachabilityFence(this);
+        });
   }
 }

@@ -84,6 +84,8 @@ final class SpdkController implements Controller, ClientLoop.Sweepable {
       spdk.loop().submit(() -> refuse(e));
     } catch (IOException e) {
       spdk.loop().submit(() -> lose(e.getMessage()));
+    } catch (RuntimeException | OutOfMemoryError e) {
+      spdk.loop().submit(() -> lose(e.toString()));
     }
   }
 
@@ -133,8 +135,11 @@ final class SpdkController implements Controller, ClientLoop.Sweepable {
 
   private void lose(String cause) {
     if (!ended) {
-      close(cause);
-      listener.lost(cause);
+      try {
+        close(cause);
+      } finally {
+        listener.lost(cause);
+      }
     }
   }
 
@@ -165,7 +170,7 @@ final class SpdkController implements Controller, ClientLoop.Sweepable {
       }
       return;
     }
-    int error = Spdk.pollAdmin(connection.handle());
+    int error = connection.pollAdmin();
     if (error == SILENT) {
       lose("no answer to a keep-alive within " + limits.keepAlive().toMillis() / 2 + " ms");
     } else if (error < 0) {

@@ -28,14 +28,18 @@ final class SpdkLoop implements Poller {
   private static final long HELPER_IDLE_SECONDS = 10;
 
   private final ClientLoop loop;
+  private final int memory;
+  private final boolean noHuge;
   private final List<SpdkQueue> queues = new ArrayList<>();
   private final ThreadPoolExecutor beginners = pool("crail-spdk-connect");
   private final ThreadPoolExecutor enders = pool("crail-spdk-close");
   private int underWay;
   private int pollsSinceLook;
 
-  private SpdkLoop(ClientLoop loop) {
+  private SpdkLoop(ClientLoop loop, int memory, boolean noHuge) {
     this.loop = loop;
+    this.memory = memory;
+    this.noHuge = noHuge;
   }
 
   private static ThreadPoolExecutor pool(String name) {
@@ -58,7 +62,7 @@ final class SpdkLoop implements Poller {
   /**
    * Returns SPDK for a loop, and attaches it to the loop when this is called first. In the loop.
    *
-   * @throws CrailException with UNSUPPORTED and the reason, when this process cannot use SPDK
+   * @throws CrailException with UNSUPPORTED and the reason, when the native library is not there
    */
   static SpdkLoop of(ClientLoop loop, Configuration configuration) throws CrailException {
     SpdkLoop known = loop.attached(SpdkLoop.class);
@@ -68,26 +72,28 @@ final class SpdkLoop implements Poller {
     if (!Spdk.problem().isEmpty()) {
       throw ErrorCode.UNSUPPORTED.exception("SPDK: " + Spdk.problem());
     }
-    int memory = configuration.get(SpdkKeys.MEMORY);
-    boolean noHuge = configuration.get(SpdkKeys.NO_HUGE);
-    int error = Spdk.start(memory, noHuge);
-    if (error < 0) {
+    SpdkLoop attached =
+        new SpdkLoop(loop, configuration.get(SpdkKeys.MEMORY), configuration.get(SpdkKeys.NO_HUGE));
+    loop.attach(attached);
+    return attached;
+  }
+
+  /**
+   * Starts SPDK in this process, unless it was. Blocks. In another thread.
+   *
+   * @throws CrailException with UNSUPPORTED and the reason, when it does not start here
+   */
+  void startSpdk() throws CrailException {
+    String problem = Spdk.start(memory, noHuge);
+    if (problem != null) {
       throw ErrorCode.UNSUPPORTED.exception(
-          "SPDK does not start (error "
-              + -error
-              + ") with "
-              + memory
-              + " MiB of "
-              + (noHuge ? "usual" : "huge")
-              + " pages; see the keys '"
+          problem
+              + "; see the keys '"
               + SpdkKeys.MEMORY.name()
               + "' and '"
               + SpdkKeys.NO_HUGE.name()
               + "'");
     }
-    SpdkLoop attached = new SpdkLoop(loop);
-    loop.attach(attached);
-    return attached;
   }
 
   /** The loop. */

@@ -126,12 +126,15 @@ final class SpdkQueue implements NvmeQueue {
   private boolean collect() {
     told = 0;
     collected = 0;
-    int count = Spdk.poll(connection.handle(), sends);
+    int count = connection.poll(sends);
     sends = 0;
     if (count < 0) {
       String cause = "the connection was closed (error " + -count + ")";
-      close(cause);
-      listener.lost(cause);
+      try {
+        close(cause);
+      } finally {
+        listener.lost(cause);
+      }
       return false;
     }
     collected = count;

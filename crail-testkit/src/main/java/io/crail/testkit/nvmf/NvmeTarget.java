@@ -31,6 +31,7 @@ public final class NvmeTarget implements AutoCloseable {
     String nqn = "nqn.2026-11.io.crail:test";
     int inCapsule = 8192;
     int maxData = 128 * 1024;
+    boolean tellsOfChanges;
     int alignment = 4;
     int transferShift = 5;
     int entries = 128;
@@ -73,6 +74,12 @@ public final class NvmeTarget implements AutoCloseable {
     /** The most bytes of one H2CData. */
     public Options maxData(int bytes) {
       maxData = bytes;
+      return this;
+    }
+
+    /** Tells each host that wants to know of such events of a change, with each keep-alive. */
+    public Options tellsOfChanges() {
+      tellsOfChanges = true;
       return this;
     }
 

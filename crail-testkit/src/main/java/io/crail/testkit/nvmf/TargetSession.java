@@ -28,6 +28,11 @@ final class TargetSession extends Thread {
   private static final int CONNECT_HOST = 0x4184;
   private static final int AUTHENTICATION_REQUIRED = 0x4191;
 
+  /** The bit of events that tell of changes of namespaces, and the result that is one. */
+  private static final int CHANGES = 1 << 8;
+
+  private static final int NAMESPACES_HAVE_CHANGED = 0x00040002;
+
   /** A command that waits for its data. */
   private static final class Waiting {
     final ByteBuffer entry;
@@ -54,6 +59,8 @@ final class TargetSession extends Thread {
   private volatile int queue = -1;
   private volatile int controller = -1;
   private int keepAlive;
+  private int wantedEvents;
+  private ByteBuffer eventRequest;
   private int entries = 32;
   private int inFlight;
   private int commands;
@@ -476,6 +483,11 @@ final class TargetSession extends Thread {
         identify(entry, fate);
         break;
       case 0x09:
+        if (entry.get(40) == 0x0b && options.tellsOfChanges) {
+          wantedEvents = entry.getInt(44);
+          answer(entry, OK, 0, null, fate);
+          break;
+        }
         int most = options.queues - 1;
         answer(entry, entry.get(40) == 7 ? OK : INVALID_FIELD, most | most << 16, null, fate);
         break;
@@ -485,10 +497,16 @@ final class TargetSession extends Thread {
         answer(entry, entry.get(40) == 15 ? OK : INVALID_FIELD, told, null, fate);
         break;
       case 0x0c:
-        // Answered when something happens, and nothing does.
+        // Answered when something happens.
+        eventRequest = little(new byte[64]).put(0, entry, 0, 64);
         break;
       case 0x18:
         answer(entry, OK, 0, null, fate);
+        if (eventRequest != null && (wantedEvents & CHANGES) != 0) {
+          ByteBuffer request = eventRequest;
+          eventRequest = null;
+          answer(request, OK, NAMESPACES_HAVE_CHANGED, null, Fate.NORMAL);
+        }
         break;
       default:
         answer(entry, INVALID_OPCODE, 0, null, fate);
@@ -541,6 +559,7 @@ final class TargetSession extends Thread {
         data.put(77, (byte) options.transferShift);
         data.putShort(78, (short) controller);
         data.putInt(80, 0x00010400);
+        data.putInt(92, options.tellsOfChanges ? CHANGES : 0);
         data.put(111, (byte) (discovery ? 2 : 1));
         data.putShort(320, (short) options.keepAliveUnit);
         data.put(512, (byte) 0x66).put(513, (byte) 0x44);

@@ -10,7 +10,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.nvmf.Controller;
 import io.crail.nvmf.NamespaceData;
+import io.crail.nvmf.NvmeCommand;
 import io.crail.nvmf.NvmeHost;
 import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeStatus;
@@ -25,12 +27,21 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -43,6 +54,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests the initiator that SPDK drives, over TCP, where its native library is. */
 @Tag("once")
 class SpdkTest {
+  private static final int REQUEST_EVENT = 0x0c;
+  private static final int KEEP_ALIVE = 0x18;
+
+  /** No start survives these. */
+  private static final Set<Fate> UNANSWERED =
+      EnumSet.of(Fate.SILENT, Fate.IGNORED, Fate.CLOSE, Fate.CLOSE_WITHIN, Fate.GARBAGE);
+
   private final long seed = Long.getLong("crail.seed", System.nanoTime());
   private final Random random = new Random(seed);
 
@@ -141,6 +159,16 @@ class SpdkTest {
     try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(70))) {
       refused(start(target), "in 7000 ms");
     }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> 0))) {
+      refused(start(target), "for ever, and was asked for 10000 ms");
+    }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> -1))) {
+      refused(start(target), "for 4294967295 ms, and was asked for 10000 ms");
+    }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> asked / 2));
+        TestHost host = new TestHost(start(target))) {
+      host.controller();
+    }
     try (NvmeTarget target = target()) {
       String cause = lost(start(target).nqn("nqn.none"));
       assertTrue(cause.contains("onnect"), cause);
@@ -188,8 +216,9 @@ class SpdkTest {
       assertTrue(refusal.contains("refused"), refusal);
       InetSocketAddress address = (InetSocketAddress) silent.getLocalSocketAddress();
       long begun = System.nanoTime();
+      // SPDK itself waits for 10 s for the first answer on a connection.
       assertFalse(lost(start.address(address)).isBlank());
-      assertTrue(System.nanoTime() - begun < 10_000_000_000L, "noticed too late");
+      assertTrue(System.nanoTime() - begun < 20_000_000_000L, "noticed too late");
     }
   }
 
@@ -201,12 +230,23 @@ class SpdkTest {
       TestHost.Start start = start(target).limits(TestHost.Start.limits(4, 10_000, 200));
       for (int bad = 0; bad < 16; bad += 3) {
         int number = bad;
-        target.plan((queue, opcode, count) -> count == number ? fate : Fate.NORMAL);
+        AtomicBoolean needed = new AtomicBoolean();
+        target.plan(
+            (queue, opcode, count) -> {
+              if (count != number) {
+                return Fate.NORMAL;
+              }
+              needed.compareAndSet(false, opcode != REQUEST_EVENT && opcode != KEEP_ALIVE);
+              return fate;
+            });
+        long begun = System.nanoTime();
         try (TestHost host = new TestHost(start)) {
           host.controller();
+          assertFalse(needed.get() && UNANSWERED.contains(fate), fate + " of command " + number);
         } catch (TestHost.Lost | CrailException e) {
           assertFalse(e.getMessage().isBlank());
         }
+        assertTrue(System.nanoTime() - begun < 10_000_000_000L, "noticed too late");
       }
       target.plan((queue, opcode, count) -> Fate.NORMAL);
       try (TestHost host = new TestHost(start(target))) {
@@ -220,8 +260,117 @@ class SpdkTest {
     try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1));
         TestHost host = new TestHost(start(target).limits(TestHost.Start.limits(4, 600, 5_000)))) {
       host.controller();
-      target.plan((queue, opcode, count) -> opcode == 0x18 ? Fate.IGNORED : Fate.NORMAL);
+      target.plan((queue, opcode, count) -> opcode == KEEP_ALIVE ? Fate.IGNORED : Fate.NORMAL);
       assertTrue(host.lost().contains("keep-alive"), host.lost());
+    }
+  }
+
+  /** The answer is there, and is only read late. */
+  @Test
+  void aTargetIsNotLostWhenTheDriverPauses() throws Exception {
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1));
+        TestHost host =
+            new TestHost(start(target).limits(TestHost.Start.limits(4, 1_000, 5_000)))) {
+      host.controller();
+      Semaphore signs = new Semaphore(0);
+      target.plan(
+          (queue, opcode, count) -> {
+            if (opcode == KEEP_ALIVE) {
+              signs.release();
+            }
+            return Fate.NORMAL;
+          });
+      for (int i = 0; i < 4; i++) {
+        signs.drainPermits();
+        assertTrue(signs.tryAcquire(TestHost.PATIENCE_SECONDS, TimeUnit.SECONDS));
+        host.loop().submit(() -> pause(700));
+      }
+      status(NvmeStatus.OK, host.flush(1));
+      assertFalse(host.isLost());
+    }
+  }
+
+  private static void pause(int millis) {
+    long begun = System.nanoTime();
+    while (System.nanoTime() - begun < millis * 1_000_000L) {
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  /** SPDK answers an event with questions, and waits for their answers in the loop. */
+  @Test
+  void aTargetThatTellsOfAChangeDoesNotStopTheLoop() throws Exception {
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1).tellsOfChanges());
+        TestHost host = new TestHost(start(target).limits(TestHost.Start.limits(4, 600, 5_000)))) {
+      host.controller();
+      AtomicInteger signs = new AtomicInteger();
+      target.plan(
+          (queue, opcode, count) -> {
+            if (opcode == KEEP_ALIVE) {
+              signs.incrementAndGet();
+            }
+            return queue == 0 && opcode != KEEP_ALIVE ? Fate.IGNORED : Fate.NORMAL;
+          });
+      ByteBuffer memory = NvmeRequest.newMemory(512);
+      while (signs.get() < 4) {
+        long begun = System.nanoTime();
+        status(NvmeStatus.OK, host.read(1, 0, 1, memory, 0, 512));
+        assertTrue(System.nanoTime() - begun < 500_000_000, "the loop stands still");
+      }
+    }
+  }
+
+  /** Also when something is wrong here. */
+  @Test
+  void aConnectThatFailsInAnyWayIsTold() throws Exception {
+    try (NvmeTarget target = target()) {
+      Subsystem plain = start(target).subsystem();
+      Subsystem wrong = new Subsystem(null, plain.address(), plain.nqn(), plain.host());
+      String cause = lost(TestHost.Start.at(wrong).initiator("spdk"));
+      assertTrue(cause.contains("NullPointerException"), cause);
+    }
+  }
+
+  /** A user who throws something does not keep the controller from its end. */
+  @Test
+  void aRequestThatFailsAtItsEndLeavesNothingBehind() throws Exception {
+    try (NvmeTarget target = target();
+        TestHost host = new TestHost(start(target))) {
+      Controller controller = host.controller();
+      CountDownLatch arrived = new CountDownLatch(1);
+      target.plan(
+          (queue, opcode, count) -> {
+            if (queue == 1) {
+              arrived.countDown();
+            }
+            return queue == 1 ? Fate.IGNORED : Fate.NORMAL;
+          });
+      host.loop()
+          .submit(
+              () ->
+                  controller
+                      .io()
+                      .send(
+                          new NvmeRequest() {
+                            @Override
+                            public void encode(ByteBuffer out, int at) {
+                              NvmeCommand.flush(out, at, 1);
+                            }
+
+                            @Override
+                            public void ended(int status, long result) {}
+
+                            @Override
+                            public void lost(String cause) {
+                              throw new IllegalStateException("as planned");
+                            }
+                          }));
+      assertTrue(arrived.await(TestHost.PATIENCE_SECONDS, TimeUnit.SECONDS));
+      target.down();
+      assertTrue(host.lost().contains("closed"), host.lost());
+      CountDownLatch sweeps = new CountDownLatch(3);
+      host.loop().submit(() -> host.loop().register(now -> sweeps.countDown()));
+      assertTrue(sweeps.await(TestHost.PATIENCE_SECONDS, TimeUnit.SECONDS));
     }
   }
 
@@ -231,7 +380,7 @@ class SpdkTest {
         TestHost host = new TestHost(start(target))) {
       host.controller();
       target.plan((queue, opcode, count) -> queue == 1 ? Fate.IGNORED : Fate.NORMAL);
-      List<CompletableFuture<Integer>> all = begin(host);
+      List<CompletableFuture<Integer>> all = begin(host, memories());
       target.down();
       for (CompletableFuture<Integer> one : all) {
         assertThrows(TestHost.Lost.class, () -> TestHost.await(one));
@@ -246,37 +395,72 @@ class SpdkTest {
     }
   }
 
+  private List<ByteBuffer> memories() {
+    return Stream.generate(() -> Moves.memory(65536, random)).limit(8).toList();
+  }
+
   /** Reads and writes that are under way, each of other memory. */
-  private List<CompletableFuture<Integer>> begin(TestHost host) {
+  private static List<CompletableFuture<Integer>> begin(TestHost host, List<ByteBuffer> memories) {
     List<CompletableFuture<Integer>> all = new ArrayList<>();
-    for (int i = 0; i < 8; i++) {
-      ByteBuffer memory = Moves.memory(65536, random);
+    for (ByteBuffer memory : memories) {
       all.add(
-          i % 2 == 0
+          all.size() % 2 == 0
               ? host.read(1, 0, 128, memory, 0, 65536)
               : host.write(1, 128, 128, memory, 0, 65536));
     }
     return all;
   }
 
-  /** After the close nothing comes into the memory, and nothing leaves it. */
+  /**
+   * After the close nothing comes into the memory, and nothing leaves it. In every other round the
+   * target has the first commands, and answers them after the close.
+   */
   @Test
   void aCloseEndsWhatIsInFlight() throws Exception {
     for (int round = 0; round < 20; round++) {
-      try (NvmeTarget target = target()) {
+      NvmeTarget target = target();
+      CountDownLatch arrived = new CountDownLatch(1);
+      Semaphore goesOn = new Semaphore(0);
+      boolean held = round % 2 == 0;
+      List<ByteBuffer> memories = memories();
+      List<byte[]> closed = new ArrayList<>();
+      try (target) {
         TestHost host = new TestHost(start(target));
         host.controller();
-        boolean silent = round % 2 == 0;
-        target.plan((queue, opcode, count) -> silent && queue == 1 ? Fate.IGNORED : Fate.NORMAL);
-        List<CompletableFuture<Integer>> all = begin(host);
+        if (held) {
+          target.plan(
+              (queue, opcode, count) -> {
+                if (queue == 1) {
+                  arrived.countDown();
+                  goesOn.acquireUninterruptibly();
+                }
+                return Fate.NORMAL;
+              });
+        }
+        List<CompletableFuture<Integer>> all = begin(host, memories);
+        if (held) {
+          assertTrue(arrived.await(TestHost.PATIENCE_SECONDS, TimeUnit.SECONDS));
+        }
         host.close();
+        for (ByteBuffer memory : memories) {
+          closed.add(Moves.bytes(memory, 0, 65536));
+        }
+        goesOn.release(memories.size());
         for (CompletableFuture<Integer> one : all) {
           try {
             status(NvmeStatus.OK, one);
+            assertFalse(held, "it has ended well without an answer");
           } catch (TestHost.Lost e) {
             assertFalse(e.getMessage().isBlank());
           }
         }
+      }
+      // The target's threads have ended.
+      for (int i = 0; i < memories.size(); i++) {
+        assertArrayEquals(closed.get(i), Moves.bytes(memories.get(i), 0, 65536));
+      }
+      if (held) {
+        assertArrayEquals(new byte[65536], target.namespace(1).read(65536, 65536));
       }
     }
   }
@@ -331,13 +515,52 @@ class SpdkTest {
    */
   @Test
   void badAccessesToMappedFilesAreStillErrorsOfJava(@TempDir Path directory) throws Exception {
+    String text = child(directory, "mapping", directory.resolve("mapped").toString());
+    assertTrue(text.contains("refused"), text);
+    assertTrue(text.contains(SpdkChild.TOLD), text);
+  }
+
+  /** DPDK must not take away memory that a thread of SPDK still uses. */
+  @Test
+  void aProcessEndsWellWhileItConnects(@TempDir Path directory) throws Exception {
+    int rounds = Boolean.getBoolean("crail.test.long") ? 20 : 5;
+    for (int i = 0; i < rounds; i++) {
+      String text = child(directory, "leave");
+      assertFalse(text.contains("error"), text);
+      // The JVM may begin to write of its crash, and end well before it has.
+      try (Stream<Path> files = Files.list(directory)) {
+        assertEquals(List.of(directory.resolve("output")), files.toList());
+      }
+    }
+  }
+
+  /** There is one start in a process, so its values are told to all. */
+  @Test
+  void aStartThatFailsIsToldToAllWithItsReason(@TempDir Path directory) throws Exception {
+    String[] lines =
+        child(directory, "start")
+            .lines()
+            .filter(line -> line.contains("SPDK does not start"))
+            .toArray(String[]::new);
+    assertEquals(2, lines.length, Arrays.toString(lines));
+    for (String line : lines) {
+      assertTrue(line.contains("with 65536 MiB of huge pages"), line);
+      assertTrue(line.contains("Failed to initialize DPDK"), line);
+      assertTrue(line.contains("crail.storage.nvmf.spdk.memory"), line);
+    }
+  }
+
+  /** Runs a {@link SpdkChild}, which has to end well, and gives what it prints. */
+  private static String child(Path directory, String... arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-Djava.library.path=" + System.getProperty("java.library.path"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.addAll(List.of(BadMapping.class.getName(), directory.resolve("mapped").toString()));
+    command.add(SpdkChild.class.getName());
+    command.addAll(List.of(arguments));
     Process process =
         new ProcessBuilder(command)
+            .directory(directory.toFile())
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("output").toFile())
             .start();
@@ -345,7 +568,8 @@ class SpdkTest {
     process.destroyForcibly();
     String text = Files.readString(directory.resolve("output"));
     assertTrue(ended, () -> "it hangs: " + text);
-    assertTrue(text.contains(BadMapping.TOLD), text);
+    assertEquals(0, process.exitValue(), text);
+    return text;
   }
 
   /** Another target, such as SPDK's own: -Dcrail.test.nvmf.target=host:port/nqn. */
