@@ -99,7 +99,7 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
 
   @Override
   public BenchClient.Start client() {
-    return new BenchClient.Start(IoBench.class, configuration.texts(), Map.of());
+    return new BenchClient.Start(IoBench.class, configuration, Map.of());
   }
 
   @Override

@@ -16,6 +16,7 @@ import io.crail.bench.run.ClientProcess;
 import io.crail.bench.run.ClientsLoad;
 import io.crail.bench.run.Cues;
 import io.crail.bench.run.ParentLink;
+import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import java.nio.ByteBuffer;
@@ -195,6 +196,24 @@ class IoBenchFrameTest {
     assertEquals(10, at(json, "results/0/merged/operations").getAsLong());
     assertTrue(at(json, "results/0/size").isJsonNull());
     assertTrue(output.errors().contains("execution time"), output.errors());
+  }
+
+  /** Those of a part that is not on this class path. */
+  @Test
+  void jsonTellsNoSecrets() throws Exception {
+    String secret = "DHHC-1:00:AAECAwQF:";
+    Configuration configuration =
+        cluster.configuration().toBuilder()
+            .set("crail.storage.nvmf.secret", secret, "the test")
+            .build();
+    int code =
+        IoBench.run(
+            "-t getFile -k 10 -f /secret.dat --json -".split(" "),
+            output.context(() -> configuration, true));
+    assertEquals(BenchRunner.OK, code, output::errors);
+    JsonElement json = JsonParser.parseString(output.text());
+    assertEquals("(secret)", at(json, "configuration/crail.storage.nvmf.secret").getAsString());
+    assertFalse(output.text().contains(secret) || output.errors().contains(secret));
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.crail.dist;
 
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.ConfigType;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
@@ -75,11 +76,13 @@ final class ReferencePages {
     return text.toString();
   }
 
-  /** The list of all keys, by which each part of Crail knows those of the others. */
+  /** The list of all keys, by which each part of Crail knows those of the others, and secrets. */
   static String keys() {
     TreeSet<String> names = new TreeSet<>();
     for (ConfigKeys room : Configuration.declarations()) {
-      room.keys().forEach(key -> names.add(key.name()));
+      for (ConfigKey<?> key : room.keys()) {
+        names.add(key.name() + (key.type() == ConfigType.SECRET ? " " + key.type().label() : ""));
+      }
     }
     return String.join("\n", names) + "\n";
   }

@@ -160,7 +160,7 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
 
   @Override
   public BenchClient.Start client() {
-    return new BenchClient.Start(HadoopBench.class, configuration.texts(), keys);
+    return new BenchClient.Start(HadoopBench.class, configuration, keys);
   }
 
   @Override

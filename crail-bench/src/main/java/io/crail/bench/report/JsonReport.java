@@ -40,7 +40,7 @@ public final class JsonReport {
    * Creates a report.
    *
    * @param time the start of the command
-   * @param configuration the keys that are set
+   * @param configuration the keys that are set, with what may be shown of their values
    */
   public JsonReport(
       String command, Instant time, List<String> arguments, Map<String, String> configuration) {

@@ -20,10 +20,10 @@ public final class BenchClient {
    * How to start a benchmark in another process.
    *
    * @param main the class whose {@code main} calls {@link BenchClient#run}
-   * @param configuration the keys of the cluster's configuration that are set
+   * @param configuration the cluster's configuration
    * @param more values that only this benchmark knows
    */
-  public record Start(Class<?> main, Map<String, String> configuration, Map<String, String> more) {}
+  public record Start(Class<?> main, Configuration configuration, Map<String, String> more) {}
 
   /** Makes the benchmark of this process. */
   @FunctionalInterface

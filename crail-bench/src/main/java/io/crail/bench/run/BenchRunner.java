@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * Runs the command of a benchmark: its experiments, their report, and an exit code. The latency of
@@ -108,7 +107,7 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
     }
     LoadSettings frame = options.frame();
     if (frame.json() != null) {
-      Map<String, String> keys = new TreeMap<>(bench.client().configuration());
+      Map<String, String> keys = bench.client().configuration().shownTexts();
       keys.putAll(bench.client().more());
       new JsonReport(bench.syntax().command(), time, arguments, keys).write(options, all, jsonOut);
     }

@@ -43,7 +43,7 @@ public final class ClientsLoad<T extends LoadType> implements Load<T> {
         clients.add(client);
         client.order(
             new ParentLink.Orders(
-                i, context.embedded(), arguments, start.configuration(), start.more()));
+                i, context.embedded(), arguments, start.configuration().texts(), start.more()));
       }
     } catch (IOException | RuntimeException e) {
       close();

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.config;
 
-import java.io.BufferedReader;
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -96,30 +91,18 @@ public abstract class ConfigType<T> {
 
   /**
    * A text that nobody may see: the value itself, or {@code file:/path} for the first line of a
-   * file. It is in no message, and {@code crail getconf} does not print it. An empty text means
-   * none.
+   * file. It is in no message, and no command prints it. An empty text means none.
    */
-  public static final ConfigType<String> SECRET =
+  public static final ConfigType<Secret> SECRET =
       new ConfigType<>("secret") {
-        private static final String FILE = "file:";
-
         @Override
-        public String parse(String text) {
-          return text.startsWith(FILE) ? read(text.substring(FILE.length())) : text;
+        public Secret parse(String text) {
+          return new Secret(text);
         }
 
         @Override
         public String shown(String text) {
-          return text.isEmpty() || text.startsWith(FILE) ? text : "(secret)";
-        }
-
-        private String read(String name) {
-          try (BufferedReader lines = Files.newBufferedReader(Path.of(name))) {
-            String line = lines.readLine();
-            return line == null ? "" : line.strip();
-          } catch (IOException | InvalidPathException e) {
-            throw new IllegalArgumentException("is a file that cannot be read (" + e + ")", e);
-          }
+          return parse(text).toString();
         }
       };
 

@@ -24,6 +24,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * A frozen set of values, checked against the keys on the class path. Immutable and thread-safe.
@@ -42,8 +43,24 @@ public final class Configuration {
   private static final Pattern VARIABLE =
       Pattern.compile("\\$(?:\\{([A-Za-z_][A-Za-z0-9_]*)\\}|([A-Za-z_][A-Za-z0-9_]*))");
 
-  /** The names of all keys of Crail, one a line. Keys that others declare are not in it. */
-  private static final Set<String> NAMES = names();
+  private static final String SECRET_LINE = " " + ConfigType.SECRET.label();
+
+  /** The names of all keys of Crail. Keys that others declare are not in it. */
+  private static final Set<String> NAMES;
+
+  /** Those of them whose values nobody may see, whether they are declared here or not. */
+  private static final Set<String> SECRETS;
+
+  static {
+    // A name a line, of which some are followed by the word for secrets.
+    List<String> lines = lines();
+    NAMES = lines.stream().map(line -> line.split(" ")[0]).collect(Collectors.toUnmodifiableSet());
+    SECRETS =
+        lines.stream()
+            .filter(line -> line.endsWith(SECRET_LINE))
+            .map(line -> line.split(" ")[0])
+            .collect(Collectors.toUnmodifiableSet());
+  }
 
   private final Map<String, Object> values;
   private final Map<String, String> texts;
@@ -53,10 +70,9 @@ public final class Configuration {
     this.texts = texts;
   }
 
-  private static Set<String> names() {
+  private static List<String> lines() {
     try (InputStream in = Configuration.class.getResourceAsStream("keys.txt")) {
-      String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-      return Set.copyOf(text.lines().toList());
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
     } catch (IOException e) {
       throw new AssertionError("the list of keys is broken", e);
     }
@@ -95,9 +111,26 @@ public final class Configuration {
     return values.containsKey(key.name());
   }
 
-  /** {@return the text of each value that the user has set, by the name of its key; sorted} */
+  /**
+   * {@return the text of each value that the user has set, by the name of its key; sorted} Secrets
+   * are among them; {@link #shownTexts} is for people and files.
+   */
   public Map<String, String> texts() {
     return new TreeMap<>(texts);
+  }
+
+  /** {@return the same with what may be shown of each value} */
+  public Map<String, String> shownTexts() {
+    Map<String, String> shown = texts();
+    for (String name : SECRETS) {
+      shown.computeIfPresent(name, (key, text) -> ConfigType.SECRET.shown(text));
+    }
+    for (ConfigKeys room : declarations()) {
+      for (ConfigKey<?> key : room.keys()) {
+        shown.computeIfPresent(key.name(), (name, text) -> key.type().shown(text));
+      }
+    }
+    return shown;
   }
 
   /** {@return a builder that starts with the values of this configuration} */

@@ -229,15 +229,46 @@ class ConfigurationTest {
   @Test
   void aSecretIsReadFromAFileAndNeverTold() throws IOException {
     Path file = Files.writeString(directory.resolve("secret"), "open sesame\nmore\n");
-    assertEquals("open sesame", load("sample.secret file:" + file).get(SampleKeys.SECRET));
-    assertEquals("sesame", load("sample.secret sesame").get(SampleKeys.SECRET));
-    assertEquals("", Configuration.defaults().get(SampleKeys.SECRET));
-    assertEquals("(secret)", SampleKeys.SECRET.type().shown("sesame"));
-    assertEquals("file:/a", SampleKeys.SECRET.type().shown("file:/a"));
+    Configuration inFile = load("sample.secret file:" + file);
+    assertEquals("open sesame", inFile.get(SampleKeys.SECRET).read());
+    assertEquals(Map.of("sample.secret", "file:" + file), inFile.shownTexts());
+    Configuration own = load("sample.cores 3\nsample.secret sesame");
+    assertEquals("sesame", own.get(SampleKeys.SECRET).read());
+    assertEquals("sesame", own.toBuilder().build().get(SampleKeys.SECRET).read());
+    assertEquals(Map.of("sample.cores", "3", "sample.secret", "(secret)"), own.shownTexts());
+    assertEquals("(secret)", own.get(SampleKeys.SECRET).toString());
+    assertTrue(Configuration.defaults().get(SampleKeys.SECRET).isEmpty());
     String told = refused("sample.secret shut").getMessage();
     assertTrue(told.contains("has the bad value '(secret)': must be open"), told);
-    told = refused("sample.secret file:" + directory.resolve("none")).getMessage();
+  }
+
+  /** This class path has no flash tier. */
+  @Test
+  void aSecretOfAPartThatIsNotHereIsNotTold() throws IOException {
+    Configuration configuration =
+        load("crail.storage.nvmf.secret sesame\ncrail.storage.nvmf.controllersecret file:/a\n");
+    assertEquals(
+        Map.of(
+            "crail.storage.nvmf.secret", "(secret)",
+            "crail.storage.nvmf.controllersecret", "file:/a"),
+        configuration.shownTexts());
+    assertEquals("sesame", configuration.texts().get("crail.storage.nvmf.secret"));
+  }
+
+  /** Only a part that uses the secret has to be able to read the file. */
+  @Test
+  void theFileOfASecretIsOpenedWhenItIsNeeded() throws IOException {
+    Path file = directory.resolve("later");
+    Secret secret = load("sample.secret file:" + file).toBuilder().build().get(SampleKeys.SECRET);
+    String told = assertThrows(IllegalArgumentException.class, secret::read).getMessage();
     assertTrue(told.contains("cannot be read"), told);
+    for (String empty : List.of("", "\n", " \t\nDHHC-1:00:AAAA:\n")) {
+      Files.writeString(file, empty);
+      told = assertThrows(IllegalArgumentException.class, secret::read).getMessage();
+      assertEquals("is a file whose first line is empty", told);
+    }
+    Files.writeString(file, " sesame ");
+    assertEquals("sesame", secret.read());
   }
 
   @Test

@@ -48,9 +48,9 @@ public final class SampleKeys implements ConfigKeys {
   static final ConfigKey<String> PATH =
       ConfigKey.of("sample.path", ConfigType.STRING, "", "A path.");
 
-  static final ConfigKey<String> SECRET =
+  static final ConfigKey<Secret> SECRET =
       ConfigKey.of("sample.secret", ConfigType.SECRET, "", "A word.")
-          .check(word -> word.equals("shut") ? "must be open" : null);
+          .check(word -> !word.isInFile() && word.read().equals("shut") ? "must be open" : null);
 
   static final ConfigKey<Integer> EVEN =
       ConfigKey.of("sample.even", ConfigType.INT, "2", "An even number.")

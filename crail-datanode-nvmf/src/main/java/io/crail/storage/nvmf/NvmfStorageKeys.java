@@ -7,9 +7,11 @@ import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.common.config.Configuration;
+import io.crail.common.config.Secret;
 import io.crail.nvmf.ControllerLimits;
 import io.crail.nvmf.Digests;
 import io.crail.nvmf.InitiatorProvider;
+import io.crail.nvmf.Nqn;
 import io.crail.nvmf.NvmeHost;
 import io.crail.nvmf.auth.ChapSecret;
 import io.crail.nvmf.auth.HostSecrets;
@@ -58,7 +60,7 @@ public final class NvmfStorageKeys implements ConfigKeys {
               + " /etc/nvme/hostnqn, or else one made from the host's name.");
 
   /** By which this host proves who it is. */
-  public static final ConfigKey<String> SECRET =
+  public static final ConfigKey<Secret> SECRET =
       ConfigKey.of(
               "crail.storage.nvmf.secret",
               ConfigType.SECRET,
@@ -69,7 +71,7 @@ public final class NvmfStorageKeys implements ConfigKeys {
           .check(NvmfStorageKeys::problem);
 
   /** By which targets have to prove who they are. */
-  public static final ConfigKey<String> CONTROLLER_SECRET =
+  public static final ConfigKey<Secret> CONTROLLER_SECRET =
       ConfigKey.of(
               "crail.storage.nvmf.controllersecret",
               ConfigType.SECRET,
@@ -106,7 +108,9 @@ public final class NvmfStorageKeys implements ConfigKeys {
   public static final ConfigKey<Duration> CONNECT_TIMEOUT =
       TierKeys.connectTimeout(
           NvmfStorageTier.NAME,
-          "Deadline of one attempt to connect to a target, its start included.");
+          "Deadline of each step of connecting to a target, of which there are seven at most: the"
+              + " connection, an authentication, the start of the controller, and so on. A"
+              + " controller that tells of a longer start has the time for it.");
 
   /** How long a target keeps a controller without a sign of its host. */
   public static final ConfigKey<Duration> KEEP_ALIVE =
@@ -149,8 +153,9 @@ public final class NvmfStorageKeys implements ConfigKeys {
   /** Creates the keys; for {@link java.util.ServiceLoader}. */
   public NvmfStorageKeys() {}
 
-  private static String problem(String secret) {
-    return secret.isEmpty() ? null : ChapSecret.problem(secret);
+  private static String problem(Secret secret) {
+    // A file is opened by who needs it.
+    return secret.isEmpty() || secret.isInFile() ? null : ChapSecret.problem(secret.read());
   }
 
   private static String problem(List<String> targets) {
@@ -162,18 +167,35 @@ public final class NvmfStorageKeys implements ConfigKeys {
     }
   }
 
-  /** Who this host is to targets; the same at each start. */
+  /**
+   * Who this host is to targets; the same at each start.
+   *
+   * @throws ConfigException for a name or a secret that cannot be used, also those in files
+   */
   static NvmeHost host(Configuration configuration) {
+    String origin = "key '" + HOST_NQN.name() + "'";
     String name = configuration.get(HOST_NQN);
     if (name.isEmpty()) {
-      try {
-        name = Files.readString(USUAL_NQN).strip();
-      } catch (IOException e) {
-        name = "";
-      }
+      origin = USUAL_NQN.toString();
+      name = usualName();
     }
-    return NvmeHost.named(name.isEmpty() ? "nqn.2026-11.io.crail:" + LocalHost.hostName() : name)
-        .with(secrets(configuration));
+    if (name.isEmpty()) {
+      origin = "the name of this host";
+      name = "nqn.2026-11.io.crail:" + LocalHost.hostName();
+    }
+    String problem = Nqn.problem(name);
+    if (problem != null) {
+      throw new ConfigException(origin + " " + problem);
+    }
+    return NvmeHost.named(name).with(secrets(configuration));
+  }
+
+  private static String usualName() {
+    try {
+      return Files.readString(USUAL_NQN).strip();
+    } catch (IOException e) {
+      return "";
+    }
   }
 
   private static HostSecrets secrets(Configuration configuration) {
@@ -187,9 +209,14 @@ public final class NvmfStorageKeys implements ConfigKeys {
     return new HostSecrets(own, controllers);
   }
 
-  private static ChapSecret secret(Configuration configuration, ConfigKey<String> key) {
-    String text = configuration.get(key);
-    return text.isEmpty() ? null : ChapSecret.parse(text);
+  private static ChapSecret secret(Configuration configuration, ConfigKey<Secret> key) {
+    Secret secret = configuration.get(key);
+    try {
+      return secret.isEmpty() ? null : ChapSecret.parse(secret.read());
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(
+          "key '" + key.name() + "' has the bad value '" + secret + "': " + e.getMessage(), e);
+    }
   }
 
   static Digests digests(Configuration configuration) {

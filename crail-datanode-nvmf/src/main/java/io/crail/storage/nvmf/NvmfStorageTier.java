@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.nvmf;
 
+import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
@@ -32,7 +35,12 @@ public final class NvmfStorageTier implements StorageTier {
   }
 
   @Override
-  public StorageClient createClient(StorageClient.Context context) {
-    return new NvmfStorageClient(context.loop(), context.configuration());
+  public StorageClient createClient(StorageClient.Context context) throws CrailException {
+    try {
+      return new NvmfStorageClient(context.loop(), context.configuration());
+    } catch (ConfigException e) {
+      // Known only now, as it is in files.
+      throw ErrorCode.UNSUPPORTED.exception(e.getMessage());
+    }
   }
 }

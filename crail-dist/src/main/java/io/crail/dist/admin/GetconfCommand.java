@@ -34,7 +34,7 @@ public final class GetconfCommand extends OptionsCommand {
   @Override
   protected int run(CommandContext context, CommandLine line) throws Exception {
     Configuration configuration = context.configuration();
-    Map<String, String> set = configuration.texts();
+    Map<String, String> set = configuration.shownTexts();
     List<String> wanted = line.getArgList();
     if (wanted.size() > 1) {
       throw new UsageException("one key at most, but there are " + wanted);
@@ -61,6 +61,6 @@ public final class GetconfCommand extends OptionsCommand {
   }
 
   private static String valueOf(ConfigKey<?> key, Map<String, String> set) {
-    return key.type().shown(set.getOrDefault(key.name(), key.defaultText()));
+    return set.getOrDefault(key.name(), key.defaultText());
   }
 }

@@ -293,5 +293,11 @@ class DiscoveryTest {
     assertTrue(bad.contains("'(secret)'") && !bad.contains("AAAA"), bad);
     Configuration half = builder.set(NvmfStorageKeys.SECRET, "").build();
     assertThrows(ConfigException.class, () -> details(half));
+    // The key is there, and somebody has emptied its file.
+    Files.writeString(file, "\n" + AuthenticationTest.SECRET + "\n");
+    Configuration emptied = builder.set(NvmfStorageKeys.SECRET, "file:" + file).build();
+    String empty = assertThrows(ConfigException.class, () -> details(emptied)).getMessage();
+    assertTrue(empty.contains("'crail.storage.nvmf.secret' has the bad value 'file:"), empty);
+    assertTrue(empty.contains("first line is empty"), empty);
   }
 }
