@@ -34,7 +34,12 @@ public record DiscoveryEntry(NvmeTransport transport, InetSocketAddress address,
   private static final int SECURE_CHANNEL_NEEDED = 1;
   private static final String PART = "([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])";
   private static final String IPV4 = PART + "(\\." + PART + "){3}";
-  private static final String IPV6 = "[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*";
+
+  /** A text that does not begin so would be taken for a name, and looked up. */
+  private static final String IPV6 = "(?=[0-9A-Fa-f:])[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*";
+
+  /** What stands for bytes that are none. */
+  private static final char NOT_UTF_8 = '\ufffd';
 
   /** Why an entry is of no use to this host, for the user. */
   public static final class Unusable extends Exception {
@@ -60,7 +65,7 @@ public record DiscoveryEntry(NvmeTransport transport, InetSocketAddress address,
     if (problem != null) {
       throw new Unusable("a subsystem whose name " + problem);
     }
-    if (nqn.matches(".*[#\\x{fffd}].*")) {
+    if (nqn.indexOf('#') >= 0 || nqn.indexOf(NOT_UTF_8) >= 0) {
       throw new Unusable("a subsystem whose name has a # or is not UTF-8");
     }
     if (nqn.equals(Nqn.DISCOVERY)) {

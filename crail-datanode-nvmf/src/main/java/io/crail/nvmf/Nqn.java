@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf;
 
+import io.crail.common.Printable;
 import java.nio.charset.StandardCharsets;
 
 /** Qualified names of subsystems and hosts. */
@@ -22,7 +23,7 @@ public final class Nqn {
     if (length == 0 || length > MAX_LENGTH) {
       return "has " + length + " bytes, must have 1 to " + MAX_LENGTH;
     }
-    return name.chars().anyMatch(c -> c <= ' ' || c == 0x7f)
+    return name.indexOf(' ') >= 0 || !Printable.isPrintable(name)
         ? "has a space or a control character"
         : null;
   }

@@ -44,7 +44,8 @@ record LentTargets(Digests digests, List<TargetAddress> targets) {
   }
 
   static long key(int target, int namespace) {
-    return (long) target << SHIFT | namespace;
+    // The numbers of namespaces have no sign.
+    return (long) target << SHIFT | Integer.toUnsignedLong(namespace);
   }
 
   static int target(long key) {

@@ -118,7 +118,7 @@ final class NvmfStorageEndpoint implements StorageEndpoint {
     CrailException refusal = unusable != null ? unusable : refusal(transfer);
     if (refusal == null) {
       int index = LentTargets.target(region(transfer).key());
-      if (index < targets.size()) {
+      if (index >= 0 && index < targets.size()) {
         return targets.get(index);
       }
       refusal =

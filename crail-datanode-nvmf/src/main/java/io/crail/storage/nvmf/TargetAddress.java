@@ -40,10 +40,11 @@ record TargetAddress(
    * @throws ConfigException that names the text and says what is wrong with it
    */
   static TargetAddress parse(String text) {
-    int transportEnd = text.indexOf(TRANSPORT_END);
     NvmeTransport transport = NvmeTransport.TCP;
     int start = 0;
-    if (transportEnd >= 0) {
+    // The name may have slashes too, and all that a transport ends with.
+    int transportEnd = text.indexOf('/') - 1;
+    if (transportEnd >= 0 && text.startsWith(TRANSPORT_END, transportEnd)) {
       transport = transport(text, text.substring(0, transportEnd));
       start = transportEnd + TRANSPORT_END.length();
     }
