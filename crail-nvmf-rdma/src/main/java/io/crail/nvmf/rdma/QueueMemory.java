@@ -156,6 +156,11 @@ final class QueueMemory implements AutoCloseable {
     return placesRegion.address() + placeAt(slot);
   }
 
+  /** Forgets what an earlier command has left in a slot's place. Not for the data path. */
+  void clearPlace(int slot) {
+    places.put(placeAt(slot), new byte[placeLength]);
+  }
+
   /** The registration of the places. */
   RegisteredMemory placesRegion() {
     return placesRegion;

@@ -314,6 +314,8 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     int length = request.length();
     if (copied[slot] && write) {
       memory.places().put(memory.placeAt(slot), request.view().clear(), request.offset(), length);
+    } else if (copied[slot] && request.mayBeShort()) {
+      memory.clearPlace(slot);
     }
     long address = addresses[slot];
     if (write && length <= inCapsule) {
