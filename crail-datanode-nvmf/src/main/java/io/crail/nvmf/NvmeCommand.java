@@ -60,8 +60,10 @@ public final class NvmeCommand {
   private static final int ADMIN_GET_LOG_PAGE = 0x02;
   private static final int ADMIN_IDENTIFY = 0x06;
   private static final int ADMIN_SET_FEATURES = 0x09;
+  private static final int ADMIN_GET_FEATURES = 0x0a;
   private static final int ADMIN_KEEP_ALIVE = 0x18;
   private static final int QUEUE_COUNT = 0x07;
+  private static final int KEEP_ALIVE_TIME = 0x0f;
 
   private static final int IO_FLUSH = 0x00;
   private static final int IO_WRITE = 0x01;
@@ -169,6 +171,12 @@ public final class NvmeCommand {
     out.put(at, (byte) ADMIN_SET_FEATURES);
     out.putInt(at + 40, QUEUE_COUNT);
     out.putInt(at + 44, (count - 1) << 16 | (count - 1));
+  }
+
+  /** Asks for the keep-alive time, which the answer tells in milliseconds. */
+  public static void getKeepAliveTime(ByteBuffer out, int at) {
+    out.put(at, (byte) ADMIN_GET_FEATURES);
+    out.putInt(at + 40, KEEP_ALIVE_TIME);
   }
 
   /** A sign of the host. */

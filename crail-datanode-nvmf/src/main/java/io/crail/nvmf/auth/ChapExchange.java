@@ -19,8 +19,10 @@ import java.security.SecureRandom;
  * </pre>
  *
  * <p>With a group, the challenge is first hashed with the secret of the Diffie-Hellman exchange, so
- * that nobody who listened can try out keys. The methods are called in the order in which they
- * stand here. Not thread-safe, but the calls may come from different threads.
+ * that nobody who listened can try out keys. But nothing protects the negotiation: whoever stands
+ * between both sides can take the groups out of it, so that the target chooses none. The methods
+ * are called in the order in which they stand here. Not thread-safe, but the calls may come from
+ * different threads.
  */
 public final class ChapExchange {
   /** Bytes of memory for a message of the target; the longest has less. */
@@ -98,6 +100,11 @@ public final class ChapExchange {
     byte[] value = new byte[valueLength];
     in.get(ChapMessage.HEAD + hashLength, value);
     targetValue = new BigInteger(1, value);
+  }
+
+  /** The hash and the group that were chosen, for messages. */
+  public String choice() {
+    return hash + ", group " + group;
   }
 
   /** Whether {@link #reply} takes so long that nothing else should wait for it. */

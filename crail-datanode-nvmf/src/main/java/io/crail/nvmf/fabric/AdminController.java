@@ -4,7 +4,6 @@ package io.crail.nvmf.fabric;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.ControllerLimits;
-import io.crail.nvmf.Fabric;
 import io.crail.nvmf.NvmeCommand;
 import io.crail.nvmf.NvmeQueue;
 import io.crail.nvmf.NvmeRequest;
@@ -36,8 +35,8 @@ abstract class AdminController implements ClientLoop.Sweepable {
   private static final long START_UNIT_NANOS = 500_000_000;
   private static final long POLL_NANOS = ClientLoop.SWEEP_INTERVAL_NANOS;
 
+  private final FabricInitiator initiator;
   private final ClientLoop loop;
-  private final Fabric fabric;
   private final Subsystem subsystem;
   private final ControllerLimits limits;
   private NvmeQueue admin;
@@ -65,9 +64,9 @@ abstract class AdminController implements ClientLoop.Sweepable {
    *
    * @param limits a keep-alive time of 0 means that the controller lives without signs
    */
-  AdminController(ClientLoop loop, Fabric fabric, Subsystem subsystem, ControllerLimits limits) {
-    this.loop = loop;
-    this.fabric = fabric;
+  AdminController(FabricInitiator initiator, Subsystem subsystem, ControllerLimits limits) {
+    this.initiator = initiator;
+    this.loop = initiator.loop();
     this.subsystem = subsystem;
     this.limits = limits;
   }
@@ -90,8 +89,8 @@ abstract class AdminController implements ClientLoop.Sweepable {
     return loop;
   }
 
-  final Fabric fabric() {
-    return fabric;
+  final FabricInitiator initiator() {
+    return initiator;
   }
 
   final Subsystem target() {

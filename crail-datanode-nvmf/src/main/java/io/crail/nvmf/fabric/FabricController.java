@@ -3,6 +3,7 @@ package io.crail.nvmf.fabric;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.nvmf.CommandSlots;
 import io.crail.nvmf.Controller;
 import io.crail.nvmf.ControllerData;
 import io.crail.nvmf.ControllerLimits;
@@ -10,9 +11,9 @@ import io.crail.nvmf.Fabric;
 import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.NvmeCommand;
 import io.crail.nvmf.NvmeQueue;
+import io.crail.nvmf.NvmeStatus;
 import io.crail.nvmf.QueueId;
 import io.crail.nvmf.Subsystem;
-import io.crail.rpc.ClientLoop;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +25,9 @@ import java.util.List;
  * <p>The start goes on, each step after the answer to the one before:
  *
  * <pre>
- *   identify                     the controller, then each namespace
+ *   identify                     the controller
+ *   read the keep-alive time     what the controller has made of the one that it was asked for
+ *   identify                     each namespace
  *   set the number of queues     and open one, with a connection of its own
  *   connect the I/O queue
  * </pre>
@@ -42,13 +45,12 @@ final class FabricController extends AdminController implements Controller {
    * @param namespaces the numbers of the namespaces to use; empty for all
    */
   FabricController(
-      ClientLoop loop,
-      Fabric fabric,
+      FabricInitiator initiator,
       Subsystem subsystem,
       List<Integer> namespaces,
       ControllerLimits limits,
       Listener listener) {
-    super(loop, fabric, subsystem, limits);
+    super(initiator, subsystem, limits);
     this.wanted = new ArrayList<>(namespaces);
     this.listener = listener;
   }
@@ -114,7 +116,26 @@ final class FabricController extends AdminController implements Controller {
       refuse(ErrorCode.UNSUPPORTED, problem);
       return;
     }
-    if (wanted.isEmpty()) {
+    send(admin(), new AdminRequest(NvmeCommand::getKeepAliveTime, this::haveKeepAliveTime));
+  }
+
+  /** Space rests for a time that follows from the one that was asked for. */
+  private void haveKeepAliveTime(int status, long result) {
+    long told = Integer.toUnsignedLong((int) result);
+    long asked = limits().keepAlive().toMillis();
+    if (isEnded()) {
+      return;
+    }
+    // A target that does not tell is believed.
+    if (status == NvmeStatus.OK && (told == 0 || told > asked)) {
+      refuse(
+          ErrorCode.UNSUPPORTED,
+          "the target keeps a controller without a sign of its host "
+              + (told == 0 ? "for ever" : "for " + told + " ms")
+              + ", and was asked for "
+              + asked
+              + " ms");
+    } else if (wanted.isEmpty()) {
       identify(NvmeCommand.NAMESPACES, 0, this::listed);
     } else {
       identifyNext();
@@ -129,6 +150,13 @@ final class FabricController extends AdminController implements Controller {
     }
     if (wanted.isEmpty()) {
       refuse(ErrorCode.UNSUPPORTED, "the subsystem has no namespace for this host");
+    } else if (wanted.size() == NvmeCommand.IDENTIFY_DATA / Integer.BYTES) {
+      // There may be more, which the answer has no room for.
+      refuse(
+          ErrorCode.LIMIT_EXCEEDED,
+          "the subsystem has "
+              + wanted.size()
+              + " namespaces or more; name those to use by their numbers");
     } else {
       identifyNext();
     }
@@ -157,9 +185,14 @@ final class FabricController extends AdminController implements Controller {
     }
     int most =
         data.maxCommands() == 0 ? mostEntries() : Math.min(mostEntries(), data.maxCommands());
-    int entries = Math.max(2, Math.min(most, limits().depth() + 1));
+    int entries = entries(most, limits().depth());
     await("opening the I/O queue");
     io = new QueueStart(this, new QueueId(id(), 1), entries, controller -> ioConnected()).open();
+  }
+
+  /** Entries of the queue for I/O; the target is told of as many as its connection has. */
+  static int entries(int most, int depth) {
+    return Math.max(2, Math.min(most, Math.min(depth, CommandSlots.MOST) + 1));
   }
 
   private void ioConnected() {

@@ -7,11 +7,9 @@ import io.crail.nvmf.ControllerLimits;
 import io.crail.nvmf.DiscoveryEntry;
 import io.crail.nvmf.DiscoveryListener;
 import io.crail.nvmf.DiscoveryLog;
-import io.crail.nvmf.Fabric;
 import io.crail.nvmf.NvmeCommand;
 import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.Subsystem;
-import io.crail.rpc.ClientLoop;
 import java.nio.ByteBuffer;
 
 /**
@@ -40,12 +38,11 @@ final class FabricDiscovery extends AdminController {
   private int readings;
 
   FabricDiscovery(
-      ClientLoop loop,
-      Fabric fabric,
+      FabricInitiator initiator,
       Subsystem service,
       ControllerLimits limits,
       DiscoveryListener listener) {
-    super(loop, fabric, service, limits.withoutKeepAlive());
+    super(initiator, service, limits.withoutKeepAlive());
     this.listener = listener;
   }
 

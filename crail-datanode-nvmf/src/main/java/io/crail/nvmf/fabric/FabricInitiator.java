@@ -9,26 +9,60 @@ import io.crail.nvmf.Initiator;
 import io.crail.nvmf.Subsystem;
 import io.crail.rpc.ClientLoop;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Makes controllers whose queues a fabric carries.
  *
  * @param loop the loop
  * @param fabric the network, for this loop
+ * @param authentication takes the work of authentications, for which the loop has no time
  */
-public record FabricInitiator(ClientLoop loop, Fabric fabric) implements Initiator {
+public record FabricInitiator(ClientLoop loop, Fabric fabric, Executor authentication)
+    implements Initiator {
+  private static final int IDLE_SECONDS = 1;
+
+  /** Each queue that is being opened has one at most. */
+  private static final int MOST_WAITING = 1024;
+
+  /** Creates an initiator; its threads come and go with their work. */
+  public FabricInitiator(ClientLoop loop, Fabric fabric) {
+    this(loop, fabric, workers());
+  }
+
+  private static Executor workers() {
+    int most = Runtime.getRuntime().availableProcessors();
+    ThreadPoolExecutor workers =
+        new ThreadPoolExecutor(
+            most,
+            most,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(MOST_WAITING),
+            task -> {
+              Thread thread = new Thread(task, "crail-nvmf-authentication");
+              thread.setDaemon(true);
+              return thread;
+            });
+    workers.allowCoreThreadTimeOut(true);
+    return workers;
+  }
+
   @Override
   public Controller controller(
       Subsystem subsystem,
       List<Integer> namespaces,
       ControllerLimits limits,
       Controller.Listener listener) {
-    return new FabricController(loop, fabric, subsystem, namespaces, limits, listener);
+    return new FabricController(this, subsystem, namespaces, limits, listener);
   }
 
   @Override
   public void discover(Subsystem service, ControllerLimits limits, DiscoveryListener listener) {
-    new FabricDiscovery(loop, fabric, service, limits, listener).begin();
+    new FabricDiscovery(this, service, limits, listener).begin();
   }
 
   @Override

@@ -11,12 +11,17 @@ import io.crail.nvmf.auth.ChapExchange;
 import io.crail.nvmf.auth.HostSecrets;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The start of one queue: its connection, the connect command, and an authentication if the target
  * asks for one. Used only in the loop.
  */
 final class QueueStart implements NvmeQueue.Listener {
+  private static final Logger LOG = LoggerFactory.getLogger(QueueStart.class);
+
   /** Learns that the queue takes commands; its controller learns of all other ends. */
   interface Listener {
     void connected(int controller);
@@ -41,7 +46,11 @@ final class QueueStart implements NvmeQueue.Listener {
   }
 
   NvmeQueue open() {
-    queue = owner.fabric().open(owner.target().address(), id, entries, owner.deadlineNanos(), this);
+    queue =
+        owner
+            .initiator()
+            .fabric()
+            .open(owner.target().address(), id, entries, owner.deadlineNanos(), this);
     return queue;
   }
 
@@ -70,7 +79,14 @@ final class QueueStart implements NvmeQueue.Listener {
     }
     controller = (int) result & 0xffff;
     HostSecrets secrets = owner.target().host().secrets();
-    if ((result & SECURE_CHANNEL) != 0) {
+    if (!first && controller != id.controller()) {
+      owner.refuse(
+          ErrorCode.PROTOCOL,
+          "the I/O queue belongs to controller "
+              + controller
+              + ", and the admin queue to "
+              + id.controller());
+    } else if ((result & SECURE_CHANNEL) != 0) {
       owner.refuse(ErrorCode.UNSUPPORTED, "the target asks for a secure channel");
     } else if ((result & AUTHENTICATION) == 0) {
       if (secrets.controller() == null) {
@@ -103,13 +119,15 @@ final class QueueStart implements NvmeQueue.Listener {
   private void challenged(ByteBuffer message) throws ChapException {
     exchange.challenged(message);
     if (!exchange.isLaborious()) {
-      answer(exchange.reply());
+      work();
       return;
     }
-    // It takes up to a tenth of a second, in which the loop has to serve others.
-    Thread thread = new Thread(this::work, "crail-nvmf-authentication");
-    thread.setDaemon(true);
-    thread.start();
+    try {
+      // It takes up to a tenth of a second, in which the loop has to serve others.
+      owner.initiator().authentication().execute(this::work);
+    } catch (RejectedExecutionException e) {
+      owner.refuse(ErrorCode.LIMIT_EXCEEDED, "too many authentications wait for a thread");
+    }
   }
 
   private void work() {
@@ -118,6 +136,9 @@ final class QueueStart implements NvmeQueue.Listener {
       owner.loop().submit(() -> answer(reply));
     } catch (ChapException e) {
       owner.loop().submit(() -> fail(e));
+    } catch (RuntimeException e) {
+      // Such as a Java without one of the functions.
+      owner.loop().submit(() -> owner.refuse(ErrorCode.INTERNAL, "the authentication: " + e));
     }
   }
 
@@ -134,6 +155,9 @@ final class QueueStart implements NvmeQueue.Listener {
   }
 
   private void authenticated() {
+    if (id.number() == QueueId.ADMIN.number()) {
+      LOG.info("{}: authenticated by {}", owner.target(), exchange.choice());
+    }
     exchange = null;
     listener.connected(controller);
   }

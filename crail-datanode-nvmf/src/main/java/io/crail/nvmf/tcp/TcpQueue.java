@@ -35,7 +35,7 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
     this.loop = loop;
     this.digests = digests;
     this.listener = listener;
-    this.slots = new TcpSlots(loop, Math.min(depth, TcpSlots.MOST));
+    this.slots = new TcpSlots(loop, depth);
   }
 
   void open(InetSocketAddress address, long deadlineNanos) {

@@ -85,7 +85,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     this.fabric = fabric;
     this.rdma = fabric.rdma();
     this.id = id;
-    this.entries = Math.min(entries, CommandSlots.MOST + 1);
+    this.entries = entries;
     this.listener = listener;
     int count = this.entries - 1;
     this.slots = new CommandSlots(rdma.loop(), count);

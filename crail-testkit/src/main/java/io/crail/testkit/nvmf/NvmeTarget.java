@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -34,12 +35,16 @@ public final class NvmeTarget implements AutoCloseable {
     int transferShift = 5;
     int entries = 128;
     int queues = 4;
+    int startUnits = 2;
+    long startNanos;
+    boolean strayQueues;
     boolean headerDigest = true;
     boolean dataDigest = true;
     boolean splitReads;
     String allowedHost = "";
     int spared;
     int keepAliveUnit = 10;
+    IntUnaryOperator keepAliveTold = IntUnaryOperator.identity();
     String hostSecret = "";
     String controllerSecret = "";
     int asks;
@@ -89,6 +94,23 @@ public final class NvmeTarget implements AutoCloseable {
       return this;
     }
 
+    /**
+     * How long a controller takes to become ready.
+     *
+     * @param units how long it may take, as it says itself, in 500 ms
+     */
+    public Options starts(int units, int millis) {
+      startUnits = units;
+      startNanos = millis * 1_000_000L;
+      return this;
+    }
+
+    /** Connects queues for I/O to another controller than the host has asked for. */
+    public Options strayQueues() {
+      strayQueues = true;
+      return this;
+    }
+
     /** Whether digests are used if a host asks for them. */
     public Options digests(boolean header, boolean data) {
       headerDigest = header;
@@ -111,6 +133,12 @@ public final class NvmeTarget implements AutoCloseable {
     /** The unit in which it counts keep-alive times, in 100 ms; 0 when it has none. */
     public Options keepAliveUnit(int unit) {
       keepAliveUnit = unit;
+      return this;
+    }
+
+    /** What it says of its keep-alive time, by the one that a host has asked for; milliseconds. */
+    public Options keepAliveTold(IntUnaryOperator told) {
+      keepAliveTold = told;
       return this;
     }
 
@@ -192,6 +220,7 @@ public final class NvmeTarget implements AutoCloseable {
     final String host;
     final TargetSession admin;
     volatile boolean enabled;
+    volatile long enabledNanos;
     final Set<Integer> queues = ConcurrentHashMap.newKeySet();
 
     Owned(String host, TargetSession admin) {

@@ -347,16 +347,17 @@ final class TargetSession extends Thread {
         connect(entry, little(data), fate);
         break;
       case 0x00:
+        owned.enabledNanos = System.nanoTime();
         owned.enabled = property == 0x14 && (entry.getLong(48) & 1) != 0;
         answer(entry, property == 0x14 ? OK : INVALID_FIELD, 0, null, fate);
         break;
       case 0x04:
         long value =
             switch (property) {
-              case 0x00 -> (options.entries - 1) | 1L << 37 | 2L << 24;
+              case 0x00 -> (options.entries - 1) | 1L << 37 | (long) options.startUnits << 24;
               case 0x08 -> 0x00010400;
               case 0x14 -> owned.enabled ? 0x00460001 : 0;
-              case 0x1c -> owned.enabled ? 1 : 0;
+              case 0x1c -> isReady(owned) ? 1 : 0;
               default -> 0;
             };
         if ((property == 0) != ((entry.get(40) & 7) == 1)) {
@@ -372,6 +373,10 @@ final class TargetSession extends Thread {
         answer(entry, INVALID_OPCODE, 0, null, fate);
         break;
     }
+  }
+
+  private boolean isReady(NvmeTarget.Owned owned) {
+    return owned.enabled && System.nanoTime() - owned.enabledNanos >= options.startNanos;
   }
 
   private void authenticate(ByteBuffer entry, byte[] data, Fate fate) throws IOException {
@@ -443,7 +448,8 @@ final class TargetSession extends Thread {
       queue = wanted;
       entries = size;
       controller = id;
-      answer(entry, OK, id | asks(data, options.asksOnIo), null, fate);
+      int told = options.strayQueues ? id + 1 : id;
+      answer(entry, OK, told | asks(data, options.asksOnIo), null, fate);
     }
   }
 
@@ -471,7 +477,8 @@ final class TargetSession extends Thread {
         break;
       case 0x0a:
         // The keep-alive time, and nothing else.
-        answer(entry, entry.get(40) == 15 ? OK : INVALID_FIELD, keepAlive, null, fate);
+        int told = options.keepAliveTold.applyAsInt(keepAlive);
+        answer(entry, entry.get(40) == 15 ? OK : INVALID_FIELD, told, null, fate);
         break;
       case 0x0c:
         // Answered when something happens, and nothing does.

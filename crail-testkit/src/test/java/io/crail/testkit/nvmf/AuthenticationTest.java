@@ -10,8 +10,12 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.auth.ChapSecret;
 import io.crail.nvmf.auth.HostSecrets;
+import java.security.Provider;
+import java.security.SecureRandomSpi;
+import java.security.Security;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Tag;
@@ -123,6 +127,56 @@ class AuthenticationTest {
     try (NvmeTarget target = target(mute.chooses(1, group))) {
       refused(ErrorCode.UNSUPPORTED, start(target, SECRET, BOUND_SECRET), "and cannot");
       assertEquals(List.of(), target.complaints());
+    }
+  }
+
+  /** Has random numbers except in the threads that compute. */
+  private static final class HalfRandom extends SecureRandomSpi {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    protected void engineSetSeed(byte[] seed) {
+      // It has none.
+    }
+
+    @Override
+    protected void engineNextBytes(byte[] bytes) {
+      if (Thread.currentThread().getName().equals("crail-nvmf-authentication")) {
+        throw new IllegalStateException("no random numbers");
+      }
+      ThreadLocalRandom.current().nextBytes(bytes);
+    }
+
+    @Override
+    protected byte[] engineGenerateSeed(int length) {
+      return new byte[length];
+    }
+  }
+
+  private static final class HalfProvider extends Provider {
+    private static final long serialVersionUID = 1;
+
+    HalfProvider() {
+      super("CrailTest", "1", "for a test");
+      putService(
+          new Service(this, "SecureRandom", "Half", HalfRandom.class.getName(), null, null) {
+            @Override
+            public Object newInstance(Object parameter) {
+              return new HalfRandom();
+            }
+          });
+    }
+  }
+
+  @Test
+  void whatGoesWrongInAThreadOfItsOwnIsTold() throws Exception {
+    Provider half = new HalfProvider();
+    Security.insertProviderAt(half, 1);
+    try (NvmeTarget target = target(asking().chooses(1, 1))) {
+      refused(ErrorCode.INTERNAL, start(target, SECRET, ""), "no random numbers");
+      assertEquals(List.of(), target.complaints());
+    } finally {
+      Security.removeProvider(half.getName());
     }
   }
 

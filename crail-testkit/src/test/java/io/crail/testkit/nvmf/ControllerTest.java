@@ -139,6 +139,10 @@ class ControllerTest {
     try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(70))) {
       refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "in 7000 ms");
     }
+    try (NvmeTarget target = target(new NvmeTarget.Options().strayQueues())) {
+      refused(ErrorCode.PROTOCOL, TestHost.Start.at(target), "the I/O queue belongs to controller");
+      assertEquals(List.of(), target.complaints());
+    }
     try (NvmeTarget target = target()) {
       TestHost.Start start = TestHost.Start.at(target);
       refused(ErrorCode.UNSUPPORTED, start.nqn("nqn.none"), "no such subsystem");
@@ -155,6 +159,51 @@ class ControllerTest {
         status(NvmeStatus.OK, host.read(3, 4, 1, block, 0, 4096));
       }
       assertEquals(List.of(), target.complaints());
+    }
+  }
+
+  /** Space rests for a time that follows from the keep-alive time. */
+  @Test
+  void aTargetThatKeepsSilentHostsForLongerIsRefused() throws Exception {
+    NvmeTarget.Options twice = new NvmeTarget.Options().keepAliveTold(asked -> 2 * asked);
+    try (NvmeTarget target = target(twice)) {
+      TestHost.Start start = TestHost.Start.at(target);
+      refused(ErrorCode.UNSUPPORTED, start, "for 20000 ms, and was asked for 10000 ms");
+      // One that does not tell is believed.
+      target.plan((queue, opcode, count) -> opcode == 0x0a ? Fate.FAILED : Fate.NORMAL);
+      try (TestHost host = new TestHost(start)) {
+        host.controller();
+      }
+      assertEquals(List.of(), target.complaints());
+    }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> 0))) {
+      refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "for ever");
+    }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> -1))) {
+      refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "for 4294967295 ms");
+    }
+    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> asked - 1));
+        TestHost host = new TestHost(TestHost.Start.at(target))) {
+      host.controller();
+    }
+  }
+
+  @Test
+  void aListOfNamespacesThatMayGoOnIsRefused() throws Exception {
+    TargetNamespace[] most = new TargetNamespace[1023];
+    for (int i = 0; i < most.length; i++) {
+      most[i] = new TargetNamespace(i + 1, 8, 512);
+    }
+    try (NvmeTarget target = new NvmeTarget(new NvmeTarget.Options(), most)) {
+      TestHost.Start start = TestHost.Start.at(target);
+      try (TestHost host = new TestHost(start)) {
+        assertEquals(most.length, host.controller().namespaces().size());
+      }
+      target.add(new TargetNamespace(1024, 8, 512));
+      refused(ErrorCode.LIMIT_EXCEEDED, start, "has 1024 namespaces or more");
+      try (TestHost host = new TestHost(start.namespaces(1024))) {
+        assertEquals(1024, host.controller().namespaces().get(0).number());
+      }
     }
   }
 
@@ -198,7 +247,7 @@ class ControllerTest {
     try (NvmeTarget target = target()) {
       TestHost.Start start =
           TestHost.Start.at(target).limits(TestHost.Start.limits(4, 10_000, 200));
-      for (int bad = 0; bad < 9; bad++) {
+      for (int bad = 0; bad < 10; bad++) {
         int number = bad;
         target.plan((queue, opcode, count) -> count == number ? fate : Fate.NORMAL);
         try (TestHost host = new TestHost(start)) {

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.InitiatorProvider;
 import io.crail.protocol.part.Extent;
@@ -30,12 +31,14 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -83,7 +86,10 @@ class NvmfEndpointTest {
 
   private NvmeTarget target(int sector) throws IOException {
     // The datanode gives its signs of life there.
-    NvmeTarget.Options options = new NvmeTarget.Options().spared(MIB);
+    return target(sector, new NvmeTarget.Options().spared(MIB));
+  }
+
+  private NvmeTarget target(int sector, NvmeTarget.Options options) throws IOException {
     NvmeTarget target = new NvmeTarget(options, new TargetNamespace(1, 5 * MIB / sector, sector));
     open.add(target);
     targets.add(target);
@@ -116,11 +122,18 @@ class NvmfEndpointTest {
     return connect(settings);
   }
 
+  private StorageClient client(Configuration settings) throws CrailException {
+    return new NvmfStorageTier()
+        .createClient(new StorageClient.Context(settings, transport, loop, 1));
+  }
+
   private StorageEndpoint connect(Configuration settings) throws Exception {
-    StorageClient client =
-        new NvmfStorageTier().createClient(new StorageClient.Context(settings, transport, loop, 1));
-    StorageEndpoint endpoint =
-        client.connect(DatanodeDescription.of(uuid, "nvmf", server.address(), 0, server));
+    return connect(settings, DatanodeDescription.of(uuid, "nvmf", server.address(), 0, server));
+  }
+
+  private StorageEndpoint connect(Configuration settings, DatanodeDescription datanode)
+      throws Exception {
+    StorageEndpoint endpoint = client(settings).connect(datanode);
     open.add(endpoint);
     return endpoint;
   }
@@ -384,6 +397,45 @@ class NvmfEndpointTest {
     Transfer read = begin(endpoint, false, bytes, 0, PATIENCE);
     assertEquals(ErrorCode.DATA_LOST, end(read));
     assertTrue(read.failure().getMessage().contains("shrunk"), read.failure().getMessage());
+  }
+
+  @Test
+  void aRegionOfATargetThatIsNoneIsRefused() throws Exception {
+    NvmeTarget target = target(512);
+    endpoint(target);
+    Region real = server.regions().get(0);
+    for (int index : new int[] {1, -1, Integer.MIN_VALUE}) {
+      Region region = new Region(0, real.length(), real.address(), (long) index << 32 | 1);
+      DatanodeDescription told =
+          new DatanodeDescription(
+              uuid, "nvmf", server.address(), 0, server.traits(), Map.of(0, region));
+      StorageEndpoint endpoint = connect(settings(target), told);
+      Transfer read = begin(endpoint, false, Moves.memory(512, random), 0, PATIENCE);
+      assertEquals(ErrorCode.PROTOCOL, end(read));
+    }
+  }
+
+  /** It takes longer than the other steps of a start together. */
+  @Test
+  void aTargetHasTheTimeToStartThatItAsksFor() throws Exception {
+    Assumptions.assumeTrue(initiator().equals(InitiatorProvider.JAVA), "SPDK has its own limit");
+    NvmeTarget target = target(512, new NvmeTarget.Options().spared(MIB).starts(60, 3000));
+    endpoint(target);
+    StorageEndpoint endpoint =
+        connect(settings(target).toBuilder().set(NvmfStorageKeys.CONNECT_TIMEOUT, "300ms").build());
+    ByteBuffer bytes = Moves.memory(3000, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+  }
+
+  /** Only who needs the secret has to be able to read its file. */
+  @Test
+  void aClientThatCannotReadItsSecretSaysSo() throws Exception {
+    Configuration settings =
+        Configuration.builder().set(NvmfStorageKeys.SECRET, "file:/nowhere/secret").build();
+    CrailException refusal = assertThrows(CrailException.class, () -> client(settings));
+    assertEquals(ErrorCode.UNSUPPORTED, refusal.code());
+    String words = "'crail.storage.nvmf.secret' has the bad value 'file:/nowhere/secret'";
+    assertTrue(refusal.getMessage().contains(words), refusal.getMessage());
   }
 
   @Test
