@@ -26,11 +26,13 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -88,15 +90,9 @@ final class NvmfStorageServer implements StorageServer {
     NvmeHost host = NvmfStorageKeys.host(configuration);
     ControllerLimits limits = NvmfStorageKeys.limits(configuration);
     Digests digests = NvmfStorageKeys.digests(configuration);
-    targets = new TargetDiscovery(loop, initiators, digests, host, limits).resolve(targets);
-    if (Utf8.of(details()).length() > TierTraits.MAX_DETAILS_LENGTH) {
-      throw new ConfigException(
-          "key '"
-              + NvmfStorageKeys.TARGETS.name()
-              + "' stands for more than the "
-              + TierTraits.MAX_DETAILS_LENGTH
-              + " bytes that a datanode can tell its clients; start several datanodes");
-    }
+    List<List<TargetAddress>> found =
+        new TargetDiscovery(loop, initiators, digests, host, limits).resolve(targets);
+    checkLength(found.stream().map(ways -> ways.get(0)).toList());
     Claimant claimant =
         new Claimant(
             uuid,
@@ -107,27 +103,81 @@ final class NvmfStorageServer implements StorageServer {
                 NamespaceClaim.LEAST_QUIET_NANOS,
                 ClusterKeys.MISSED_KEEP_ALIVES
                     * configuration.get(ClusterKeys.KEEP_ALIVE).toNanos()));
-    for (TargetAddress target : targets) {
-      WatchedTarget each =
-          new WatchedTarget(
-              loop,
-              initiators,
-              digests,
-              new Subsystem(target.transport(), target.address(), target.nqn(), host),
-              target.namespaces(),
-              limits,
-              claimant);
-      watched.add(each);
-      each.start();
-    }
-    List<List<WatchedTarget.Held>> held = new ArrayList<>();
-    for (WatchedTarget each : watched) {
-      held.add(await(each, limits.startNanos() + claimant.quietNanos() + CLAIM_NANOS));
-    }
-    lend(held);
+    lend(
+        claim(
+            found,
+            target ->
+                new WatchedTarget(
+                    loop,
+                    initiators,
+                    digests,
+                    new Subsystem(target.transport(), target.address(), target.nqn(), host),
+                    target.namespaces(),
+                    limits,
+                    claimant),
+            limits.startNanos() + claimant.quietNanos() + CLAIM_NANOS));
     List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     InetAddress address = LocalHost.address(LocalHost.AUTO, namenodes);
     port = new ServerSocket(0, 1, address);
+  }
+
+  private void checkLength(List<TargetAddress> told) {
+    if (Utf8.of(details(told)).length() > TierTraits.MAX_DETAILS_LENGTH) {
+      throw new ConfigException(
+          "key '"
+              + NvmfStorageKeys.TARGETS.name()
+              + "' stands for more than the "
+              + TierTraits.MAX_DETAILS_LENGTH
+              + " bytes that a datanode can tell its clients; start several datanodes");
+    }
+  }
+
+  /**
+   * Claims the namespaces of all targets at once. One that a service knows is tried way by way, and
+   * left out when none leads to it: anybody may have registered it there.
+   *
+   * @param found the ways to each target
+   */
+  private List<List<WatchedTarget.Held>> claim(
+      List<List<TargetAddress>> found, Function<TargetAddress, WatchedTarget> watch, long nanos)
+      throws IOException {
+    Set<TargetAddress> configured = Set.copyOf(targets);
+    List<List<WatchedTarget.Held>> held = new ArrayList<>();
+    List<WatchedTarget> reached = new ArrayList<>();
+    targets = new ArrayList<>();
+    for (List<TargetAddress> ways : found) {
+      watched.add(watch.apply(ways.get(0)));
+    }
+    watched.forEach(WatchedTarget::start);
+    IOException last = null;
+    for (int i = 0; i < found.size(); i++) {
+      for (TargetAddress way : found.get(i)) {
+        if (way != found.get(i).get(0)) {
+          watched.set(i, watch.apply(way));
+          watched.get(i).start();
+        }
+        try {
+          held.add(await(watched.get(i), nanos));
+          reached.add(watched.get(i));
+          targets.add(way);
+          break;
+        } catch (IOException e) {
+          if (e instanceof InterruptedIOException
+              || watched.get(i).wasReached()
+              || configured.contains(way)) {
+            throw e;
+          }
+          LOG.warn("leaves {} out: {}", way, e.getMessage());
+          last = e;
+        }
+      }
+    }
+    if (targets.isEmpty()) {
+      throw last;
+    }
+    watched.retainAll(reached);
+    checkLength(targets);
+    return held;
   }
 
   private static List<WatchedTarget.Held> await(WatchedTarget target, long nanos)
@@ -181,11 +231,11 @@ final class NvmfStorageServer implements StorageServer {
         Drain.millis(configuration.get(NvmfStorageKeys.KEEP_ALIVE)),
         true,
         Utf8.EMPTY,
-        Utf8.of(details()));
+        Utf8.of(details(targets)));
   }
 
-  private String details() {
-    return new LentTargets(NvmfStorageKeys.digests(configuration), targets).details();
+  private String details(List<TargetAddress> told) {
+    return new LentTargets(NvmfStorageKeys.digests(configuration), told).details();
   }
 
   @Override

@@ -20,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -31,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * Puts the subsystems that discovery services know in the place of the services, when a datanode
  * starts. So clients are told of subsystems only, and ask no service.
  *
- * <p>A subsystem that is reached in several ways is lent once: by the service's own transport if
- * that is among them.
+ * <p>A subsystem that is reached in several ways is lent once. The ways are tried in an order that
+ * does not depend on the log's: those of the service's own transport first, then by address.
  */
 final class TargetDiscovery {
   private static final Logger LOG = LoggerFactory.getLogger(TargetDiscovery.class);
@@ -61,31 +62,32 @@ final class TargetDiscovery {
   }
 
   /**
-   * The targets, with subsystems in place of services.
+   * The ways to each target, with subsystems in place of services. To a target that is no service
+   * there is one way: itself.
    *
    * @throws IOException when a service cannot be asked, or knows no subsystem that can be used
    */
-  List<TargetAddress> resolve(List<TargetAddress> targets) throws IOException {
+  List<List<TargetAddress>> resolve(List<TargetAddress> targets) throws IOException {
     Set<String> known = new HashSet<>();
     targets.stream().filter(each -> !each.isDiscovery()).forEach(each -> known.add(each.nqn()));
-    List<TargetAddress> all = new ArrayList<>();
+    List<List<TargetAddress>> all = new ArrayList<>();
     for (TargetAddress target : targets) {
       if (!target.isDiscovery()) {
-        all.add(target);
+        all.add(List.of(target));
         continue;
       }
-      for (TargetAddress found : ask(target)) {
-        if (known.add(found.nqn())) {
-          LOG.info("the discovery service at {} knows {}", target, found);
-          all.add(found);
+      for (List<TargetAddress> ways : ask(target)) {
+        if (known.add(ways.get(0).nqn())) {
+          LOG.info("the discovery service at {} knows {}", target, ways);
+          all.add(ways);
         }
       }
     }
     return all;
   }
 
-  private List<TargetAddress> ask(TargetAddress service) throws IOException {
-    CompletableFuture<List<TargetAddress>> answer = new CompletableFuture<>();
+  private List<List<TargetAddress>> ask(TargetAddress service) throws IOException {
+    CompletableFuture<List<List<TargetAddress>>> answer = new CompletableFuture<>();
     loop.submit(
         () -> {
           // So that the loop looks at its connections all the time meanwhile.
@@ -106,7 +108,7 @@ final class TargetDiscovery {
     }
   }
 
-  private void begin(TargetAddress service, CompletableFuture<List<TargetAddress>> answer) {
+  private void begin(TargetAddress service, CompletableFuture<List<List<TargetAddress>>> answer) {
     Subsystem subsystem =
         new Subsystem(service.transport(), service.address(), service.nqn(), host);
     try {
@@ -119,7 +121,7 @@ final class TargetDiscovery {
                 @Override
                 public void found(List<DiscoveryEntry> subsystems, List<String> others) {
                   List<String> useless = new ArrayList<>(others);
-                  List<TargetAddress> targets = choose(service, subsystems, useless);
+                  List<List<TargetAddress>> targets = ways(service, subsystems, useless);
                   useless.forEach(
                       each -> LOG.info("{} also knows {}", service, Printable.line(each)));
                   if (targets.isEmpty()) {
@@ -143,21 +145,22 @@ final class TargetDiscovery {
     return useless.isEmpty() ? "" : ", but " + useless.get(0);
   }
 
-  /** One way to each subsystem, in the order of their names, which is the same at each start. */
-  private List<TargetAddress> choose(
+  /** The ways to each subsystem, in the order of their names, which is the same at each start. */
+  private List<List<TargetAddress>> ways(
       TargetAddress service, List<DiscoveryEntry> entries, List<String> useless) {
-    List<DiscoveryEntry> ways = new ArrayList<>(entries);
-    ways.sort(Comparator.comparing(each -> each.transport() != service.transport()));
-    TreeMap<String, TargetAddress> chosen = new TreeMap<>();
-    for (DiscoveryEntry each : ways) {
+    Comparator<TargetAddress> order =
+        Comparator.comparing((TargetAddress each) -> each.transport() != service.transport())
+            .thenComparing(TargetAddress::toString);
+    TreeMap<String, TreeSet<TargetAddress>> all = new TreeMap<>();
+    for (DiscoveryEntry each : entries) {
       String problem = problem(each.transport());
       if (problem != null) {
         useless.add(each + ": " + problem);
       } else {
-        chosen.putIfAbsent(each.nqn(), target(each));
+        all.computeIfAbsent(each.nqn(), nqn -> new TreeSet<>(order)).add(target(each));
       }
     }
-    return List.copyOf(chosen.values());
+    return all.values().stream().map(List::copyOf).toList();
   }
 
   private String problem(NvmeTransport transport) {

@@ -56,6 +56,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   private long backOffNanos = FIRST_BACK_OFF_NANOS;
   private long againNanos;
   private boolean closed;
+  private volatile boolean reached;
   private volatile String failure;
 
   WatchedTarget(
@@ -117,6 +118,11 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     return subsystem.toString();
   }
 
+  /** Whether its namespaces have been seen. For any thread. */
+  boolean wasReached() {
+    return reached;
+  }
+
   /** Why the target can never be used again as it was, or null. For any thread. */
   String failure() {
     return failure;
@@ -168,6 +174,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   }
 
   private void opened() {
+    reached = true;
     List<NamespaceData> now = List.copyOf(controller.namespaces());
     for (NamespaceData namespace : now) {
       if (namespace.readOnly() && lent == null) {

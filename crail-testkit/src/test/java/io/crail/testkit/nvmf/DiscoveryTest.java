@@ -17,9 +17,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -124,6 +128,99 @@ class DiscoveryTest {
     NvmeTarget service = service(() -> log);
     String list = text(service) + "," + own.text() + "#1," + text(service);
     assertEquals("- " + numeric(a) + " " + numeric(b) + " " + own.text() + "#1", details(list));
+  }
+
+  private static byte[] entry(String name, int port) {
+    return DiscoveryPage.entry(3, 1, 2, "" + port, "nqn.2026-11.io.crail:" + name, "127.0.0.1");
+  }
+
+  @Test
+  void aWayThatLeadsNowhereIsLeftOut() throws Exception {
+    NvmeTarget a = target("a");
+    byte[] log =
+        DiscoveryPage.log(1, entry("a", 1), DiscoveryPage.entry(a), entry("b", 2), entry("b", 1));
+    NvmeTarget service = service(() -> log);
+    assertEquals("- " + numeric(a), details(text(service)));
+    assertEquals(Optional.empty(), server.failure());
+    server.close();
+    // What the user has named is missed.
+    String named = refusal(settings(text(service) + ",127.0.0.1:1/nqn.c").build());
+    assertTrue(named.contains("nqn.c at 127.0.0.1:1"), named);
+    byte[] useless = DiscoveryPage.log(1, entry("b", 2), entry("b", 1));
+    String nothing = refusal(service(() -> useless));
+    assertTrue(nothing.contains(":b at 127.0.0.1:2"), nothing);
+  }
+
+  @Test
+  void theOrderOfTheLogDoesNotDecideWhichWayIsTaken() throws Exception {
+    byte[] one = DiscoveryPage.entry(target("a"));
+    byte[] other = DiscoveryPage.entry(target("a"));
+    String first = details(text(service(() -> DiscoveryPage.log(1, one, other))));
+    server.close();
+    assertEquals(first, details(text(service(() -> DiscoveryPage.log(1, other, one)))));
+  }
+
+  @Test
+  void aNameMayLookLikeATransport() throws Exception {
+    NvmeTarget target = target("http://a");
+    assertEquals("- " + target.text(), details(target.text()));
+  }
+
+  @Test
+  void aHostNeedsAName() throws Exception {
+    NvmeTarget target = target("a");
+    Configuration.Builder builder = settings(target.text());
+    for (String bad : List.of("n".repeat(600), "n".repeat(224), "nqn a")) {
+      Configuration configuration = builder.set(NvmfStorageKeys.HOST_NQN, bad).build();
+      String refusal =
+          assertThrows(ConfigException.class, () -> details(configuration)).getMessage();
+      assertTrue(refusal.contains("'crail.storage.nvmf.hostnqn' has "), refusal);
+    }
+    assertEquals(
+        "- " + target.text(),
+        details(builder.set(NvmfStorageKeys.HOST_NQN, "n".repeat(223)).build()));
+  }
+
+  @Test
+  void fewThreadsComputeForManyTargets() throws Exception {
+    List<String> list = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      NvmeTarget.Options options = new NvmeTarget.Options().nqn("nqn." + i);
+      list.add(target(options.secrets(AuthenticationTest.SECRET, "").chooses(1, 4)).text());
+    }
+    AtomicBoolean stopped = new AtomicBoolean();
+    AtomicLong most = new AtomicLong();
+    Thread counter =
+        new Thread(
+            () -> {
+              while (!stopped.get()) {
+                most.accumulateAndGet(computing(), Math::max);
+              }
+            });
+    counter.start();
+    try {
+      details(
+          settings(String.join(",", list))
+              .set(NvmfStorageKeys.CONNECT_TIMEOUT, "20s")
+              .set(NvmfStorageKeys.SECRET, AuthenticationTest.SECRET)
+              .build());
+    } finally {
+      stopped.set(true);
+      counter.join();
+    }
+    int allowed = Runtime.getRuntime().availableProcessors();
+    assertTrue(most.get() >= 1 && most.get() <= allowed, most + " threads");
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (computing() > 0) {
+      assertTrue(System.nanoTime() - end < 0, "the threads stay");
+      Thread.onSpinWait();
+    }
+  }
+
+  private static long computing() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("crail-nvmf-authentication"))
+        .count();
   }
 
   @Test
