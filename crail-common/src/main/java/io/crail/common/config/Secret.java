@@ -20,12 +20,12 @@ public final class Secret {
     this.text = text;
   }
 
-  /** Whether there is none. */
+  /** {@return whether there is none} */
   public boolean isEmpty() {
     return text.isEmpty();
   }
 
-  /** Whether it is in a file. */
+  /** {@return whether it is in a file} */
   public boolean isInFile() {
     return text.startsWith(FILE);
   }
@@ -33,6 +33,7 @@ public final class Secret {
   /**
    * Tells the text.
    *
+   * @return the text, which is not empty if it is in a file
    * @throws IllegalArgumentException that says why there is none, without the key
    */
   public String read() {

@@ -21,7 +21,8 @@ final class NvmfStorageClient implements StorageClient {
   NvmfStorageClient(ClientLoop loop, Configuration configuration) {
     this.loop = loop;
     this.host = NvmfStorageKeys.host(configuration);
-    this.limits = NvmfStorageKeys.limits(configuration);
+    // The controllers have deadlines of their own.
+    this.limits = NvmfStorageKeys.limits(configuration).patient();
     this.initiators = new Initiators(loop, configuration);
   }
 

@@ -230,6 +230,13 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     return since < keepAlive;
   }
 
+  @Override
+  protected void watchAttempt(long nowNanos) {
+    if (checking > 0) {
+      watchLabels(nowNanos);
+    }
+  }
+
   /**
    * Ends the connection when the last good look has become too old, since a write may follow the
    * read of its sector without asking.

@@ -106,6 +106,9 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
   /** Checks the deadlines of the transfers in flight. */
   protected abstract void watch(long nowNanos);
 
+  /** Checks the deadlines of the steps of an attempt, where they have some. */
+  protected void watchAttempt(long nowNanos) {}
+
   /** Gives up an attempt or a connection, and ends the transfers in flight with this error. */
   protected abstract void disconnect(CrailException cause);
 
@@ -368,6 +371,8 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     } else if (state == State.CONNECTING && nowNanos - connectDeadlineNanos >= 0) {
       disconnect(overdueError());
       notConnected("no handshake in time");
+    } else if (state == State.CONNECTING) {
+      watchAttempt(nowNanos);
     }
     if (!queue.isEmpty()) {
       TransferQueue<T> overdue = new TransferQueue<>();
