@@ -28,7 +28,7 @@ import java.util.UUID;
  * writes to the same place; its writer takes other space. When a write is given up, the connection
  * ends before the owner is told.
  */
-final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
+final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements LabelLooks.Listener {
   private static final int MAX_REPEATS = 1;
 
   /** A target that ends no command for so long, after some were given up, is taken for lost. */
@@ -51,11 +51,8 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   private Controller controller;
   private boolean answered;
 
-  // The labels of the namespaces, how many are being read, and when all were found right.
-  private final List<LabelAccess> labels = new ArrayList<>();
-  private int checking;
-  private long checkedNanos;
-  private long lookNanos;
+  /** The looks at the labels of the namespaces; null without a controller that is ready. */
+  private LabelLooks looks;
 
   // Transfers that were given up and whose commands have not ended, and when a command ended last.
   private int givenUp;
@@ -163,43 +160,19 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
               this::roomAgain));
     }
     forgetLabels();
-    for (NamespaceData namespace : controller.namespaces()) {
-      labels.add(new LabelAccess(loop(), controller, namespace));
-    }
-    check();
+    looks = new LabelLooks(loop(), controller, limits.keepAlive().toNanos(), this);
+    looks.look();
   }
 
   private void forgetLabels() {
-    labels.forEach(LabelAccess::abandon);
-    labels.clear();
-    checking = 0;
-    checkedNanos = loop().clock().nanoTime();
-  }
-
-  /** Reads all labels, each as soon as there is room for it. */
-  private void check() {
-    // What is read may be as old as its request.
-    lookNanos = loop().clock().nanoTime();
-    checking = labels.size();
-    Controller present = controller;
-    for (LabelAccess label : List.copyOf(labels)) {
-      if (present == controller) {
-        label.readLabel(
-            (block, problem) -> {
-              if (present == controller && isOwned(label.namespace(), block, problem)) {
-                checked();
-              }
-            });
-      }
+    if (looks != null) {
+      looks.end();
+      looks = null;
     }
   }
 
-  private void checked() {
-    if (--checking > 0) {
-      sendLooks();
-      return;
-    }
-    checkedNanos = lookNanos;
+  @Override
+  public void checked() {
     if (isReady()) {
       send();
     } else {
@@ -207,32 +180,9 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
     }
   }
 
-  private void sendLooks() {
-    for (int i = 0; i < labels.size(); i++) {
-      labels.get(i).send();
-    }
-  }
-
-  /**
-   * Looks now and then whether the namespaces are still the datanode's. Such a look goes before all
-   * transfers, which would leave it no room.
-   *
-   * @return false when the last look is too old to send anything; see {@link Drain}
-   */
-  private boolean isChecked(long nowNanos) {
-    long since = nowNanos - checkedNanos;
-    long keepAlive = limits.keepAlive().toNanos();
-    if (checking > 0) {
-      sendLooks();
-    } else if (since >= keepAlive / 2) {
-      check();
-    }
-    return since < keepAlive;
-  }
-
   @Override
   protected void watchAttempt(long nowNanos) {
-    if (checking > 0) {
+    if (looks != null) {
       watchLabels(nowNanos);
     }
   }
@@ -242,17 +192,18 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
    * read of its sector without asking.
    */
   private void watchLabels(long nowNanos) {
-    if (checking > 0 && nowNanos - lookNanos >= limits.keepAlive().toNanos() / 2) {
+    if (looks.areSilent(nowNanos)) {
       Controller silent = controller;
       silent.close("no answer to a read of a label");
       controllerLost("no answer to a read of a label");
     } else {
-      isChecked(nowNanos);
+      looks.areFresh(nowNanos);
     }
   }
 
   /** A namespace is used only while it is the datanode's. */
-  private boolean isOwned(NamespaceData namespace, ByteBuffer block, String problem) {
+  @Override
+  public boolean isOwned(NamespaceData namespace, ByteBuffer block, String problem) {
     UUID owner = datanode.datanode().uuid();
     if (problem != null) {
       unusable(ErrorCode.UNAVAILABLE, "the label of " + namespace.number() + ": " + problem);
@@ -348,8 +299,8 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
   @Override
   protected void sendQueued() {
     long now = loop().clock().nanoTime();
-    boolean checked = controller != null && isChecked(now);
-    while (checked && isReady() && controller != null) {
+    boolean fresh = looks != null && looks.areFresh(now);
+    while (fresh && isReady() && controller != null) {
       if (partial == null) {
         if (queue().isEmpty() || !controller.io().hasRoom()) {
           break;
@@ -457,7 +408,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> {
       closing.close("a transfer was not done in time");
       controllerLost("a transfer was not done in time");
     }
-    if (controller != null) {
+    if (looks != null) {
       watchLabels(nowNanos);
     }
     if (overdue != null) {
