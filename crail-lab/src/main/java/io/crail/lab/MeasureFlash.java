@@ -34,19 +34,23 @@ import java.util.Map;
  *
  * <pre>
  * MeasureFlash launcher target [--device device] [--spdk-perf program --spdk-namespace text]
- *     [--initiators java,spdk] [--bytes 939524096] [--only reads,writes,streams,load] [--runs 3]
+ *     [--initiators java,spdk] [--bytes 805306368] [--only reads,writes,streams,load] [--runs 3]
  *     [--plots directory] [--out file]
  * </pre>
  *
  * The target is given as for {@code crail.storage.nvmf.targets}; the device is the same namespace
- * as the kernel sees it. Crail has its first bytes, and fio the 64 MiB after those and one MiB
- * more. SPDK's program overwrites its whole namespace, so it needs another one of that target.
+ * as the kernel sees it. Crail has its first bytes, whole regions of 256 MiB, and fio the 64 MiB
+ * after those and one MiB more. SPDK's program overwrites its whole namespace, so it needs another one of that target.
  * Namenodes and datanodes run on processor 0, clients and the other programs on processor 1. {@code
  * bin/measure --flash} runs it.
  */
 public final class MeasureFlash {
   private static final long MIB = 1 << 20;
   private static final long FILE_BYTES = 64 * MIB;
+
+  /** A datanode lends whole regions of this size; see {@code crail.storage.nvmf.allocationsize}. */
+  private static final long REGION_BYTES = 256 * MIB;
+
   private static final long MEMORY_BYTES = 1 << 30;
   private static final int[] DEPTHS = {1, 4, 32};
   private static final int[] STREAMED = {64 << 10, 1 << 20};
@@ -80,7 +84,11 @@ public final class MeasureFlash {
   private MeasureFlash(Programs programs, String[] args) {
     this.programs = programs;
     this.crail = args[0];
-    this.bytes = Long.parseLong(Measurement.option(args, "--bytes", String.valueOf(896 * MIB)));
+    String given = Measurement.option(args, "--bytes", String.valueOf(3 * REGION_BYTES));
+    this.bytes = Long.parseLong(given) / REGION_BYTES * REGION_BYTES;
+    if (bytes == 0) {
+      throw new IllegalArgumentException("--bytes has to be 256 MiB or more, not " + given);
+    }
     this.initiators = words(args, "--initiators", "java");
     this.only = words(args, "--only", "reads,writes,streams");
     this.runs = Measurement.runs(args);
