@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark;
+
+import io.crail.common.config.ConfigKey;
+import io.crail.common.config.ConfigKeys;
+import io.crail.common.config.ConfigType;
+import io.crail.common.config.ConfigType.DurationUnit;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The keys of the plugin, in Spark's configuration. Any other key {@code spark.crail.x} there sets
+ * the key {@code crail.x} of the store.
+ */
+public final class SparkKeys implements ConfigKeys {
+  /** The tier of map outputs. */
+  public static final ConfigKey<Integer> SHUFFLE_STORAGE_CLASS =
+      ConfigKey.of(
+              "spark.crail.shuffle.storageclass",
+              ConfigType.INT,
+              "0",
+              "Storage class that is asked first for map outputs; when it is full, the others are"
+                  + " asked in their order.")
+          .between(0, 255);
+
+  /** Where map outputs lie. */
+  public static final ConfigKey<Boolean> LOCATION_AFFINITY =
+      ConfigKey.of(
+          "spark.crail.shuffle.map.locationaffinity",
+          ConfigType.BOOLEAN,
+          "true",
+          "Whether map outputs go to a datanode on the executor's host, if there is one.");
+
+  /** Threads that fetch. */
+  public static final ConfigKey<Integer> FETCH_THREADS =
+      ConfigKey.of(
+              "spark.crail.shuffle.fetchthreads",
+              ConfigType.INT,
+              "2",
+              "Threads of an executor that fetch blocks for its tasks. Each has up to 64 blocks in"
+                  + " flight.")
+          .between(1, 64);
+
+  /** Memory for indexes. */
+  public static final ConfigKey<Long> INDEX_CACHE =
+      ConfigKey.of(
+              "spark.crail.shuffle.indexcache",
+              ConfigType.BYTES,
+              "64m",
+              "Most bytes that an executor uses to remember the indexes of map outputs: 12 for each"
+                  + " partition of an output.")
+          .between(1 << 20, 1L << 34);
+
+  /** When an output counts as lost. */
+  public static final ConfigKey<Duration> PATIENCE =
+      ConfigKey.of(
+              "spark.crail.shuffle.patience",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "60000",
+              "How long an executor asks again for a block whose datanode or namenode does not"
+                  + " answer, before it reports a fetch failure. Data that are known to be lost are"
+                  + " reported at once.")
+          .check(value -> value.isNegative() ? "must not be negative" : null);
+
+  @Override
+  public String title() {
+    return "Spark";
+  }
+
+  @Override
+  public List<ConfigKey<?>> keys() {
+    return List.of(
+        SHUFFLE_STORAGE_CLASS, LOCATION_AFFINITY, FETCH_THREADS, INDEX_CACHE, PATIENCE);
+  }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.application;
+
+import io.crail.CrailLocationClass;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.config.Configuration;
+import io.crail.spark.SparkKeys;
+import io.crail.spark.output.OutputPlace;
+import java.util.List;
+
+/**
+ * The store of one process of an application, and the application's roots. The parts of the plugin
+ * that live in one process share it: it is closed with the last of them. Thread-safe.
+ */
+public final class ApplicationStore implements AutoCloseable {
+  private final Stores owner;
+  private final String application;
+  private final Configuration configuration;
+  private final CrailStore store;
+  private final List<String> roots;
+
+  /** How many parts use it; guarded by the owner. */
+  int users;
+
+  ApplicationStore(
+      Stores owner, String application, Configuration configuration, CrailStore store) {
+    this.owner = owner;
+    this.application = application;
+    this.configuration = configuration;
+    this.store = store;
+    this.roots = Roots.of(application, configuration);
+  }
+
+  /** {@return the application's name in the store} */
+  public String application() {
+    return application;
+  }
+
+  /** {@return the settings of plugin and store} */
+  public Configuration configuration() {
+    return configuration;
+  }
+
+  /** {@return the store} */
+  public CrailStore store() {
+    return store;
+  }
+
+  /** {@return the paths of the application's roots} */
+  public List<String> roots() {
+    return roots;
+  }
+
+  /** {@return where the application's map outputs lie} */
+  public OutputPlace outputs() {
+    return new OutputPlace(
+        store,
+        roots,
+        CrailStorageClass.get(configuration.get(SparkKeys.SHUFFLE_STORAGE_CLASS)),
+        configuration.get(SparkKeys.LOCATION_AFFINITY)
+            ? store.getLocationClass()
+            : CrailLocationClass.DEFAULT);
+  }
+
+  /** Gives this part's share back. */
+  @Override
+  public void close() throws Exception {
+    owner.release(this);
+  }
+}

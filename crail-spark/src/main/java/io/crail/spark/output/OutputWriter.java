@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.output;
+
+import io.crail.CrailBlockLocation;
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailFile;
+import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.NodeExistsException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.zip.CRC32C;
+
+/**
+ * Writes one map output to a file that nobody reads, and seals it: gives it its name, unless
+ * another attempt was first. Used by one thread.
+ */
+public final class OutputWriter implements AutoCloseable {
+  /**
+   * A sealed output.
+   *
+   * @param index its index
+   * @param host the host whose datanodes hold its bytes
+   */
+  public record Sealed(OutputIndex index, String host) {}
+
+  private final OutputPlace place;
+  private final CrailStore store;
+  private final OutputId id;
+  private final String path;
+  private final int partitions;
+  private final CrailFile file;
+  private final CrailBufferedOutputStream out;
+  private final List<long[]> ends = new ArrayList<>();
+  private final List<int[]> checksums = new ArrayList<>();
+  private final CRC32C crc = new CRC32C();
+  private int next;
+  private long begin;
+  private boolean ended;
+
+  /**
+   * Creates the file.
+   *
+   * @param attempt a name that no other attempt to write this output has
+   */
+  public OutputWriter(OutputPlace place, OutputId id, String attempt, int partitions)
+      throws IOException {
+    this.place = place;
+    this.store = place.store();
+    this.id = id;
+    this.path = place.path(id) + '.' + attempt;
+    this.partitions = partitions;
+    this.file = place.create(path);
+    try {
+      this.out = file.getBufferedOutputStream(0);
+    } catch (Exception e) {
+      throw failure(e);
+    }
+  }
+
+  /** {@return the bytes written so far} */
+  public long position() {
+    return out.position();
+  }
+
+  /**
+   * Begins a partition. What is written from now on belongs to it. Within a run, partitions come in
+   * ascending order; those that are left out are empty.
+   */
+  public void beginPartition(int partition) {
+    if (next == 0) {
+      ends.add(new long[partitions]);
+      checksums.add(new int[partitions]);
+    }
+    if (partition < next || partition >= partitions) {
+      throw new IllegalStateException("partition " + partition + " after " + (next - 1));
+    }
+    skipTo(partition);
+    crc.reset();
+    begin = out.position();
+  }
+
+  private void skipTo(int partition) {
+    long[] run = ends.get(ends.size() - 1);
+    Arrays.fill(run, next, partition, out.position());
+    next = partition;
+  }
+
+  /** Writes bytes of the partition. */
+  public void write(byte[] bytes, int offset, int length) throws IOException {
+    crc.update(bytes, offset, length);
+    out.write(bytes, offset, length);
+  }
+
+  /** Writes bytes of the partition. */
+  public void write(ByteBuffer bytes) throws IOException {
+    crc.update(bytes.duplicate());
+    out.write(bytes);
+  }
+
+  /**
+   * Ends the partition.
+   *
+   * @return its bytes in this run
+   */
+  public long endPartition() {
+    ends.get(ends.size() - 1)[next] = out.position();
+    checksums.get(ends.size() - 1)[next] = out.position() == begin ? 0 : (int) crc.getValue();
+    next++;
+    return out.position() - begin;
+  }
+
+  /** Ends a run; the next partition begins another one. */
+  public void endRun() {
+    if (next > 0) {
+      skipTo(partitions);
+      next = 0;
+    }
+  }
+
+  /**
+   * Seals the output. If another attempt has sealed it, this one's bytes are deleted, and the other
+   * one's index is returned.
+   */
+  public Sealed seal() throws IOException {
+    endRun();
+    OutputIndex index =
+        new OutputIndex(
+            id,
+            partitions,
+            ends.stream().flatMapToLong(Arrays::stream).toArray(),
+            checksums.stream().flatMapToInt(Arrays::stream).toArray());
+    out.write(index.encode());
+    out.close();
+    ended = true;
+    try {
+      store.rename(path, place.path(id)).get();
+      return new Sealed(index, host(file, out.position()));
+    } catch (ExecutionException e) {
+      delete();
+      if (e.getCause() instanceof NodeExistsException) {
+        Output first = Output.open(store, place.path(id), id);
+        return new Sealed(first.index(), host(first.file(), first.file().getCapacity()));
+      }
+      throw failure(e);
+    } catch (Exception e) {
+      throw failure(e);
+    }
+  }
+
+  private static String host(CrailFile file, long length) throws IOException {
+    try {
+      CrailBlockLocation[] places = file.getBlockLocations(0, Math.max(length, 1));
+      return places.length == 0 ? "" : places[0].getHosts()[0];
+    } catch (Exception e) {
+      throw failure(e);
+    }
+  }
+
+  /** Deletes the file, unless it was sealed. */
+  @Override
+  public void close() throws IOException {
+    if (!ended) {
+      ended = true;
+      delete();
+      try {
+        out.close();
+      } catch (IOException e) {
+        // The node is gone, so its stream has failed.
+      }
+    }
+  }
+
+  private void delete() throws IOException {
+    try {
+      store.delete(path, false).get();
+    } catch (Exception e) {
+      throw failure(e);
+    }
+  }
+
+  /** The error of an operation as Spark wants it. */
+  static IOException failure(Exception e) {
+    Throwable cause = e instanceof ExecutionException ? e.getCause() : e;
+    if (cause instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
+      return new java.io.InterruptedIOException("interrupted");
+    }
+    return cause instanceof IOException io ? io : new IOException(cause);
+  }
+}
