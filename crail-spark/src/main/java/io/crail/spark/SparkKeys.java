@@ -62,6 +62,16 @@ public final class SparkKeys implements ConfigKeys {
                   + " reported at once.")
           .check(value -> value.isNegative() ? "must not be negative" : null);
 
+  /** The lease of an application. */
+  public static final ConfigKey<Duration> LEASE =
+      ConfigKey.of(
+              "spark.crail.lease",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "300000",
+              "How long the data of an application stay when all its processes are gone. Drivers"
+                  + " of other applications delete them then.")
+          .between(Duration.ofSeconds(1), Duration.ofDays(1000));
+
   @Override
   public String title() {
     return "Spark";
@@ -70,6 +80,6 @@ public final class SparkKeys implements ConfigKeys {
   @Override
   public List<ConfigKey<?>> keys() {
     return List.of(
-        SHUFFLE_STORAGE_CLASS, LOCATION_AFFINITY, FETCH_THREADS, INDEX_CACHE, PATIENCE);
+        SHUFFLE_STORAGE_CLASS, LOCATION_AFFINITY, FETCH_THREADS, INDEX_CACHE, PATIENCE, LEASE);
   }
 }

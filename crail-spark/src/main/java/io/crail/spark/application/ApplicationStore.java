@@ -5,8 +5,10 @@ import io.crail.CrailLocationClass;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
 import io.crail.spark.SparkKeys;
 import io.crail.spark.output.OutputPlace;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -19,17 +21,26 @@ public final class ApplicationStore implements AutoCloseable {
   private final Configuration configuration;
   private final CrailStore store;
   private final List<String> roots;
+  private final ApplicationLease lease;
 
   /** How many parts use it; guarded by the owner. */
   int users;
 
   ApplicationStore(
-      Stores owner, String application, Configuration configuration, CrailStore store) {
+      Stores owner,
+      String application,
+      Configuration configuration,
+      CrailStore store,
+      boolean driver) {
     this.owner = owner;
     this.application = application;
     this.configuration = configuration;
     this.store = store;
-    this.roots = Roots.of(application, configuration);
+    Duration leaseTime = configuration.get(SparkKeys.LEASE);
+    int namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS).size();
+    this.roots = Roots.of(application, leaseTime, namenodes);
+    RootCleaner cleaner = driver ? new RootCleaner(store, System::nanoTime) : null;
+    this.lease = new ApplicationLease(store, roots, leaseTime, cleaner);
   }
 
   /** {@return the application's name in the store} */
@@ -61,6 +72,12 @@ public final class ApplicationStore implements AutoCloseable {
         configuration.get(SparkKeys.LOCATION_AFFINITY)
             ? store.getLocationClass()
             : CrailLocationClass.DEFAULT);
+  }
+
+  /** Ends what it started. */
+  void end() throws Exception {
+    lease.close();
+    store.close();
   }
 
   /** Gives this part's share back. */

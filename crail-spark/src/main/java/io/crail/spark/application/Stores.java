@@ -52,9 +52,10 @@ public final class Stores {
    * Gives a part of the plugin a share in the store of its application.
    *
    * @param conf with the application's name
+   * @param driver whether this process is the driver
    * @throws ConfigException for an unknown key or a bad value
    */
-  public synchronized ApplicationStore of(SparkConf conf) throws Exception {
+  public synchronized ApplicationStore of(SparkConf conf, boolean driver) throws Exception {
     String application = conf.get(APPLICATION_KEY, "");
     if (application.isEmpty()) {
       throw new ConfigException(
@@ -64,7 +65,7 @@ public final class Stores {
     if (store == null) {
       Configuration configuration = configuration(conf);
       CrailStore made = CrailStore.newInstance(CrailConfiguration.of(configuration));
-      store = new ApplicationStore(this, application, configuration, made);
+      store = new ApplicationStore(this, application, configuration, made, driver);
       stores.put(application, store);
     }
     store.users++;
@@ -91,7 +92,7 @@ public final class Stores {
     store.users--;
     if (store.users == 0) {
       stores.remove(store.application());
-      store.store().close();
+      store.end();
     }
   }
 }

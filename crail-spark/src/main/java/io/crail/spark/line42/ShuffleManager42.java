@@ -63,7 +63,7 @@ public class ShuffleManager42 implements ShuffleManager {
     if (isDriver) {
       Stores.nameApplication(conf);
     }
-    this.application = Stores.PROCESS.of(conf);
+    this.application = Stores.PROCESS.of(conf, isDriver);
     this.outputs = application.outputs();
     this.sort = new SortShuffleManager(conf);
     this.fetcher =
