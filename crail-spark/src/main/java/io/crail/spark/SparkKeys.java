@@ -56,7 +56,7 @@ public final class SparkKeys implements ConfigKeys {
       ConfigKey.of(
               "spark.crail.shuffle.patience",
               ConfigType.duration(DurationUnit.MILLISECONDS),
-              "60000",
+              "30000",
               "How long an executor asks again for a block whose datanode or namenode does not"
                   + " answer, before it reports a fetch failure. Data that are known to be lost are"
                   + " reported at once.")
