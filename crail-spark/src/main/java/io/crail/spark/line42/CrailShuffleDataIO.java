@@ -55,7 +55,7 @@ public final class CrailShuffleDataIO implements ShuffleDataIO {
         TaskCompletionListener close = context -> closeQuietly(out);
         task.addTaskCompletionListener(close);
       }
-      return new MapOutputWriter(out, sealed -> manager.sealed(id, sealed));
+      return new MapOutputWriter(out, manager::sealed);
     }
 
     private static void closeQuietly(OutputWriter out) {

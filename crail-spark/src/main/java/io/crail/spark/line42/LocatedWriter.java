@@ -22,12 +22,17 @@ final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
   private static final int PORT = 1;
 
   private final ShuffleWriter<K, V> writer;
-  private final Supplier<String> host;
+  private final Supplier<String> sealedHost;
+  private String host;
 
-  /** Creates it; {@code host} gives the host of the sealed output, once, and null without one. */
-  LocatedWriter(ShuffleWriter<K, V> writer, Supplier<String> host) {
+  /**
+   * Creates it.
+   *
+   * @param sealedHost gives the host of the output that this thread has sealed; null for none
+   */
+  LocatedWriter(ShuffleWriter<K, V> writer, Supplier<String> sealedHost) {
     this.writer = writer;
-    this.host = host;
+    this.sealedHost = sealedHost;
   }
 
   /** A place that is no executor and no host of Spark. */
@@ -39,14 +44,14 @@ final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
   @Override
   public void write(Iterator<Product2<K, V>> records) throws IOException {
     writer.write(records);
+    host = sealedHost.get();
   }
 
   @Override
   public Option<MapStatus> stop(boolean success) {
     Option<MapStatus> status = writer.stop(success);
-    String sealed = host.get();
     if (status.isDefined()) {
-      status.get().updateLocation(location(sealed));
+      status.get().updateLocation(location(host));
     }
     return status;
   }

@@ -6,10 +6,8 @@ import io.crail.spark.SparkKeys;
 import io.crail.spark.application.ApplicationStore;
 import io.crail.spark.application.Stores;
 import io.crail.spark.fetch.Fetcher;
-import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputPlace;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -48,8 +46,8 @@ public class ShuffleManager42 implements ShuffleManager {
   private final BlockClient client;
   private final ShuffleBlockResolver resolver = new NoLocalBlocks();
 
-  /** The hosts of outputs that were sealed and not told to the driver yet. */
-  private final Map<OutputId, String> sealedHosts = new ConcurrentHashMap<>();
+  /** The host of the output that a thread has sealed within one of Spark's writers. */
+  private final ThreadLocal<String> sealedHost = new ThreadLocal<>();
 
   /** Connects to the store. */
   protected ShuffleManager42(SparkConf conf, boolean isDriver) throws Exception {
@@ -96,9 +94,15 @@ public class ShuffleManager42 implements ShuffleManager {
     return outputs;
   }
 
-  /** Notes where an output was sealed, until its writer ends. */
-  void sealed(OutputId id, String host) {
-    sealedHosts.put(id, host);
+  /** Notes where this thread has sealed an output. */
+  void sealed(String host) {
+    sealedHost.set(host);
+  }
+
+  private String takeSealedHost() {
+    String host = sealedHost.get();
+    sealedHost.remove();
+    return host;
   }
 
   @Override
@@ -111,8 +115,7 @@ public class ShuffleManager42 implements ShuffleManager {
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
     ShuffleWriter<K, V> writer = sort.getWriter(handle, mapId, context, metrics);
-    OutputId id = new OutputId(handle.shuffleId(), mapId);
-    return new LocatedWriter<>(writer, () -> sealedHosts.remove(id));
+    return new LocatedWriter<>(writer, this::takeSealedHost);
   }
 
   @Override
