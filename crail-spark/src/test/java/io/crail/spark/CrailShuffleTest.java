@@ -55,8 +55,7 @@ class CrailShuffleTest {
 
   private static List<String> children(CrailStore store, String path) throws Exception {
     List<String> names = new ArrayList<>();
-    Iterator<CrailNode> children =
-        store.lookup(path).get().asContainer().listStatus();
+    Iterator<CrailNode> children = store.lookup(path).get().asContainer().listStatus();
     children.forEachRemaining(node -> names.add(node.getPath()));
     return names;
   }
@@ -142,35 +141,56 @@ class CrailShuffleTest {
     }
   }
 
-  /** Lost outputs are computed again, and no others, in one more attempt of the stage. */
-  @Test
-  void lostOutputsAreComputedAgain() throws Exception {
+  /** The number of stages that run while a loss is noticed and mended. */
+  private int stagesAfter(SparkConf conf, Loss loss) throws Exception {
     List<Integer> numbers = numbers(10_000);
     AtomicInteger stages = new AtomicInteger();
-    try (JavaSparkContext spark = SparkOnCrail.context(crail.conf("local[2]", local));
-        CrailStore store = crail.store()) {
-      spark
-          .sc()
-          .addSparkListener(
-              new SparkListener() {
-                @Override
-                public void onStageSubmitted(SparkListenerStageSubmitted event) {
-                  stages.incrementAndGet();
-                }
-              });
+    try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+      spark.sc().addSparkListener(new StageCounter(stages));
       JavaPairRDD<Integer, Iterable<Integer>> grouped = grouped(spark, numbers, 6, 4);
       assertEquals(expected(numbers), sorted(grouped.collect()));
+      spark.sc().listenerBus().waitUntilEmpty();
       assertEquals(2, stages.getAndSet(0));
-      String shuffle = children(store, children(store, "/").get(0)).get(0);
-      List<String> outputs = children(store, shuffle);
-      assertEquals(6, outputs.size());
-      for (String output : outputs.subList(0, 3)) {
-        store.delete(output, false).get();
-      }
+      loss.happen();
       assertEquals(expected(numbers), sorted(grouped.collect()));
-      // The stage of the result, the one of the outputs, and the result again.
-      assertEquals(3, stages.get());
+      spark.sc().listenerBus().waitUntilEmpty();
     }
+    return stages.get();
+  }
+
+  private interface Loss {
+    void happen() throws Exception;
+  }
+
+  private static final class StageCounter extends SparkListener {
+    private final AtomicInteger stages;
+
+    StageCounter(AtomicInteger stages) {
+      this.stages = stages;
+    }
+
+    @Override
+    public void onStageSubmitted(SparkListenerStageSubmitted event) {
+      stages.incrementAndGet();
+    }
+  }
+
+  /** The stage of the result fails once, the one of the outputs runs, and the result again. */
+  @Test
+  void aLostDatanodeCostsOneMoreAttempt() throws Exception {
+    crail.close();
+    crail = new SparkOnCrail(EmbeddedCrail.builder().datanodes(2).mapped(false));
+    SparkConf conf = crail.conf("local[2]", local).set("spark.crail.shuffle.patience", "1s");
+    assertEquals(3, stagesAfter(conf, () -> crail.cluster().stopDatanode(0)));
+  }
+
+  /** Mapped memory could be read on, as long as the lease of a location lasts. */
+  @Test
+  void anEmptyNamenodeCostsOneMoreAttempt() throws Exception {
+    crail.close();
+    crail = new SparkOnCrail(EmbeddedCrail.builder().mapped(false));
+    SparkConf conf = crail.conf("local[2]", local).set("spark.crail.shuffle.patience", "10s");
+    assertEquals(3, stagesAfter(conf, () -> crail.cluster().restartNamenode(0)));
   }
 
   @Test
@@ -203,8 +223,7 @@ class CrailShuffleTest {
 
   @Test
   void settingsThatNeedExecutorsWithBlocksAreRefused() {
-    SparkConf conf =
-        crail.conf("local[2]", local).set("spark.shuffle.useOldFetchProtocol", "true");
+    SparkConf conf = crail.conf("local[2]", local).set("spark.shuffle.useOldFetchProtocol", "true");
     assertThrows(Exception.class, () -> SparkOnCrail.context(conf));
   }
 }

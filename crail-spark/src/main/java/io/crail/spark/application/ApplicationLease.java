@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Renews the lease of an application, in each of its processes: as long as one of them lives, even
  * while the driver stands still, the application keeps what it has. A renewal sets the access time
- * of each root. When nobody has renewed for the time of the lease, anybody may delete the roots; see
- * {@link RootCleaner}. Its thread also cleans up, in the driver. Thread-safe.
+ * of each root. When nobody has renewed for the time of the lease, anybody may delete the roots;
+ * see {@link RootCleaner}. Its thread also cleans up, in the driver. Thread-safe.
  */
 final class ApplicationLease implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationLease.class);

@@ -76,8 +76,7 @@ public final class Stores {
   static Configuration configuration(SparkConf conf) {
     Configuration.Builder builder = Configuration.builder();
     java.util.Set<String> own = new java.util.HashSet<>();
-    Configuration.declarations()
-        .forEach(keys -> keys.keys().forEach(key -> own.add(key.name())));
+    Configuration.declarations().forEach(keys -> keys.keys().forEach(key -> own.add(key.name())));
     for (Tuple2<String, String> each : conf.getAll()) {
       String name = each._1();
       if (name.startsWith(PREFIX) && !name.equals(APPLICATION_KEY)) {

@@ -17,7 +17,9 @@ import scala.collection.immutable.List;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 
-/** An executor holds no blocks of shuffles: there is none to send and, when it goes, none to move. */
+/**
+ * An executor holds no blocks of shuffles: there is none to send and, when it goes, none to move.
+ */
 final class NoLocalBlocks implements ShuffleBlockResolver, MigratableResolver {
   @Override
   public ManagedBuffer getBlockData(BlockId block, Option<String[]> directories) {

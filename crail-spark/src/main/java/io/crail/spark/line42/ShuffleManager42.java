@@ -32,7 +32,9 @@ public class ShuffleManager42 implements ShuffleManager {
   private static final Logger LOG = LoggerFactory.getLogger(ShuffleManager42.class);
   private static final String DATA_IO_KEY = "spark.shuffle.sort.io.plugin.class";
 
-  /** What Spark would have to fetch from an executor, and what other programs would have to read. */
+  /**
+   * What Spark would have to fetch from an executor, and what other programs would have to read.
+   */
   private static final Map<String, String> REFUSED =
       Map.of(
           "spark.shuffle.useOldFetchProtocol", "Crail's outputs need the new one",

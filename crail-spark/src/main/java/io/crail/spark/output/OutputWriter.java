@@ -5,7 +5,6 @@ import io.crail.CrailBlockLocation;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailStore;
-import io.crail.common.error.CrailException;
 import io.crail.common.error.NodeExistsException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -39,6 +38,7 @@ public final class OutputWriter implements AutoCloseable {
   private final List<int[]> checksums = new ArrayList<>();
   private final CRC32C crc = new CRC32C();
   private int next;
+  private long position;
   private long begin;
   private boolean ended;
 
@@ -64,7 +64,7 @@ public final class OutputWriter implements AutoCloseable {
 
   /** {@return the bytes written so far} */
   public long position() {
-    return out.position();
+    return position;
   }
 
   /**
@@ -81,12 +81,12 @@ public final class OutputWriter implements AutoCloseable {
     }
     skipTo(partition);
     crc.reset();
-    begin = out.position();
+    begin = position;
   }
 
   private void skipTo(int partition) {
     long[] run = ends.get(ends.size() - 1);
-    Arrays.fill(run, next, partition, out.position());
+    Arrays.fill(run, next, partition, position);
     next = partition;
   }
 
@@ -94,10 +94,12 @@ public final class OutputWriter implements AutoCloseable {
   public void write(byte[] bytes, int offset, int length) throws IOException {
     crc.update(bytes, offset, length);
     out.write(bytes, offset, length);
+    position += length;
   }
 
   /** Writes bytes of the partition. */
   public void write(ByteBuffer bytes) throws IOException {
+    position += bytes.remaining();
     crc.update(bytes.duplicate());
     out.write(bytes);
   }
@@ -108,10 +110,10 @@ public final class OutputWriter implements AutoCloseable {
    * @return its bytes in this run
    */
   public long endPartition() {
-    ends.get(ends.size() - 1)[next] = out.position();
-    checksums.get(ends.size() - 1)[next] = out.position() == begin ? 0 : (int) crc.getValue();
+    ends.get(ends.size() - 1)[next] = position;
+    checksums.get(ends.size() - 1)[next] = position == begin ? 0 : (int) crc.getValue();
     next++;
-    return out.position() - begin;
+    return position - begin;
   }
 
   /** Ends a run; the next partition begins another one. */
@@ -134,12 +136,13 @@ public final class OutputWriter implements AutoCloseable {
             partitions,
             ends.stream().flatMapToLong(Arrays::stream).toArray(),
             checksums.stream().flatMapToInt(Arrays::stream).toArray());
-    out.write(index.encode());
+    byte[] encoded = index.encode();
+    out.write(encoded);
     out.close();
     ended = true;
     try {
       store.rename(path, place.path(id)).get();
-      return new Sealed(index, host(file, out.position()));
+      return new Sealed(index, host(file, position + encoded.length));
     } catch (ExecutionException e) {
       delete();
       if (e.getCause() instanceof NodeExistsException) {

@@ -219,8 +219,7 @@ class FetcherTest {
     assertNull(store.lookup(place.path(id) + ".second").get());
     try (Fetcher fetcher = fetcher(MIB, Duration.ZERO)) {
       assertArrayEquals(
-          model[1],
-          (byte[]) fetch(fetcher, List.of(new BlockRange("b", id, 1, 2))).get("b"));
+          model[1], (byte[]) fetch(fetcher, List.of(new BlockRange("b", id, 1, 2))).get("b"));
     }
   }
 

@@ -63,17 +63,17 @@ class OutputIndexTest {
             + "00000003"
             + "00000002"
             + "00000001",
-        HexFormat.of().formatHex(index().encode(), 0, 6 * 12 + 28));
+        HexFormat.of().formatHex(index().encode(), 0, 6 * 12 + 24));
   }
 
   @Test
   void everyWrongBitIsFound() throws IOException {
     byte[] bytes = index().encode();
     for (int bit = 0; bit < 8 * bytes.length; bit++) {
-      byte[] wrong = bytes.clone();
-      wrong[bit / 8] ^= (byte) (1 << bit % 8);
-      assertThrows(
-          CorruptOutputException.class, () -> decode(wrong, 37 + wrong.length), "bit " + bit);
+      byte[] file = new byte[37 + bytes.length];
+      System.arraycopy(bytes, 0, file, 37, bytes.length);
+      file[37 + bit / 8] ^= (byte) (1 << bit % 8);
+      assertThrows(CorruptOutputException.class, () -> decode(file, file.length), "bit " + bit);
     }
   }
 
