@@ -184,15 +184,6 @@ class CrailShuffleTest {
     assertEquals(3, stagesAfter(conf, () -> crail.cluster().stopDatanode(0)));
   }
 
-  /** Mapped memory could be read on, as long as the lease of a location lasts. */
-  @Test
-  void anEmptyNamenodeCostsOneMoreAttempt() throws Exception {
-    crail.close();
-    crail = new SparkOnCrail(EmbeddedCrail.builder().mapped(false));
-    SparkConf conf = crail.conf("local[2]", local).set("spark.crail.shuffle.patience", "10s");
-    assertEquals(3, stagesAfter(conf, () -> crail.cluster().restartNamenode(0)));
-  }
-
   @Test
   void outputsLeaveNoFileAtTheExecutorAndGoWithTheirShuffle() throws Exception {
     List<Integer> numbers = numbers(10_000);

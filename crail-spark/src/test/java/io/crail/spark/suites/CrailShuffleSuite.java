@@ -14,11 +14,11 @@ public final class CrailShuffleSuite extends ShuffleSuite {
     super.beforeAll();
     try {
       crail = new SparkOnCrail(EmbeddedCrail.builder());
+      crail.set(conf());
+      Executors.set(conf());
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
-    crail.set(conf());
-    Executors.set(conf());
   }
 
   @Override

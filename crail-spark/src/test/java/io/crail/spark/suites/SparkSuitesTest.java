@@ -6,36 +6,37 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.scalatest.tools.Runner;
 
 /** Spark's own suites as judges. */
 class SparkSuitesTest {
   /**
-   * Those that need no executors in processes of their own. Left out are four that look for local
-   * files, which Crail has none of: SPARK-3426, SPARK-4085, its sibling "cannot find its local
-   * shuffle file", and SPARK-36206.
+   * One with executors in processes of their own, and those without. Left out are four that look
+   * for local files, which Crail has none of: SPARK-3426, SPARK-4085, its sibling "cannot find its
+   * local shuffle file", and SPARK-36206.
    */
-  private static final List<String> LOCAL =
+  private static final List<String> QUICK =
       List.of(
           "groupByKey without compression",
-          "shuffle on mutable pairs",
-          "sorting on mutable pairs",
-          "cogroup using mutable pairs",
-          "subtract mutable pairs",
-          "sort with Java non serializable class - Java",
+          "zero sized blocks without kryo",
           "metrics for shuffle without aggregation",
           "metrics for shuffle with aggregation",
           "multiple simultaneous attempts for one task (SPARK-8029)",
-          "SPARK-34541: shuffle can be removed",
-          "SPARK-39771: warn when shuffle block number is too large");
+          "SPARK-34541: shuffle can be removed");
 
-  private static final List<String> PROCESSES =
+  private static final List<String> OTHERS =
       List.of(
           "shuffle non-zero block size",
           "shuffle serializer",
           "zero sized blocks",
-          "zero sized blocks without kryo",
-          "sort with Java non serializable class - Kryo");
+          "shuffle on mutable pairs",
+          "sorting on mutable pairs",
+          "cogroup using mutable pairs",
+          "subtract mutable pairs",
+          "sort with Java non serializable class - Kryo",
+          "sort with Java non serializable class - Java",
+          "SPARK-39771: warn when shuffle block number is too large");
 
   private static void run(Class<?> suite, List<String> tests) {
     List<String> arguments = new ArrayList<>(List.of("-oW", "-s", suite.getName()));
@@ -44,12 +45,13 @@ class SparkSuitesTest {
   }
 
   @Test
-  void shufflesInOneProcess() {
-    run(CrailShuffleSuite.class, LOCAL);
+  void shuffles() {
+    run(CrailShuffleSuite.class, QUICK);
   }
 
   @Test
-  void shufflesBetweenProcesses() {
-    run(CrailShuffleSuite.class, PROCESSES);
+  @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
+  void shufflesLong() {
+    run(CrailShuffleSuite.class, OTHERS);
   }
 }
