@@ -12,6 +12,7 @@ import io.crail.spark.Broadcasts;
 import io.crail.spark.CrailBroadcast;
 import io.crail.spark.CrailPlugin;
 import io.crail.spark.SparkOnCrail;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
@@ -29,10 +30,11 @@ import org.apache.spark.broadcast.TorrentBroadcast;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import scala.Tuple2;
 
-/** Broadcast values with executors in processes of their own. Takes longer than other tests. */
+/** Broadcast values with executors in processes of their own, which take seconds to start. */
 class BroadcastProcessesTest {
   private static final int EXECUTORS = 2;
   private static final int LARGE = 8 << 20;
@@ -57,7 +59,7 @@ class BroadcastProcessesTest {
     }
   }
 
-  private SparkConf conf() {
+  private SparkConf conf() throws IOException {
     return Executors.set(crail.conf("local-cluster[" + EXECUTORS + ",1,1024]", local))
         .set("spark.plugins", CrailPlugin.class.getName());
   }
@@ -120,6 +122,7 @@ class BroadcastProcessesTest {
 
   /** All that is broadcast goes through the store: tasks, places of map outputs, values. */
   @Test
+  @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
   void encryptedValuesOfSparkItselfTravelThroughTheStore() throws Exception {
     SparkConf conf =
         conf()
@@ -140,6 +143,7 @@ class BroadcastProcessesTest {
   }
 
   @Test
+  @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
   void aValueThatIsGoneFailsTasksAsABroadcast() throws Exception {
     try (JavaSparkContext spark = context(conf())) {
       Broadcast<byte[]> broadcast = spark.broadcast(Broadcasts.bytes(LARGE));
