@@ -72,6 +72,35 @@ public final class SparkKeys implements ConfigKeys {
                   + " of other applications delete them then.")
           .between(Duration.ofSeconds(1), Duration.ofDays(1000));
 
+  /** Which broadcast values go to the store. */
+  public static final ConfigKey<Long> BROADCAST_MIN_SIZE =
+      ConfigKey.of(
+              "spark.crail.broadcast.minsize",
+              ConfigType.BYTES,
+              "1m",
+              "Broadcast values of fewer bytes, serialized and not compressed, are left to Spark.")
+          .between(0, 256L << 20);
+
+  /** The tier of broadcast values. */
+  public static final ConfigKey<Integer> BROADCAST_STORAGE_CLASS =
+      ConfigKey.of(
+              "spark.crail.broadcast.storageclass",
+              ConfigType.INT,
+              "0",
+              "Storage class that is asked first for broadcast values; when it is full, the others"
+                  + " are asked in their order.")
+          .between(0, 255);
+
+  /** How long tasks wait for each other. */
+  public static final ConfigKey<Duration> BROADCAST_TIMEOUT =
+      ConfigKey.of(
+              "spark.crail.broadcast.timeout",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "300000",
+              "How long a task waits while another task of its executor reads the broadcast value"
+                  + " that both need.")
+          .between(Duration.ofMillis(1), Duration.ofDays(1000));
+
   @Override
   public String title() {
     return "Spark";
@@ -80,6 +109,14 @@ public final class SparkKeys implements ConfigKeys {
   @Override
   public List<ConfigKey<?>> keys() {
     return List.of(
-        SHUFFLE_STORAGE_CLASS, LOCATION_AFFINITY, FETCH_THREADS, INDEX_CACHE, PATIENCE, LEASE);
+        SHUFFLE_STORAGE_CLASS,
+        LOCATION_AFFINITY,
+        FETCH_THREADS,
+        INDEX_CACHE,
+        PATIENCE,
+        LEASE,
+        BROADCAST_MIN_SIZE,
+        BROADCAST_STORAGE_CLASS,
+        BROADCAST_TIMEOUT);
   }
 }

@@ -5,6 +5,8 @@ import io.crail.CrailStore;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
+import io.crail.spark.output.OutputWriter;
+import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -70,6 +72,33 @@ public final class Stores {
     }
     store.users++;
     return store;
+  }
+
+  /**
+   * A step that needs a store.
+   *
+   * @param <T> its result
+   */
+  @FunctionalInterface
+  public interface Step<T> {
+    /** Runs it. */
+    T run(ApplicationStore store) throws Exception;
+  }
+
+  /**
+   * Runs a step with a share that is given back after it.
+   *
+   * @param conf with the application's name
+   * @throws IOException the error of the step
+   */
+  public <T> T share(SparkConf conf, Step<T> step) throws IOException {
+    try (ApplicationStore store = of(conf, false)) {
+      return step.run(store);
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw OutputWriter.failure(e);
+    }
   }
 
   /** The settings of the plugin, and those of the store that stand after {@code spark.}. */

@@ -159,13 +159,7 @@ public class ShuffleManager42 implements ShuffleManager {
 
   /** Deletes all that the application has in the store. */
   void removeAll() {
-    for (String root : application.roots()) {
-      try {
-        outputs.remove(root);
-      } catch (java.io.IOException e) {
-        LOG.warn("cannot delete {}", root, e);
-      }
-    }
+    application.removeAll();
   }
 
   @Override

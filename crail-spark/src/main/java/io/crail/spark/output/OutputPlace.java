@@ -43,7 +43,7 @@ public record OutputPlace(
   }
 
   /** Creates a file, and its directories if they are missing. */
-  CrailFile create(String path) throws IOException {
+  public CrailFile create(String path) throws IOException {
     try {
       return createNode(path, CrailNodeType.DATAFILE).asFile();
     } catch (ParentNotFoundException e) {

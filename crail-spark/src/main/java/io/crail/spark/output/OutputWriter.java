@@ -187,7 +187,7 @@ public final class OutputWriter implements AutoCloseable {
   }
 
   /** The error of an operation as Spark wants it. */
-  static IOException failure(Exception e) {
+  public static IOException failure(Exception e) {
     Throwable cause = e instanceof ExecutionException ? e.getCause() : e;
     if (cause instanceof InterruptedException) {
       Thread.currentThread().interrupt();
