@@ -35,7 +35,7 @@ public final class OutputIndex {
   public static final int ENTRY_BYTES = 12;
 
   /** Bytes of the trailer. */
-  public static final int TRAILER_BYTES = 36;
+  public static final int TRAILER_BYTES = 32;
 
   private static final int MAGIC = 0x43525348;
   private static final int VERSION = 1;
@@ -200,6 +200,11 @@ public final class OutputIndex {
 
   @Override
   public String toString() {
-    return id + ": " + partitions + " partitions, " + Arrays.stream(ends).max().orElse(0) + " bytes";
+    return id
+        + ": "
+        + partitions
+        + " partitions, "
+        + Arrays.stream(ends).max().orElse(0)
+        + " bytes";
   }
 }
