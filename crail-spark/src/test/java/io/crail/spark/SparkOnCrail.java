@@ -16,7 +16,12 @@ public final class SparkOnCrail implements AutoCloseable {
 
   /** Starts a cluster. */
   public SparkOnCrail(EmbeddedCrail.Builder builder) throws Exception {
-    cluster = builder.storage(STORAGE_BYTES).start();
+    this(builder, STORAGE_BYTES);
+  }
+
+  /** Starts a cluster that lends so many bytes. */
+  public SparkOnCrail(EmbeddedCrail.Builder builder, long storageBytes) throws Exception {
+    cluster = builder.storage(storageBytes).start();
   }
 
   /** {@return the cluster} */
