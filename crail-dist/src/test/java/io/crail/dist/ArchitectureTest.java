@@ -166,6 +166,20 @@ class ArchitectureTest {
                 "io.crail.client.."),
             List.of("common", "engine", "protocol", "storage", "mapped regions")));
     modules.put("hadoop", new Module(List.of("io.crail.hadoop.."), List.of("common", "client")));
+    // Rooms of crail-spark: what is stored, and how it is fetched, knows no Spark.
+    modules.put(
+        "spark outputs",
+        new Module(
+            List.of("io.crail.spark.output", "io.crail.spark.fetch"), List.of("common", "client")));
+    modules.put(
+        "spark",
+        new Module(
+            List.of(
+                "io.crail.spark",
+                "io.crail.spark.application",
+                "io.crail.spark.broadcast",
+                "io.crail.spark.line42"),
+            List.of("common", "protocol", "client", "spark outputs")));
     modules.put("ycsb", new Module(List.of("io.crail.ycsb.."), List.of("common", "client")));
     modules.put(
         "bench",
@@ -362,6 +376,21 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAPackage("org.apache.hadoop..")
+        .check(crail);
+  }
+
+  @Test
+  void sparkStaysInItsRooms() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(
+            "io.crail.spark",
+            "io.crail.spark.application",
+            "io.crail.spark.broadcast",
+            "io.crail.spark.line42")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("org.apache.spark..", "scala..")
         .check(crail);
   }
 

@@ -3,6 +3,7 @@ package io.crail.spark;
 
 import io.crail.common.config.ConfigException;
 import io.crail.spark.application.ApplicationStore;
+import io.crail.spark.application.SparkKeys;
 import io.crail.spark.application.Stores;
 import io.crail.spark.broadcast.CrailBroadcastException;
 import io.crail.spark.broadcast.ValueFile;

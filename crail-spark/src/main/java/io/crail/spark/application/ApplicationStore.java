@@ -6,7 +6,6 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
-import io.crail.spark.SparkKeys;
 import io.crail.spark.broadcast.FileDeletions;
 import io.crail.spark.broadcast.ValueLoads;
 import io.crail.spark.output.OutputPlace;

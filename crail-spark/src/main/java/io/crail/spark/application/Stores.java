@@ -5,7 +5,7 @@ import io.crail.CrailStore;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
-import io.crail.spark.output.OutputWriter;
+import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.HashMap;
@@ -97,7 +97,7 @@ public final class Stores {
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) {
-      throw OutputWriter.failure(e);
+      throw StoreFailure.of(e);
     }
   }
 

@@ -5,7 +5,7 @@ import io.crail.CrailFile;
 import io.crail.CrailNode;
 import io.crail.CrailStore;
 import io.crail.common.error.ErrorCode;
-import io.crail.spark.output.OutputWriter;
+import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.io.Serializable;
 
@@ -75,7 +75,7 @@ public final class ValueFile implements Serializable {
       }
       return new ValueInput(this, file.getBufferedInputStream(length));
     } catch (Exception e) {
-      throw OutputWriter.failure(e);
+      throw StoreFailure.of(e);
     }
   }
 }

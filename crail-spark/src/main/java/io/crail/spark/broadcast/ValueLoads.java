@@ -2,7 +2,7 @@
 package io.crail.spark.broadcast;
 
 import io.crail.common.error.ErrorCode;
-import io.crail.spark.output.OutputWriter;
+import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -57,7 +57,7 @@ public final class ValueLoads {
         throw ErrorCode.TIMED_OUT.exception(
             "another task has been reading " + path + " for " + timeout.toMillis() + " ms");
       } catch (InterruptedException | ExecutionException e) {
-        throw OutputWriter.failure(e);
+        throw StoreFailure.of(e);
       }
     }
   }

@@ -3,7 +3,7 @@ package io.crail.spark.broadcast;
 
 import io.crail.CrailBufferedOutputStream;
 import io.crail.spark.output.OutputPlace;
-import io.crail.spark.output.OutputWriter;
+import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.stream.IntStream;
@@ -74,7 +74,7 @@ final class ValueOutput extends OutputStream {
     try {
       return place.create(path).getBufferedOutputStream(0);
     } catch (Exception e) {
-      throw OutputWriter.failure(e);
+      throw StoreFailure.of(e);
     }
   }
 

@@ -3,8 +3,8 @@ package io.crail.spark.line42;
 
 import io.crail.common.error.CrailTimeoutException;
 import io.crail.common.error.UnavailableException;
-import io.crail.spark.SparkKeys;
 import io.crail.spark.application.ApplicationStore;
+import io.crail.spark.application.SparkKeys;
 import io.crail.spark.broadcast.ValueFile;
 import io.crail.spark.broadcast.Values;
 import io.crail.spark.output.OutputPlace;

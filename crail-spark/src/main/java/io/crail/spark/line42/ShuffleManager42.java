@@ -2,8 +2,8 @@
 package io.crail.spark.line42;
 
 import io.crail.common.config.ConfigException;
-import io.crail.spark.SparkKeys;
 import io.crail.spark.application.ApplicationStore;
+import io.crail.spark.application.SparkKeys;
 import io.crail.spark.application.Stores;
 import io.crail.spark.fetch.Fetcher;
 import io.crail.spark.output.OutputId;

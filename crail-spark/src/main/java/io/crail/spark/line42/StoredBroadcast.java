@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
-import io.crail.spark.SparkKeys;
 import io.crail.spark.application.ApplicationStore;
+import io.crail.spark.application.SparkKeys;
 import io.crail.spark.application.Stores;
 import io.crail.spark.broadcast.CrailBroadcastException;
 import io.crail.spark.broadcast.ValueFile;

@@ -28,7 +28,7 @@ public record Output(CrailFile file, OutputIndex index) {
     } catch (IOException e) {
       throw e;
     } catch (Exception e) {
-      throw OutputWriter.failure(e);
+      throw StoreFailure.of(e);
     }
   }
 

@@ -53,12 +53,12 @@ public record OutputPlace(
     } catch (IOException e) {
       throw e;
     } catch (Exception e) {
-      throw OutputWriter.failure(e);
+      throw StoreFailure.of(e);
     }
     try {
       return createNode(path, CrailNodeType.DATAFILE).asFile();
     } catch (Exception e) {
-      throw OutputWriter.failure(e);
+      throw StoreFailure.of(e);
     }
   }
 
@@ -75,7 +75,7 @@ public record OutputPlace(
     try {
       return store.create(path, type, storageClass, locationClass, true).get();
     } catch (Exception e) {
-      throw OutputWriter.failure(e);
+      throw StoreFailure.of(e);
     }
   }
 
@@ -98,11 +98,11 @@ public record OutputPlace(
     } catch (ExecutionException e) {
       if (!(e.getCause() instanceof NodeNotFoundException
           || e.getCause() instanceof ParentNotFoundException)) {
-        throw OutputWriter.failure(e);
+        throw StoreFailure.of(e);
       }
       return false;
     } catch (Exception e) {
-      throw OutputWriter.failure(e);
+      throw StoreFailure.of(e);
     }
   }
 }

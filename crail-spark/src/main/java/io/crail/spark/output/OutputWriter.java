@@ -65,7 +65,7 @@ public final class OutputWriter implements AutoCloseable {
       created = true;
       this.out = file.getBufferedOutputStream(0);
     } catch (Exception e) {
-      IOException failure = failure(e);
+      IOException failure = StoreFailure.of(e);
       if (created || failure instanceof InterruptedIOException) {
         remove(failure);
       }
@@ -163,10 +163,10 @@ public final class OutputWriter implements AutoCloseable {
     } catch (ExecutionException e) {
       sealing = !(e.getCause() instanceof NodeExistsException);
       if (sealing) {
-        throw failure(e);
+        throw StoreFailure.of(e);
       }
     } catch (Exception e) {
-      throw failure(e);
+      throw StoreFailure.of(e);
     }
     if (sealing) {
       Sealed sealed = new Sealed(index, host(file, position + index.fileBytes()));
@@ -183,7 +183,7 @@ public final class OutputWriter implements AutoCloseable {
       CrailBlockLocation[] places = file.getBlockLocations(0, Math.max(length, 1));
       return places.length == 0 ? "" : places[0].getHosts()[0];
     } catch (Exception e) {
-      throw failure(e);
+      throw StoreFailure.of(e);
     }
   }
 
@@ -221,15 +221,5 @@ public final class OutputWriter implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
     }
-  }
-
-  /** The error of an operation as Spark wants it. */
-  static IOException failure(Exception e) {
-    Throwable cause = e instanceof ExecutionException ? e.getCause() : e;
-    if (cause instanceof InterruptedException) {
-      Thread.currentThread().interrupt();
-      return new InterruptedIOException("interrupted");
-    }
-    return cause instanceof IOException io ? io : new IOException(cause);
   }
 }

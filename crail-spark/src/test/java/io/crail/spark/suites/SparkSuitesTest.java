@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.scalatest.tools.Runner;
 
 /** Spark's own suites as judges. */
+@Tag("once")
 class SparkSuitesTest {
   /**
    * One with executors in processes of their own, and those without. Left out are four that look

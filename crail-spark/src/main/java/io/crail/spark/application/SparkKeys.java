@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.spark;
+package io.crail.spark.application;
 
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
