@@ -3,6 +3,7 @@ package io.crail.spark.line42;
 
 import java.io.IOException;
 import java.util.function.Supplier;
+import org.apache.spark.TaskContext;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.storage.BlockManagerId;
@@ -22,6 +23,7 @@ final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
   private static final int PORT = 1;
 
   private final ShuffleWriter<K, V> writer;
+  private final TaskContext context;
   private final Supplier<String> sealedHost;
   private String host;
 
@@ -30,15 +32,21 @@ final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
    *
    * @param sealedHost gives the host of the output that this thread has sealed; null for none
    */
-  LocatedWriter(ShuffleWriter<K, V> writer, Supplier<String> sealedHost) {
+  LocatedWriter(ShuffleWriter<K, V> writer, TaskContext context, Supplier<String> sealedHost) {
     this.writer = writer;
+    this.context = context;
     this.sealedHost = sealedHost;
   }
 
-  /** A place that is no executor and no host of Spark. */
-  static BlockManagerId location(String host) {
+  /**
+   * A place that is no executor and no host of Spark. The attempt of the stage is a part of it: when
+   * a late task of the stage before reports that an output was lost, Spark forgets that output only
+   * if its place is the one that the task has asked, and not what was computed again meanwhile.
+   */
+  static BlockManagerId location(String host, TaskContext context) {
     String name = PREFIX + (host.isEmpty() ? "nowhere" : host.replace(':', '-'));
-    return BlockManagerId.apply(name, name, PORT, Option.empty());
+    return BlockManagerId.apply(
+        name, name, PORT, Option.apply("attempt " + context.stageAttemptNumber()));
   }
 
   @Override
@@ -51,7 +59,7 @@ final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
   public Option<MapStatus> stop(boolean success) {
     Option<MapStatus> status = writer.stop(success);
     if (status.isDefined()) {
-      status.get().updateLocation(location(host));
+      status.get().updateLocation(location(host, context));
     }
     return status;
   }

@@ -125,7 +125,7 @@ public class ShuffleManager42 implements ShuffleManager {
       return new RunWriter<>(outputs, id, dependency, context, metrics);
     }
     ShuffleWriter<K, V> writer = sort.getWriter(handle, mapId, context, metrics);
-    return new LocatedWriter<>(writer, this::takeSealedHost);
+    return new LocatedWriter<>(writer, context, this::takeSealedHost);
   }
 
   @Override
