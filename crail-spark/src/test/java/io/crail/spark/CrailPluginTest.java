@@ -25,6 +25,7 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serializable;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -395,9 +396,13 @@ class CrailPluginTest {
             .remove("spark.shuffle.manager")
             .set("spark.crail.rpctimeout", "4000")
             .set("spark.plugins", CrailPlugin.class.getName());
-    try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+    int port = dying.cluster().namenodeAddresses().get(0).getPort();
+    try (JavaSparkContext spark = SparkOnCrail.context(conf);
+        ServerSocket silent = new ServerSocket()) {
       Broadcast<byte[]> broadcast = spark.broadcast(Broadcasts.bytes(LARGE));
       dying.close();
+      // Now connections are taken, and nothing is ever answered.
+      silent.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
       long begin = System.nanoTime();
       broadcast.destroy();
       long tookMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
