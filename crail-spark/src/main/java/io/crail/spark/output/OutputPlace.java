@@ -86,15 +86,21 @@ public record OutputPlace(
     }
   }
 
-  /** Deletes a subtree that may be missing. */
-  public void remove(String path) throws IOException {
+  /**
+   * Deletes a subtree that may be missing.
+   *
+   * @return false when it is missing
+   */
+  public boolean remove(String path) throws IOException {
     try {
       store.delete(path, true).get();
+      return true;
     } catch (ExecutionException e) {
       if (!(e.getCause() instanceof NodeNotFoundException
           || e.getCause() instanceof ParentNotFoundException)) {
         throw OutputWriter.failure(e);
       }
+      return false;
     } catch (Exception e) {
       throw OutputWriter.failure(e);
     }

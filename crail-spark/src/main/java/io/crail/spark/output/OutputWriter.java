@@ -7,6 +7,7 @@ import io.crail.CrailFile;
 import io.crail.CrailStore;
 import io.crail.common.error.NodeExistsException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -40,6 +41,10 @@ public final class OutputWriter implements AutoCloseable {
   private int next;
   private long position;
   private long begin;
+
+  /** The rename was begun; its end may not be known. */
+  private boolean sealing;
+
   private boolean ended;
 
   /**
@@ -54,11 +59,25 @@ public final class OutputWriter implements AutoCloseable {
     this.id = id;
     this.path = place.path(id) + '.' + attempt;
     this.partitions = partitions;
-    this.file = place.create(path);
+    boolean created = false;
     try {
+      this.file = place.create(path);
+      created = true;
       this.out = file.getBufferedOutputStream(0);
     } catch (Exception e) {
-      throw failure(e);
+      IOException failure = failure(e);
+      if (created || failure instanceof InterruptedIOException) {
+        remove(failure);
+      }
+      throw failure;
+    }
+  }
+
+  private void remove(IOException failure) {
+    try {
+      remove();
+    } catch (IOException e) {
+      failure.addSuppressed(e);
     }
   }
 
@@ -99,8 +118,8 @@ public final class OutputWriter implements AutoCloseable {
 
   /** Writes bytes of the partition. */
   public void write(ByteBuffer bytes) throws IOException {
-    position += bytes.remaining();
     crc.update(bytes.duplicate());
+    position += bytes.remaining();
     out.write(bytes);
   }
 
@@ -136,23 +155,27 @@ public final class OutputWriter implements AutoCloseable {
             partitions,
             ends.stream().flatMapToLong(Arrays::stream).toArray(),
             checksums.stream().flatMapToInt(Arrays::stream).toArray());
-    byte[] encoded = index.encode();
-    out.write(encoded);
+    out.write(index.encode());
     out.close();
-    ended = true;
+    sealing = true;
     try {
       store.rename(path, place.path(id)).get();
-      return new Sealed(index, host(file, position + encoded.length));
     } catch (ExecutionException e) {
-      delete();
-      if (e.getCause() instanceof NodeExistsException) {
-        Output first = Output.open(store, place.path(id), id);
-        return new Sealed(first.index(), host(first.file(), first.file().getCapacity()));
+      sealing = !(e.getCause() instanceof NodeExistsException);
+      if (sealing) {
+        throw failure(e);
       }
-      throw failure(e);
     } catch (Exception e) {
       throw failure(e);
     }
+    if (sealing) {
+      Sealed sealed = new Sealed(index, host(file, position + index.fileBytes()));
+      ended = true;
+      return sealed;
+    }
+    close();
+    Output first = Output.open(store, place.path(id), id);
+    return new Sealed(first.index(), host(first.file(), first.file().getCapacity()));
   }
 
   private static String host(CrailFile file, long length) throws IOException {
@@ -164,12 +187,20 @@ public final class OutputWriter implements AutoCloseable {
     }
   }
 
-  /** Deletes the file, unless it was sealed. */
+  /** Deletes the file, unless it was sealed. An interrupted thread does it too. */
   @Override
   public void close() throws IOException {
     if (!ended) {
-      ended = true;
-      delete();
+      discard();
+    }
+  }
+
+  /** Deletes the file, even when it was sealed. */
+  public void discard() throws IOException {
+    ended = true;
+    try {
+      remove();
+    } finally {
       try {
         out.close();
       } catch (IOException e) {
@@ -178,11 +209,17 @@ public final class OutputWriter implements AutoCloseable {
     }
   }
 
-  private void delete() throws IOException {
+  private void remove() throws IOException {
+    boolean interrupted = Thread.interrupted();
     try {
-      store.delete(path, false).get();
-    } catch (Exception e) {
-      throw failure(e);
+      // A file without its first name was sealed, even if nobody saw the answer.
+      if (!place.remove(path) && sealing) {
+        place.remove(place.path(id));
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
@@ -191,7 +228,7 @@ public final class OutputWriter implements AutoCloseable {
     Throwable cause = e instanceof ExecutionException ? e.getCause() : e;
     if (cause instanceof InterruptedException) {
       Thread.currentThread().interrupt();
-      return new java.io.InterruptedIOException("interrupted");
+      return new InterruptedIOException("interrupted");
     }
     return cause instanceof IOException io ? io : new IOException(cause);
   }
