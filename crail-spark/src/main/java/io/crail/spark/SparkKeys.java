@@ -31,6 +31,25 @@ public final class SparkKeys implements ConfigKeys {
           "true",
           "Whether map outputs go to a datanode on the executor's host, if there is one.");
 
+  /** Who writes a map output. */
+  public enum Writer {
+    /** Crail's own writer where it can be used, else Spark's. */
+    AUTO,
+    /** Always Spark's. */
+    SPARK
+  }
+
+  /** Who writes map outputs. */
+  public static final ConfigKey<Writer> WRITER =
+      ConfigKey.of(
+          "spark.crail.shuffle.writer",
+          ConfigType.oneOf(Writer.class),
+          "auto",
+          "Who writes map outputs. With auto, a writer that sorts in memory and has no local files,"
+              + " where a serializer with relocatable records, no map-side combine and no"
+              + " spark.io.encryption.enabled allow it; with spark, always Spark's writers, which"
+              + " have local files.");
+
   /** Threads that fetch. */
   public static final ConfigKey<Integer> FETCH_THREADS =
       ConfigKey.of(
@@ -111,6 +130,7 @@ public final class SparkKeys implements ConfigKeys {
     return List.of(
         SHUFFLE_STORAGE_CLASS,
         LOCATION_AFFINITY,
+        WRITER,
         FETCH_THREADS,
         INDEX_CACHE,
         PATIENCE,

@@ -19,7 +19,8 @@ public final class SparkOnCrail implements AutoCloseable {
     this(builder, STORAGE_BYTES);
   }
 
-  SparkOnCrail(EmbeddedCrail.Builder builder, long storageBytes) throws Exception {
+  /** Starts a cluster that lends so many bytes. */
+  public SparkOnCrail(EmbeddedCrail.Builder builder, long storageBytes) throws Exception {
     cluster = builder.storage(storageBytes).start();
   }
 

@@ -10,7 +10,6 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.internal.config.ConfigEntry;
 import org.apache.spark.internal.config.package$;
-import org.apache.spark.io.CompressionCodec$;
 import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.serializer.SerializerManager;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
@@ -118,11 +117,7 @@ final class BlockReader<K, C> implements ShuffleReader<K, C> {
   /** Neighbouring partitions are one block if what they hold can be read as one stream. */
   private boolean fetchesInBatches(SparkConf conf) {
     return SortShuffleManager.canUseBatchFetch(range.startPartition, range.endPartition, context)
-        && dependency.serializer().supportsRelocationOfSerializedObjects()
-        && (!flag(conf, package$.MODULE$.SHUFFLE_COMPRESS())
-            || CompressionCodec$.MODULE$.supportsConcatenationOfSerializedStreams(
-                CompressionCodec$.MODULE$.createCodec(conf)))
-        && !flag(conf, package$.MODULE$.IO_ENCRYPTION_ENABLED());
+        && RunWriter.concatenates(dependency, conf);
   }
 
   /** Aggregates and sorts as the dependency wants it. */

@@ -6,6 +6,7 @@ import io.crail.spark.SparkKeys;
 import io.crail.spark.application.ApplicationStore;
 import io.crail.spark.application.Stores;
 import io.crail.spark.fetch.Fetcher;
+import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputPlace;
 import java.util.Map;
 import org.apache.spark.ShuffleDependency;
@@ -25,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Spark's writers, whose outputs go to Crail through {@link CrailShuffleDataIO}, and a reader that
- * fetches from Crail. Thread-safe.
+ * A writer for outputs in Crail, or else Spark's writers, whose outputs go there through {@link
+ * CrailShuffleDataIO}, and a reader that fetches from Crail. Thread-safe.
  */
 public class ShuffleManager42 implements ShuffleManager {
   private static final Logger LOG = LoggerFactory.getLogger(ShuffleManager42.class);
@@ -114,8 +115,15 @@ public class ShuffleManager42 implements ShuffleManager {
   }
 
   @Override
+  @SuppressWarnings("unchecked")
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
+    ShuffleDependency<K, V, ?> dependency = ((BaseShuffleHandle<K, V, ?>) handle).dependency();
+    if (application.configuration().get(SparkKeys.WRITER) == SparkKeys.Writer.AUTO
+        && RunWriter.suits(dependency, SparkEnv.get().conf())) {
+      OutputId id = new OutputId(handle.shuffleId(), mapId);
+      return new RunWriter<>(outputs, id, dependency, context, metrics);
+    }
     ShuffleWriter<K, V> writer = sort.getWriter(handle, mapId, context, metrics);
     return new LocatedWriter<>(writer, this::takeSealedHost);
   }
