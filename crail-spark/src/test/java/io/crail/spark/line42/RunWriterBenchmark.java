@@ -107,7 +107,8 @@ final class RunWriterBenchmark {
   }
 
   private long[] shuffle(SparkConf conf) {
-    AtomicLong[] results = Stream.generate(AtomicLong::new).limit(COLUMNS).toArray(AtomicLong[]::new);
+    AtomicLong[] results =
+        Stream.generate(AtomicLong::new).limit(COLUMNS).toArray(AtomicLong[]::new);
     try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
       spark
           .sc()
