@@ -152,28 +152,28 @@ class RunShuffleTest {
   @ParameterizedTest
   @CsvSource({
     "true,lz4,1000000",
-    "true,lz4,700",
-    "true,zstd,700",
-    "true,snappy,700",
-    "true,lzf,700",
-    "false,lz4,700",
+    "true,lz4,300",
+    "true,zstd,300",
+    "true,snappy,300",
+    "true,lzf,300",
+    "false,lz4,300",
   })
   void recordsAreThoseOfSparksShuffle(boolean compress, String codec, String runRecords) {
-    List<Tuple2<Integer, Value>> records = records(10_000, 1000);
+    List<Tuple2<Integer, Value>> records = records(4_000, 1000);
     SparkConf conf =
         conf()
             .set("spark.shuffle.compress", String.valueOf(compress))
             .set("spark.io.compression.codec", codec)
             .set(RUN_RECORDS, runRecords);
     assertEquals(
-        shuffled(conf.clone().set("spark.shuffle.manager", "sort"), records, 3, 251),
-        shuffled(conf, records, 3, 251));
+        shuffled(conf.clone().set("spark.shuffle.manager", "sort"), records, 3, 101),
+        shuffled(conf, records, 3, 101));
   }
 
   @Test
   void twoThousandPartitionsInSeveralRuns() {
-    List<Tuple2<Integer, Value>> records = records(30_000, 50);
-    SparkConf conf = conf().set(RUN_RECORDS, "4000");
+    List<Tuple2<Integer, Value>> records = records(12_000, 50);
+    SparkConf conf = conf().set(RUN_RECORDS, "2500");
     assertEquals(
         shuffled(conf.clone().set(WRITER, "spark"), records, 2, 2000),
         shuffled(conf, records, 2, 2000));

@@ -30,6 +30,8 @@ import scala.Tuple2;
  * tasks, partitions, and settings of Spark as {@code key=value}.
  */
 final class RunWriterBenchmark {
+  private static final int COLUMNS = 7;
+
   private final int megabytes;
   private final int recordBytes;
   private final int maps;
@@ -86,18 +88,17 @@ final class RunWriterBenchmark {
         System.out.printf("%d %s %s%n", round, kind.getKey(), Arrays.toString(millis));
       }
     }
-    System.out.println("ms, medians: map stage, result stage, both, in the store, spilled MiB");
+    System.out.println(
+        "medians: ms of map stage, result stage, both; ms of processor in each; ms in the store; MiB"
+            + " spilled");
     times.forEach(
-        (kind, all) ->
-            System.out.printf(
-                Locale.ROOT,
-                "%-24s %6d %6d %6d %6d %6d%n",
-                kind,
-                median(all, 0),
-                median(all, 1),
-                median(all, 2),
-                median(all, 3),
-                median(all, 4)));
+        (kind, all) -> {
+          StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%-24s", kind));
+          for (int i = 0; i < COLUMNS; i++) {
+            line.append(String.format(Locale.ROOT, " %6d", median(all, i)));
+          }
+          System.out.println(line);
+        });
   }
 
   private static long median(List<long[]> all, int column) {
@@ -106,7 +107,8 @@ final class RunWriterBenchmark {
   }
 
   private long[] shuffle(SparkConf conf) {
-    AtomicLong[] results = Stream.generate(AtomicLong::new).limit(5).toArray(AtomicLong[]::new);
+    AtomicLong[] results =
+        Stream.generate(AtomicLong::new).limit(COLUMNS).toArray(AtomicLong[]::new);
     try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
       spark
           .sc()
@@ -115,14 +117,15 @@ final class RunWriterBenchmark {
                 @Override
                 public void onStageCompleted(SparkListenerStageCompleted event) {
                   var stage = event.stageInfo();
+                  var metrics = stage.taskMetrics();
                   long millis =
                       (long) stage.completionTime().get() - (long) stage.submissionTime().get();
-                  results[stage.taskMetrics().shuffleWriteMetrics().bytesWritten() > 0 ? 0 : 1]
-                      .addAndGet(millis);
+                  int reads = metrics.shuffleWriteMetrics().bytesWritten() > 0 ? 0 : 1;
+                  results[reads].addAndGet(millis);
                   results[2].addAndGet(millis);
-                  results[3].addAndGet(
-                      stage.taskMetrics().shuffleWriteMetrics().writeTime() / 1_000_000);
-                  results[4].addAndGet(stage.taskMetrics().memoryBytesSpilled() >> 20);
+                  results[3 + reads].addAndGet(metrics.executorCpuTime() / 1_000_000);
+                  results[5].addAndGet(metrics.shuffleWriteMetrics().writeTime() / 1_000_000);
+                  results[6].addAndGet(metrics.memoryBytesSpilled() >> 20);
                 }
               });
       int bytes = recordBytes;
