@@ -166,6 +166,7 @@ class ArchitectureTest {
                 "io.crail.client.."),
             List.of("common", "engine", "protocol", "storage", "mapped regions")));
     modules.put("hadoop", new Module(List.of("io.crail.hadoop.."), List.of("common", "client")));
+    modules.put("jobs of spark", new Module(List.of("io.crail.jobs.."), List.of()));
     modules.put("ycsb", new Module(List.of("io.crail.ycsb.."), List.of("common", "client")));
     modules.put(
         "bench",
@@ -431,6 +432,17 @@ class ArchitectureTest {
   }
 
   @Test
+  void sparkStaysInItsRooms() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages("io.crail.spark..", "io.crail.jobs..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("org.apache.spark..", "scala..")
+        .check(crail);
+  }
+
+  @Test
   void codeThatDecidesReadsNoClock() {
     noClasses()
         .that()
@@ -514,7 +526,11 @@ class ArchitectureTest {
     noClasses()
         .that()
         .resideOutsideOfPackages(
-            "io.crail.dist..", "io.crail.bench..", "io.crail.lab..", "io.crail.testkit..")
+            "io.crail.dist..",
+            "io.crail.bench..",
+            "io.crail.lab..",
+            "io.crail.jobs..",
+            "io.crail.testkit..")
         .should()
         .accessField(System.class, "out")
         .orShould()
