@@ -180,6 +180,7 @@ class ArchitectureTest {
                 "io.crail.spark.broadcast",
                 "io.crail.spark.line42"),
             List.of("common", "protocol", "client", "spark outputs")));
+    modules.put("jobs of spark", new Module(List.of("io.crail.jobs.."), List.of()));
     modules.put("ycsb", new Module(List.of("io.crail.ycsb.."), List.of("common", "client")));
     modules.put(
         "bench",
@@ -460,6 +461,17 @@ class ArchitectureTest {
   }
 
   @Test
+  void sparkStaysInItsRooms() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages("io.crail.spark..", "io.crail.jobs..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("org.apache.spark..", "scala..")
+        .check(crail);
+  }
+
+  @Test
   void codeThatDecidesReadsNoClock() {
     noClasses()
         .that()
@@ -543,7 +555,11 @@ class ArchitectureTest {
     noClasses()
         .that()
         .resideOutsideOfPackages(
-            "io.crail.dist..", "io.crail.bench..", "io.crail.lab..", "io.crail.testkit..")
+            "io.crail.dist..",
+            "io.crail.bench..",
+            "io.crail.lab..",
+            "io.crail.jobs..",
+            "io.crail.testkit..")
         .should()
         .accessField(System.class, "out")
         .orShould()
