@@ -39,9 +39,10 @@ final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
   }
 
   /**
-   * A place that is no executor and no host of Spark. The attempt of the stage is a part of it: when
-   * a late task of the stage before reports that an output was lost, Spark forgets that output only
-   * if its place is the one that the task has asked, and not what was computed again meanwhile.
+   * A place that is no executor and no host of Spark. The attempt of the stage is a part of it:
+   * when a late task of the stage before reports that an output was lost, Spark forgets that output
+   * only if its place is the one that the task has asked, and not what was computed again
+   * meanwhile.
    */
   static BlockManagerId location(String host, TaskContext context) {
     String name = PREFIX + (host.isEmpty() ? "nowhere" : host.replace(':', '-'));

@@ -92,7 +92,7 @@ final class RunWriter<K, V> extends ShuffleWriter<K, V> {
               .orElseGet(() -> new long[dependency.partitioner().numPartitions()]);
       status =
           MapStatus$.MODULE$.apply(
-              LocatedWriter.location(sealed.map(Sealed::host).orElse(""), context),
+              LocatedWriter.location(sealed.map(Sealed::host).orElse(""), task),
               lengths,
               id.map(),
               RowBasedChecksum.getAggregatedChecksumValue(checksums));
