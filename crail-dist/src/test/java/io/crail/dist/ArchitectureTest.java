@@ -388,7 +388,8 @@ class ArchitectureTest {
             "io.crail.spark",
             "io.crail.spark.application",
             "io.crail.spark.broadcast",
-            "io.crail.spark.line42")
+            "io.crail.spark.line42",
+            "io.crail.jobs..")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("org.apache.spark..", "scala..")
@@ -457,17 +458,6 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAPackage("site.ycsb..")
-        .check(crail);
-  }
-
-  @Test
-  void sparkStaysInItsRooms() {
-    noClasses()
-        .that()
-        .resideOutsideOfPackages("io.crail.spark..", "io.crail.jobs..")
-        .should()
-        .dependOnClassesThat()
-        .resideInAnyPackage("org.apache.spark..", "scala..")
         .check(crail);
   }
 
