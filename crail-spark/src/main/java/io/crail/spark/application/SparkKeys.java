@@ -84,7 +84,7 @@ public final class SparkKeys implements ConfigKeys {
   /** The lease of an application. */
   public static final ConfigKey<Duration> LEASE =
       ConfigKey.of(
-              "spark.crail.lease",
+              "spark.crail.application.lease",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "300000",
               "How long the data of an application stay when all its processes are gone. Drivers"

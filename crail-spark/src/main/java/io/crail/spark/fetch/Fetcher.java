@@ -9,7 +9,7 @@ import io.crail.common.error.UnavailableException;
 import io.crail.spark.fetch.FetchMemory.Piece;
 import io.crail.spark.fetch.OutputCache.Opened;
 import io.crail.spark.output.CorruptOutputException;
-import io.crail.spark.output.Output;
+import io.crail.spark.output.MapOutput;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputIndex;
 import io.crail.spark.output.OutputPlace;
@@ -127,7 +127,7 @@ public final class Fetcher implements AutoCloseable {
   /** One block on its way. */
   private final class Fetch {
     private final BlockRange block;
-    private final Output output;
+    private final MapOutput output;
     private final List<Piece> pieces = new ArrayList<>();
     private final List<Future<CrailResult>> reads = new ArrayList<>();
     private final List<CrailInputStream> streams = new ArrayList<>();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.fetch;
 
-import io.crail.spark.output.Output;
-import io.crail.spark.output.Output.Opening;
+import io.crail.spark.output.MapOutput;
+import io.crail.spark.output.MapOutput.Opening;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputPlace;
 import java.util.ArrayList;
@@ -27,12 +27,12 @@ final class OutputCache {
 
   private final OutputPlace place;
   private final long limitBytes;
-  private final Map<OutputId, CompletableFuture<Output>> loading = new ConcurrentHashMap<>();
+  private final Map<OutputId, CompletableFuture<MapOutput>> loading = new ConcurrentHashMap<>();
 
   /** Bytes of the last index of a shuffle: the others have about as many. */
   private final Map<Integer, Integer> indexBytes = new ConcurrentHashMap<>();
 
-  private final LinkedHashMap<OutputId, Output> known = new LinkedHashMap<>(16, 0.75f, true);
+  private final LinkedHashMap<OutputId, MapOutput> known = new LinkedHashMap<>(16, 0.75f, true);
   private long bytes;
 
   OutputCache(OutputPlace place, long limitBytes) {
@@ -41,23 +41,23 @@ final class OutputCache {
   }
 
   /** What came of an opening: an output, or the reason why there is none. */
-  record Opened(Output output, Exception failure) {}
+  record Opened(MapOutput output, Exception failure) {}
 
   /** An output that this thread opens. */
-  private record Own(OutputId id, CompletableFuture<Output> result, Opening opening) {}
+  private record Own(OutputId id, CompletableFuture<MapOutput> result, Opening opening) {}
 
   /** Opens outputs, all at the same time, and waits for them. */
   Map<OutputId, Opened> open(Collection<OutputId> ids) throws InterruptedException {
     Map<OutputId, Opened> opened = new HashMap<>();
     List<Own> own = new ArrayList<>();
-    Map<OutputId, CompletableFuture<Output>> others = new HashMap<>();
+    Map<OutputId, CompletableFuture<MapOutput>> others = new HashMap<>();
     for (OutputId id : ids) {
-      Output output = opened.containsKey(id) || others.containsKey(id) ? null : known(id);
+      MapOutput output = opened.containsKey(id) || others.containsKey(id) ? null : known(id);
       if (output != null) {
         opened.put(id, new Opened(output, null));
       } else if (!opened.containsKey(id) && !others.containsKey(id)) {
-        CompletableFuture<Output> result = new CompletableFuture<>();
-        CompletableFuture<Output> present = loading.putIfAbsent(id, result);
+        CompletableFuture<MapOutput> result = new CompletableFuture<>();
+        CompletableFuture<MapOutput> present = loading.putIfAbsent(id, result);
         others.put(id, present == null ? result : present);
         if (present == null) {
           begin(id, result, own);
@@ -65,13 +65,13 @@ final class OutputCache {
       }
     }
     finish(own);
-    for (Map.Entry<OutputId, CompletableFuture<Output>> other : others.entrySet()) {
+    for (Map.Entry<OutputId, CompletableFuture<MapOutput>> other : others.entrySet()) {
       opened.put(other.getKey(), outcome(other.getValue()));
     }
     return opened;
   }
 
-  private void begin(OutputId id, CompletableFuture<Output> result, List<Own> own) {
+  private void begin(OutputId id, CompletableFuture<MapOutput> result, List<Own> own) {
     try {
       String path = place.path(id);
       int guess = indexBytes.getOrDefault(id.shuffle(), 0);
@@ -95,7 +95,7 @@ final class OutputCache {
     }
     for (Own each : reading) {
       try {
-        Output output = each.opening.get();
+        MapOutput output = each.opening.get();
         remember(output);
         each.result.complete(output);
       } catch (Exception e) {
@@ -106,7 +106,7 @@ final class OutputCache {
     }
   }
 
-  private static Opened outcome(CompletableFuture<Output> result) throws InterruptedException {
+  private static Opened outcome(CompletableFuture<MapOutput> result) throws InterruptedException {
     try {
       return new Opened(result.get(WAIT_SECONDS, TimeUnit.SECONDS), null);
     } catch (ExecutionException e) {
@@ -116,17 +116,17 @@ final class OutputCache {
     }
   }
 
-  private synchronized Output known(OutputId id) {
+  private synchronized MapOutput known(OutputId id) {
     return known.get(id);
   }
 
-  private synchronized void remember(Output output) {
+  private synchronized void remember(MapOutput output) {
     OutputId id = output.index().id();
     indexBytes.put(id.shuffle(), output.index().fileBytes());
     if (known.put(id, output) == null) {
       bytes += output.index().memoryBytes();
     }
-    Iterator<Output> eldest = known.values().iterator();
+    Iterator<MapOutput> eldest = known.values().iterator();
     while (bytes > limitBytes && known.size() > 1) {
       bytes -= eldest.next().index().memoryBytes();
       eldest.remove();
@@ -135,7 +135,7 @@ final class OutputCache {
 
   /** Forgets an output, so that it is opened anew. */
   synchronized void forget(OutputId id) {
-    Output output = known.remove(id);
+    MapOutput output = known.remove(id);
     if (output != null) {
       bytes -= output.index().memoryBytes();
     }

@@ -3,7 +3,7 @@ package io.crail.spark.fetch;
 
 import io.crail.CrailBufferedInputStream;
 import io.crail.spark.output.CorruptOutputException;
-import io.crail.spark.output.Output;
+import io.crail.spark.output.MapOutput;
 import io.crail.spark.output.OutputIndex;
 import java.io.EOFException;
 import java.io.IOException;
@@ -13,11 +13,11 @@ import java.util.zip.CRC32C;
 
 /** A block that is too large for memory: its bytes are fetched while they are read. */
 final class StreamedBlock implements BlockData {
-  private final Output output;
+  private final MapOutput output;
   private final int from;
   private final int to;
 
-  StreamedBlock(Output output, int from, int to) {
+  StreamedBlock(MapOutput output, int from, int to) {
     this.output = output;
     this.from = from;
     this.to = to;

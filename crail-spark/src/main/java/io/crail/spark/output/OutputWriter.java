@@ -174,7 +174,7 @@ public final class OutputWriter implements AutoCloseable {
       return sealed;
     }
     close();
-    Output first = Output.open(store, place.path(id), id);
+    MapOutput first = MapOutput.open(store, place.path(id), id);
     return new Sealed(first.index(), host(first.file(), first.file().getCapacity()));
   }
 

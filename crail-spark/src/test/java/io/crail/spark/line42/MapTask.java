@@ -4,7 +4,7 @@ package io.crail.spark.line42;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailNode;
 import io.crail.CrailStore;
-import io.crail.spark.output.Output;
+import io.crail.spark.output.MapOutput;
 import io.crail.spark.output.OutputId;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
@@ -149,7 +149,7 @@ final class MapTask {
   List<List<List<Tuple2<Integer, Object>>>> stored() throws Exception {
     SparkEnv env = SparkEnv.get();
     String path = ShuffleManager42.current().outputs().path(id);
-    Output output = Output.open(ShuffleManager42.current().outputs().store(), path, id);
+    MapOutput output = MapOutput.open(ShuffleManager42.current().outputs().store(), path, id);
     byte[] bytes;
     try (CrailBufferedInputStream in = output.file().getBufferedInputStream(0)) {
       bytes = in.readAllBytes();

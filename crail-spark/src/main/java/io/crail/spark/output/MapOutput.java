@@ -18,11 +18,11 @@ import java.util.concurrent.Future;
  * @param file the file
  * @param index its index
  */
-public record Output(CrailFile file, OutputIndex index) {
+public record MapOutput(CrailFile file, OutputIndex index) {
   private static final int FIRST_GUESS = 4096;
 
   /** Finds an output and reads its index. */
-  public static Output open(CrailStore store, String path, OutputId id) throws IOException {
+  public static MapOutput open(CrailStore store, String path, OutputId id) throws IOException {
     try {
       return new Opening(id, path, store.lookup(path), FIRST_GUESS).get();
     } catch (IOException e) {
@@ -77,7 +77,7 @@ public record Output(CrailFile file, OutputIndex index) {
     }
 
     /** Waits for the index. */
-    public Output get() throws Exception {
+    public MapOutput get() throws Exception {
       if (read == null) {
         readTail();
       }
@@ -87,7 +87,7 @@ public record Output(CrailFile file, OutputIndex index) {
         finish();
       }
       memory.position(memory.limit() - bytes);
-      return new Output(file, OutputIndex.decode(memory.slice(), file.getCapacity(), id));
+      return new MapOutput(file, OutputIndex.decode(memory.slice(), file.getCapacity(), id));
     }
 
     private ByteBuffer finish() throws Exception {
