@@ -259,6 +259,7 @@ class CrailPluginTest {
   @Test
   void tasksThatAreKilledEndAtOnce() throws Exception {
     List<TaskEndReason> reasons = new CopyOnWriteArrayList<>();
+    CountDownLatch ended = new CountDownLatch(4);
     try (JavaSparkContext spark = SparkOnCrail.context(conf())) {
       spark
           .sc()
@@ -267,6 +268,7 @@ class CrailPluginTest {
                 @Override
                 public void onTaskEnd(SparkListenerTaskEnd event) {
                   reasons.add(event.reason());
+                  ended.countDown();
                 }
               });
       Broadcast<Slow> broadcast = spark.broadcast(new Slow());
@@ -277,6 +279,7 @@ class CrailPluginTest {
       spark.cancelJobGroup("killed");
       assertThrows(ExecutionException.class, () -> job.get(60, TimeUnit.SECONDS));
       spark.clearJobGroup();
+      assertTrue(ended.await(60, TimeUnit.SECONDS), reasons::toString);
       Slow.GO_ON.countDown();
       assertEquals(Collections.nCopies(4, 2 * MIB), lengths(spark, broadcast).collect());
       broadcast.destroy();
