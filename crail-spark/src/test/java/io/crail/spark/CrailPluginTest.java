@@ -56,6 +56,7 @@ import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.BroadcastBlockId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,6 +64,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import scala.Option;
 import scala.Tuple2;
 
+@Tag("once")
 class CrailPluginTest {
   private static final int MIB = 1 << 20;
   private static final int LARGE = 8 * MIB;

@@ -42,6 +42,7 @@ import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +50,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import scala.Tuple2;
 
 /** Jobs whose map outputs are written as runs. */
+@Tag("once")
 class RunShuffleTest {
   private static final String KRYO = "org.apache.spark.serializer.KryoSerializer";
   private static final String RUN_RECORDS = "spark.shuffle.spill.numElementsForceSpillThreshold";

@@ -29,12 +29,14 @@ import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.broadcast.TorrentBroadcast;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import scala.Tuple2;
 
 /** Broadcast values with executors in processes of their own, which take seconds to start. */
+@Tag("once")
 class BroadcastProcessesTest {
   private static final int EXECUTORS = 2;
   private static final int LARGE = 8 << 20;
