@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs the programs with which Crail is compared. Sourced by bash, not part of the tarball.
+# Installs the programs with which Crail is compared, or under which it is measured. Sourced by bash, not part of the tarball.
 # Needs common.sh and build.sh.
 
 # install_peers: installs Redis, iperf3 and taskset as root on a Debian; otherwise it does nothing.
@@ -34,4 +34,22 @@ fetch_hdfs() {
     return 1
   fi
   mv -T "$next" "$hdfs"
+}
+
+# fetch_spark: sets $spark to a directory with all jars of Spark in jars/; fails when there is none.
+fetch_spark() {
+  local log=$dist_target/spark.log next
+  spark=$dist_target/spark-$(property spark.version)
+  [ ! -d "$spark/jars" ] || return 0
+  say "crail: fetching Spark ..."
+  setup
+  mkdir -p "$spark"
+  next=$(mktemp -d "$dist_target/fetching-XXXXXX")
+  if ! maven -q -f crail-dist/src/spark/pom.xml -Dspark.version="$(property spark.version)" \
+    -Dspark.target="$spark" dependency:copy-dependencies -DoutputDirectory="$next" >"$log" 2>&1; then
+    rm -rf "$next"
+    say "crail: Spark could not be fetched; all output is in $log"
+    return 1
+  fi
+  mv -T "$next" "$spark/jars"
 }

@@ -14,6 +14,7 @@ import io.crail.dist.admin.VersionCommand;
 import io.crail.dist.bench.CompareCommand;
 import io.crail.dist.bench.HdfsbenchCommand;
 import io.crail.dist.bench.IobenchCommand;
+import io.crail.dist.bench.SparkCommand;
 import io.crail.dist.command.Command;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.CommonOptions;
@@ -38,6 +39,7 @@ final class Launcher {
           new IobenchCommand(),
           new HdfsbenchCommand(),
           new CompareCommand(),
+          new SparkCommand(),
           new PingCommand(),
           new UsageCommand(),
           new DatanodesCommand(),

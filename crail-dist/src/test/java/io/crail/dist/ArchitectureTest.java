@@ -166,6 +166,21 @@ class ArchitectureTest {
                 "io.crail.client.."),
             List.of("common", "engine", "protocol", "storage", "mapped regions")));
     modules.put("hadoop", new Module(List.of("io.crail.hadoop.."), List.of("common", "client")));
+    // Rooms of crail-spark: what is stored, and how it is fetched, knows no Spark.
+    modules.put(
+        "spark outputs",
+        new Module(
+            List.of("io.crail.spark.output", "io.crail.spark.fetch"), List.of("common", "client")));
+    modules.put(
+        "spark",
+        new Module(
+            List.of(
+                "io.crail.spark",
+                "io.crail.spark.application",
+                "io.crail.spark.broadcast",
+                "io.crail.spark.line42"),
+            List.of("common", "protocol", "client", "spark outputs")));
+    modules.put("jobs of spark", new Module(List.of("io.crail.jobs.."), List.of()));
     modules.put("ycsb", new Module(List.of("io.crail.ycsb.."), List.of("common", "client")));
     modules.put(
         "bench",
@@ -366,6 +381,22 @@ class ArchitectureTest {
   }
 
   @Test
+  void sparkStaysInItsRooms() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(
+            "io.crail.spark",
+            "io.crail.spark.application",
+            "io.crail.spark.broadcast",
+            "io.crail.spark.line42",
+            "io.crail.jobs..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("org.apache.spark..", "scala..")
+        .check(crail);
+  }
+
+  @Test
   void whatDrawsStaysBehindTheCharts() {
     noClasses()
         .that()
@@ -514,7 +545,11 @@ class ArchitectureTest {
     noClasses()
         .that()
         .resideOutsideOfPackages(
-            "io.crail.dist..", "io.crail.bench..", "io.crail.lab..", "io.crail.testkit..")
+            "io.crail.dist..",
+            "io.crail.bench..",
+            "io.crail.lab..",
+            "io.crail.jobs..",
+            "io.crail.testkit..")
         .should()
         .accessField(System.class, "out")
         .orShould()

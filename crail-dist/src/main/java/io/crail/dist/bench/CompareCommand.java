@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.bench;
 
-import io.crail.common.config.Configuration;
 import io.crail.dist.command.Command;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.ExitCode;
@@ -40,21 +39,8 @@ public final class CompareCommand implements Command {
 
   @Override
   public int run(CommandContext context, List<String> arguments) throws Exception {
-    if (context.options().file() != null) {
-      throw new UsageException("it starts clusters of its own, and reads no --conf");
-    }
-    // Reports an unknown key or bad value before anything is started.
-    Configuration.Builder configuration = Configuration.builder();
-    context
-        .options()
-        .settings()
-        .forEach((key, value) -> configuration.set(key, value, "the command line"));
-    configuration.build();
+    List<String> settings = context.ownClusterSettings();
     String hdfs = System.getProperty(HDFS, "");
-    List<String> settings =
-        context.options().settings().entrySet().stream()
-            .map(setting -> setting.getKey() + "=" + setting.getValue())
-            .toList();
     try {
       return Compare.run(
               arguments.toArray(new String[0]),

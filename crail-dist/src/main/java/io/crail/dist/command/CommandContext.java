@@ -9,6 +9,7 @@ import io.crail.storage.StorageTier;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
@@ -106,6 +107,24 @@ public final class CommandContext {
     // on their class path.
     configuration.get(StorageKeys.TYPES).forEach(StorageTier::find);
     return configuration;
+  }
+
+  /**
+   * The settings, as {@code key=value}, for a command that starts clusters of its own.
+   *
+   * @throws UsageException when there is a configuration file, which no such command reads
+   * @throws ConfigException that names a bad key or value, before anything is started
+   */
+  public List<String> ownClusterSettings() throws UsageException {
+    if (options.file() != null) {
+      throw new UsageException("it starts clusters of its own, and reads no --conf");
+    }
+    Configuration.Builder builder = Configuration.builder();
+    options.settings().forEach((key, value) -> builder.set(key, value, "the command line"));
+    builder.build();
+    return options.settings().entrySet().stream()
+        .map(setting -> setting.getKey() + "=" + setting.getValue())
+        .toList();
   }
 
   /** True when the file or the options say where the namenodes are. */

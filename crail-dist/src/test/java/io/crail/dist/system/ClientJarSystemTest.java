@@ -24,26 +24,38 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests the single jar for Hadoop and Spark programs, together with the libraries that such
+ * Tests the single jars for Hadoop and Spark programs, together with the libraries that such
  * programs have.
  */
 @Tag("once")
 class ClientJarSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(120);
 
+  private static final String HADOOP = "client/crail-hadoop-client-";
+  private static final String SPARK = "client/crail-spark-client-";
+
   private static Path home;
-  private static Path jar;
 
   @BeforeAll
-  static void find() throws Exception {
+  static void find() {
     String layout = System.getProperty("crail.home");
-    Assumptions.assumeTrue(layout != null, "the jar is made with the layout of -Dcrail.home=");
+    Assumptions.assumeTrue(layout != null, "the jars are made with the layout of -Dcrail.home=");
     home = Path.of(layout);
-    List<Path> jars = jars(home.resolve("client"));
+  }
+
+  /** The jar whose path in the layout begins so. */
+  private static Path jar(String prefix) throws Exception {
+    Path begin = home.resolve(prefix);
+    List<Path> jars =
+        jars(begin.getParent()).stream()
+            .filter(file -> file.toString().startsWith(begin.toString()))
+            .toList();
     assertEquals(1, jars.size(), jars.toString());
-    jar = jars.get(0);
+    return jars.get(0);
   }
 
   private static List<Path> jars(Path directory) throws Exception {
@@ -52,11 +64,12 @@ class ClientJarSystemTest {
     }
   }
 
-  @Test
-  void nothingIsInsideThatAHostMayHaveToo() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {HADOOP, SPARK})
+  void nothingIsInsideThatAHostMayHaveToo(String prefix) throws Exception {
     TreeSet<String> foreign = new TreeSet<>();
     TreeSet<String> meta = new TreeSet<>();
-    try (JarFile file = new JarFile(jar.toFile())) {
+    try (JarFile file = new JarFile(jar(prefix).toFile())) {
       file.stream()
           .filter(entry -> !entry.isDirectory())
           .map(entry -> entry.getName())
@@ -73,16 +86,17 @@ class ClientJarSystemTest {
     assertTrue(meta.contains("META-INF/services/io.crail.common.config.ConfigKeys"), meta + "");
   }
 
-  @Test
-  void worksBesideTheLibrariesOfAHost() throws Exception {
-    worksBeside(jars(home.resolve("lib/hadoop")), "hadoop-client-api-3.5");
+  @ParameterizedTest
+  @ValueSource(strings = {HADOOP, SPARK})
+  void worksBesideTheLibrariesOfAHost(String prefix) throws Exception {
+    worksBeside(jar(prefix), jars(home.resolve("lib/hadoop")), "hadoop-client-api-3.5");
   }
 
   /** Which runs on no newer Java. */
   @Test
   @DisabledForJreRange(min = JRE.JAVA_24)
   void worksInAnOlderHadoop() throws Exception {
-    worksBeside(jars(Path.of("target/hosts/hadoop-older")), "hadoop-client-api-3.4");
+    worksBeside(jar(HADOOP), jars(Path.of("target/hosts/hadoop-older")), "hadoop-client-api-3.4");
   }
 
   /** The native library is not in the jar. */
@@ -92,7 +106,7 @@ class ClientJarSystemTest {
         directory.resolve("crail-site.conf"),
         "crail.namenode.address crail://127.0.0.1:1\ncrail.namenode.rpctype darpc\n");
     String classPath =
-        classPath(jars(home.resolve("lib/hadoop"))).stream()
+        classPath(jar(HADOOP), jars(home.resolve("lib/hadoop"))).stream()
             .map(Path::toString)
             .collect(Collectors.joining(File.pathSeparator));
     Map<String, String> environment =
@@ -107,7 +121,7 @@ class ClientJarSystemTest {
     }
   }
 
-  private static List<Path> classPath(List<Path> hadoop) throws Exception {
+  private static List<Path> classPath(Path jar, List<Path> hadoop) throws Exception {
     List<Path> classPath = new ArrayList<>();
     // The host's come first: it is Crail that has to get along.
     classPath.addAll(jars(Path.of("target/hosts/libraries")));
@@ -117,14 +131,14 @@ class ClientJarSystemTest {
     return classPath;
   }
 
-  private static void worksBeside(List<Path> hadoop, String version) throws Exception {
+  private static void worksBeside(Path jar, List<Path> hadoop, String version) throws Exception {
     // Their file has keys that no client has on its class path.
     Map<String, String> settings =
         Map.of("crail.blocksize", "512k", "crail.namenode.blockselection", "random");
     try (ProcessCluster cluster = ProcessCluster.start(2, 2, settings);
         CrailProcess host =
             CrailProcess.program(
-                classPath(hadoop),
+                classPath(jar, hadoop),
                 Map.of("CRAIL_CONF_DIR", cluster.directory().toString()),
                 HostProgram.class,
                 "crail:///")) {

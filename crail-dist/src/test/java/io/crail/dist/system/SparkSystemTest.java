@@ -61,7 +61,10 @@ class SparkSystemTest {
     Assumptions.assumeTrue(home != null, "the jar is made with the layout of -Dcrail.home=");
     spark = Path.of(System.getProperty("crail.spark"));
     try (Stream<Path> jars = Files.list(Path.of(home, "client"))) {
-      jar = jars.findFirst().orElseThrow();
+      jar =
+          jars.filter(file -> file.getFileName().toString().startsWith("crail-hadoop-client-"))
+              .findFirst()
+              .orElseThrow();
     }
     cluster = ProcessCluster.start(1, 2, Map.of());
   }

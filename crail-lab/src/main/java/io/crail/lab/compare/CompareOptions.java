@@ -2,17 +2,10 @@
 package io.crail.lab.compare;
 
 import io.crail.bench.record.OptionException;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
+import io.crail.lab.programs.LabOptions;
 import java.nio.file.Path;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import org.apache.commons.cli.CommandLine;
-import org.apache.commons.cli.DefaultParser;
-import org.apache.commons.cli.Option;
-import org.apache.commons.cli.Options;
-import org.apache.commons.cli.ParseException;
 
 /**
  * The options of a comparison.
@@ -62,29 +55,18 @@ record CompareOptions(
    * @throws OptionException that names the first error
    */
   static CompareOptions parse(String[] args) throws OptionException {
-    Options options = new Options();
-    for (String name : List.of("runs", "only", "files", "out", "json", "plots")) {
-      options.addOption(Option.builder().longOpt(name).hasArg().get());
-    }
-    options.addOption(Option.builder().longOpt("times").get());
-    CommandLine line;
-    try {
-      line = DefaultParser.builder().setAllowPartialMatching(false).get().parse(options, args);
-    } catch (ParseException e) {
-      throw new OptionException(e.getMessage());
-    }
-    if (!line.getArgList().isEmpty()) {
-      throw new OptionException("'" + line.getArgList().get(0) + "' belongs to no option");
-    }
+    LabOptions line =
+        LabOptions.parse(
+            args, List.of("runs", "only", "files", "out", "json", "plots"), List.of("times"));
     CompareOptions compare =
         new CompareOptions(
-            number(line, "runs", DEFAULT_RUNS, 1, 1000),
-            sections(line.getOptionValue("only")),
-            number(line, "files", DEFAULT_FILES, LEAST_FILES, MAX_FILES),
-            path(line, "out"),
-            path(line, "json"),
-            path(line, "plots"),
-            line.hasOption("times"));
+            line.number("runs", DEFAULT_RUNS, 1, 1000),
+            line.words("only", "section", Part.words()),
+            line.number("files", DEFAULT_FILES, LEAST_FILES, MAX_FILES),
+            line.path("out"),
+            line.path("json"),
+            line.path("plots"),
+            line.has("times"));
     if (compare.out != null && compare.out.equals(compare.json)) {
       throw new OptionException("--json: " + compare.json + " is what --out writes");
     }
@@ -97,62 +79,8 @@ record CompareOptions(
    * @throws OptionException that names the first file that cannot be written
    */
   void checkFiles() throws OptionException {
-    checkFile("out", out);
-    checkFile("json", json);
-  }
-
-  private static void checkFile(String name, Path file) throws OptionException {
-    if (file == null) {
-      return;
-    }
-    Path directory = file.toAbsolutePath().getParent();
-    if (directory == null || !Files.isDirectory(directory)) {
-      throw new OptionException("--" + name + ": " + file + ": there is no directory " + directory);
-    }
-    if (Files.isDirectory(file) || !Files.isWritable(Files.exists(file) ? file : directory)) {
-      throw new OptionException("--" + name + ": " + file + ": cannot be written");
-    }
-  }
-
-  private static Set<String> sections(String text) throws OptionException {
-    List<String> words = text == null ? Part.words() : List.of(text.split(",", -1));
-    for (String word : words) {
-      if (!Part.words().contains(word)) {
-        throw new OptionException(
-            "--only: there is no section '" + word + "'; there are: " + Part.words());
-      }
-    }
-    // In the order in which they are measured, for any order of the arguments.
-    Set<String> chosen = new LinkedHashSet<>(Part.words());
-    chosen.retainAll(words);
-    return chosen;
-  }
-
-  private static int number(CommandLine line, String name, int absent, int least, int most)
-      throws OptionException {
-    String text = line.getOptionValue(name);
-    if (text == null) {
-      return absent;
-    }
-    try {
-      int value = Integer.parseInt(text);
-      if (value >= least && value <= most) {
-        return value;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below, like a value out of range.
-    }
-    throw new OptionException(
-        "--" + name + " " + text + ": expected a whole number from " + least + " to " + most);
-  }
-
-  private static Path path(CommandLine line, String name) throws OptionException {
-    String text = line.getOptionValue(name);
-    try {
-      return text == null ? null : Path.of(text);
-    } catch (InvalidPathException e) {
-      throw new OptionException("--" + name + ": " + e.getMessage());
-    }
+    LabOptions.checkFile("out", out);
+    LabOptions.checkFile("json", json);
   }
 
   /** The help text. */

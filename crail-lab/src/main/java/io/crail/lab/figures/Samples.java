@@ -64,6 +64,12 @@ public final class Samples {
     throw new IllegalArgumentException("nothing measured: " + name + " in " + unit);
   }
 
+  /** Whether there is a value of a name. */
+  public boolean has(String name, String unit) {
+    return values.keySet().stream()
+        .anyMatch(metric -> metric.name.equals(name) && metric.unit.equals(unit));
+  }
+
   /** All values by name, in the order of their first measurement. */
   public List<Map<String, Object>> fields() {
     List<Map<String, Object>> all = new ArrayList<>();

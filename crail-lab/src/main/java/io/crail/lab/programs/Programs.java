@@ -15,7 +15,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
@@ -63,6 +65,17 @@ public final class Programs implements AutoCloseable {
    * @throws IOException when it fails or does not end; it has the end of the output
    */
   public String run(List<String> command) throws IOException, InterruptedException {
+    return run(command, PATIENCE_SECONDS);
+  }
+
+  /**
+   * Runs a program until it ends.
+   *
+   * @param seconds how long that may take
+   * @return its standard output
+   * @throws IOException when it fails or does not end; it has the end of the output
+   */
+  public String run(List<String> command, long seconds) throws IOException, InterruptedException {
     Path output = directory.resolve("run-" + ++logs + ".out");
     Path errors = directory.resolve("run-" + logs + ".err");
     long begin = System.nanoTime();
@@ -72,7 +85,7 @@ public final class Programs implements AutoCloseable {
                 .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
                 .redirectOutput(output.toFile())
                 .redirectError(errors.toFile()));
-    boolean ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    boolean ended = process.waitFor(seconds, TimeUnit.SECONDS);
     stop(process);
     account.since(begin, Account.kind(command));
     String text = Files.readString(output);
@@ -235,19 +248,33 @@ public final class Programs implements AutoCloseable {
     return process;
   }
 
-  /** Ends a server. */
+  /** Ends a server, and what it has started. */
   public void stop(Process process) throws InterruptedException {
     if (!process.isAlive()) {
       forget(process);
       return;
     }
     long begin = System.nanoTime();
+    List<ProcessHandle> started = process.descendants().toList();
     process.destroy();
     if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
       process.destroyForcibly().waitFor(END_SECONDS, TimeUnit.SECONDS);
     }
+    for (ProcessHandle each : started) {
+      end(each);
+    }
     forget(process);
     account.since(begin, "end of servers");
+  }
+
+  /** Ends a process that its parent should have ended. */
+  private static void end(ProcessHandle process) throws InterruptedException {
+    process.destroy();
+    try {
+      process.onExit().get(END_SECONDS, TimeUnit.SECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      process.destroyForcibly();
+    }
   }
 
   private synchronized void forget(Process process) {

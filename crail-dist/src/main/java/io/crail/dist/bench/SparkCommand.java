@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.bench;
+
+import io.crail.bench.record.OptionException;
+import io.crail.dist.command.Command;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.ExitCode;
+import io.crail.dist.command.UsageException;
+import io.crail.lab.spark.SparkCompare;
+import java.util.List;
+
+/** Runs jobs of Spark with and without Crail. {@code bin/crail} tells it where Spark is. */
+public final class SparkCommand implements Command {
+  private static final String LAUNCHER = "crail.launcher";
+  private static final String HOME = "crail.spark.home";
+
+  @Override
+  public String name() {
+    return "spark";
+  }
+
+  @Override
+  public String sentence() {
+    return "measures jobs of Spark with and without Crail";
+  }
+
+  @Override
+  public boolean usesCluster() {
+    return false;
+  }
+
+  @Override
+  public String help() {
+    return SparkCompare.help();
+  }
+
+  @Override
+  public int run(CommandContext context, List<String> arguments) throws Exception {
+    List<String> settings = context.ownClusterSettings();
+    try {
+      return SparkCompare.run(
+              arguments.toArray(new String[0]),
+              System.getProperty(LAUNCHER),
+              settings,
+              System.getProperty(HOME),
+              context.out(),
+              context.err())
+          ? 0
+          : ExitCode.FAILURE;
+    } catch (OptionException e) {
+      throw new UsageException(e.getMessage());
+    }
+  }
+}

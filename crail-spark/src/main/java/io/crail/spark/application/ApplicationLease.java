@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.application;
+
+import io.crail.CrailAttributeChanges;
+import io.crail.CrailStore;
+import io.crail.common.error.NodeNotFoundException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renews the lease of an application, in each of its processes: as long as one of them lives, even
+ * while the driver stands still, the application keeps what it has. A renewal sets the access time
+ * of each root. When nobody has renewed for the time of the lease, anybody may delete the roots;
+ * see {@link RootCleaner}. Its thread also cleans up, in the driver. Thread-safe.
+ */
+final class ApplicationLease implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ApplicationLease.class);
+  private static final int RENEWALS = 4;
+  private static final long CLOSE_SECONDS = 30;
+
+  private final CrailStore store;
+  private final List<String> roots;
+  private final ScheduledExecutorService thread;
+  private volatile boolean failing;
+
+  /**
+   * Starts the thread.
+   *
+   * @param lease how long the application lives without a renewal
+   * @param cleaner deletes what dead applications left; null in executors
+   */
+  ApplicationLease(CrailStore store, List<String> roots, Duration lease, RootCleaner cleaner) {
+    this.store = store;
+    this.roots = roots;
+    this.thread =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread made = new Thread(task, "crail-spark-lease");
+              made.setDaemon(true);
+              return made;
+            });
+    long period = Math.max(1, lease.toMillis() / RENEWALS);
+    thread.scheduleWithFixedDelay(() -> run(cleaner), period, period, TimeUnit.MILLISECONDS);
+  }
+
+  private void run(RootCleaner cleaner) {
+    try {
+      renew();
+      if (cleaner != null) {
+        cleaner.clean();
+      }
+      failing = false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (Exception e) {
+      if (!failing) {
+        LOG.warn("cannot renew the lease of {} or clean up; trying again", roots.get(0), e);
+      }
+      failing = true;
+    }
+  }
+
+  /** Renews the lease. A root that is not there needs none: it comes with the next output. */
+  void renew() throws Exception {
+    long now = System.currentTimeMillis();
+    for (String root : roots) {
+      try {
+        store.setAttributes(root, CrailAttributeChanges.ofTimes(null, now)).get();
+      } catch (ExecutionException e) {
+        if (!(e.getCause() instanceof NodeNotFoundException)) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  /** Ends the thread. */
+  @Override
+  public void close() throws InterruptedException {
+    thread.shutdownNow();
+    thread.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
+  }
+}

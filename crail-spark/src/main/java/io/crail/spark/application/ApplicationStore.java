@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.application;
+
+import io.crail.CrailLocationClass;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import io.crail.spark.broadcast.FileDeletions;
+import io.crail.spark.broadcast.ValueLoads;
+import io.crail.spark.output.OutputPlace;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The store of one process of an application, and the application's roots. The parts of the plugin
+ * that live in one process share it: it is closed with the last of them. Thread-safe.
+ */
+public final class ApplicationStore implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ApplicationStore.class);
+
+  private final Stores owner;
+  private final String application;
+  private final Configuration configuration;
+  private final CrailStore store;
+  private final List<String> roots;
+  private final ApplicationLease lease;
+  private final ValueLoads loads = new ValueLoads();
+  private final FileDeletions deletions = new FileDeletions(path -> outputs().remove(path));
+
+  /** How many parts use it; guarded by the owner. */
+  int users;
+
+  ApplicationStore(
+      Stores owner,
+      String application,
+      Configuration configuration,
+      CrailStore store,
+      boolean driver) {
+    this.owner = owner;
+    this.application = application;
+    this.configuration = configuration;
+    this.store = store;
+    Duration leaseTime = configuration.get(SparkKeys.LEASE);
+    int namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS).size();
+    this.roots = Roots.of(application, leaseTime, namenodes);
+    RootCleaner cleaner = driver ? new RootCleaner(store, System::nanoTime) : null;
+    this.lease = new ApplicationLease(store, roots, leaseTime, cleaner);
+  }
+
+  /** {@return the application's name in the store} */
+  public String application() {
+    return application;
+  }
+
+  /** {@return the settings of plugin and store} */
+  public Configuration configuration() {
+    return configuration;
+  }
+
+  /** {@return the store} */
+  public CrailStore store() {
+    return store;
+  }
+
+  /** {@return the paths of the application's roots} */
+  public List<String> roots() {
+    return roots;
+  }
+
+  /** {@return where the application's map outputs lie} */
+  public OutputPlace outputs() {
+    return new OutputPlace(
+        store,
+        roots,
+        CrailStorageClass.get(configuration.get(SparkKeys.SHUFFLE_STORAGE_CLASS)),
+        configuration.get(SparkKeys.LOCATION_AFFINITY)
+            ? store.getLocationClass()
+            : CrailLocationClass.DEFAULT);
+  }
+
+  /** {@return where the application's broadcast values lie} */
+  public OutputPlace broadcasts() {
+    return new OutputPlace(
+        store,
+        roots,
+        CrailStorageClass.get(configuration.get(SparkKeys.BROADCAST_STORAGE_CLASS)),
+        CrailLocationClass.DEFAULT);
+  }
+
+  /**
+   * {@return the path of a broadcast value}
+   *
+   * @param id its number in the application
+   */
+  public String broadcastPath(long id) {
+    String root = roots.get((int) Long.remainderUnsigned(id, roots.size()));
+    return root + "/broadcast/" + Long.toUnsignedString(id);
+  }
+
+  /** {@return the loads of broadcast values in this process} */
+  public ValueLoads loads() {
+    return loads;
+  }
+
+  /** {@return what deletes broadcast values} */
+  public FileDeletions deletions() {
+    return deletions;
+  }
+
+  /** Deletes all that the application has in the store. Other applications delete what is left. */
+  public void removeAll() {
+    for (String root : roots) {
+      try {
+        outputs().remove(root);
+      } catch (IOException e) {
+        LOG.warn("cannot delete {}", root, e);
+      }
+    }
+  }
+
+  /** Ends what it started. */
+  void end() throws Exception {
+    deletions.close();
+    lease.close();
+    store.close();
+  }
+
+  /** Gives this part's share back. */
+  @Override
+  public void close() throws Exception {
+    owner.release(this);
+  }
+}

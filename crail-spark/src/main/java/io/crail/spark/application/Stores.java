@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.application;
+
+import io.crail.CrailStore;
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.conf.CrailConfiguration;
+import io.crail.spark.output.StoreFailure;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import scala.Tuple2;
+
+/**
+ * The stores of this process, one for each application. Spark makes the parts of the plugin by
+ * their class names, so they find their common store through {@link #PROCESS}. Thread-safe.
+ */
+public final class Stores {
+  /** The stores of this process. */
+  public static final Stores PROCESS = new Stores();
+
+  /** The application's name in the store; the driver's part of the plugin sets it. */
+  public static final String APPLICATION_KEY = "spark.crail.application";
+
+  private static final String PREFIX = "spark.crail.";
+  private static final String SPARK = "spark.";
+  private static final int RANDOM_BYTES = 8;
+  private static final int NAME_LENGTH = 40;
+
+  private final Map<String, ApplicationStore> stores = new HashMap<>();
+
+  private Stores() {}
+
+  /**
+   * Names the application, unless another part of the plugin has done it. Called in the driver
+   * before any executor starts.
+   */
+  public static void nameApplication(SparkConf conf) {
+    if (!conf.contains(APPLICATION_KEY)) {
+      byte[] random = new byte[RANDOM_BYTES];
+      new SecureRandom().nextBytes(random);
+      String name =
+          conf.get("spark.app.name", "").toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-");
+      name = name.substring(0, Math.min(name.length(), NAME_LENGTH));
+      conf.set(APPLICATION_KEY, name + '-' + HexFormat.of().formatHex(random));
+    }
+  }
+
+  /**
+   * Gives a part of the plugin a share in the store of its application.
+   *
+   * @param conf with the application's name
+   * @param driver whether this process is the driver
+   * @throws ConfigException for an unknown key or a bad value
+   */
+  public synchronized ApplicationStore of(SparkConf conf, boolean driver) throws Exception {
+    String application = conf.get(APPLICATION_KEY, "");
+    if (application.isEmpty()) {
+      throw new ConfigException(
+          "key '" + APPLICATION_KEY + "' is missing; the driver has to run the same plugin");
+    }
+    ApplicationStore store = stores.get(application);
+    if (store == null) {
+      Configuration configuration = configuration(conf);
+      CrailStore made = CrailStore.newInstance(CrailConfiguration.of(configuration));
+      store = new ApplicationStore(this, application, configuration, made, driver);
+      stores.put(application, store);
+    }
+    store.users++;
+    return store;
+  }
+
+  /**
+   * A step that needs a store.
+   *
+   * @param <T> its result
+   */
+  @FunctionalInterface
+  public interface Step<T> {
+    /** Runs it. */
+    T run(ApplicationStore store) throws Exception;
+  }
+
+  /**
+   * Runs a step with a share that is given back after it.
+   *
+   * @param conf with the application's name
+   * @throws IOException the error of the step
+   */
+  public <T> T share(SparkConf conf, Step<T> step) throws IOException {
+    try (ApplicationStore store = of(conf, false)) {
+      return step.run(store);
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw StoreFailure.of(e);
+    }
+  }
+
+  /** The settings of the plugin, and those of the store that stand after {@code spark.}. */
+  static Configuration configuration(SparkConf conf) {
+    Configuration.Builder builder = Configuration.builder();
+    java.util.Set<String> own = new java.util.HashSet<>();
+    Configuration.declarations().forEach(keys -> keys.keys().forEach(key -> own.add(key.name())));
+    for (Tuple2<String, String> each : conf.getAll()) {
+      String name = each._1();
+      if (name.startsWith(PREFIX) && !name.equals(APPLICATION_KEY)) {
+        String key = own.contains(name) ? name : name.substring(SPARK.length());
+        builder.set(key, each._2(), "Spark's configuration");
+      }
+    }
+    return builder.build();
+  }
+
+  synchronized void release(ApplicationStore store) throws Exception {
+    store.users--;
+    if (store.users == 0) {
+      stores.remove(store.application());
+      store.end();
+    }
+  }
+}

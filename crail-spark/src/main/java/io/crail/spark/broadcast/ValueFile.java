@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.broadcast;
+
+import io.crail.CrailFile;
+import io.crail.CrailNode;
+import io.crail.CrailStore;
+import io.crail.common.error.ErrorCode;
+import io.crail.spark.output.StoreFailure;
+import java.io.IOException;
+import java.io.Serializable;
+
+/**
+ * The handle of a value in the store: where it lies, and what its readers compare. No record, since
+ * Kryo cannot make one. Immutable.
+ */
+public final class ValueFile implements Serializable {
+  /**
+   * Bytes that have a checksum of their own, so that no reader sees a byte before it is checked.
+   */
+  static final int CHUNK_BYTES = 4 << 20;
+
+  private static final long serialVersionUID = 1L;
+
+  private final String path;
+  private final long length;
+  private final int[] checksums;
+
+  /**
+   * Creates it.
+   *
+   * @param length bytes of the file
+   * @param checksums the CRC-32C of each chunk; not copied
+   */
+  ValueFile(String path, long length, int[] checksums) {
+    this.path = path;
+    this.length = length;
+    this.checksums = checksums;
+  }
+
+  /** {@return where the value lies} */
+  public String path() {
+    return path;
+  }
+
+  /** {@return the bytes of the file} */
+  public long length() {
+    return length;
+  }
+
+  int chunks() {
+    return checksums.length;
+  }
+
+  int checksum(int chunk) {
+    return checksums[chunk];
+  }
+
+  /**
+   * Opens the file.
+   *
+   * @return a stream of bytes that are checked
+   * @throws IOException a {@code NodeNotFoundException} when the value was deleted, a {@link
+   *     CorruptValueException} for a file of another length, else the error of the store
+   */
+  public ValueInput open(CrailStore store) throws IOException {
+    try {
+      CrailNode node = store.lookup(path).get();
+      if (node == null) {
+        throw ErrorCode.NODE_NOT_FOUND.exception(path);
+      }
+      CrailFile file = node.asFile();
+      if (file.getCapacity() != length) {
+        throw new CorruptValueException(
+            path + " has " + file.getCapacity() + " bytes instead of " + length);
+      }
+      return new ValueInput(this, file.getBufferedInputStream(length));
+    } catch (Exception e) {
+      throw StoreFailure.of(e);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.fetch;
+
+/** Hears of each block once, by a thread of the fetcher. */
+public interface BlockListener {
+  /**
+   * A block is there.
+   *
+   * @param data its bytes, which the listener has to release
+   */
+  void fetched(BlockRange block, BlockData data);
+
+  /** A block cannot be had. */
+  void failed(BlockRange block, Exception cause);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.line42;
+
+import io.crail.spark.fetch.BlockData;
+import io.crail.spark.fetch.BlockListener;
+import io.crail.spark.fetch.BlockRange;
+import io.crail.spark.fetch.Fetcher;
+import io.crail.spark.output.OutputId;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.checksum.Cause;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockId$;
+import org.apache.spark.storage.ShuffleBlockBatchId;
+import org.apache.spark.storage.ShuffleBlockId;
+
+/** Gives Spark's fetching iterator the blocks that it asks for, out of Crail. Thread-safe. */
+final class BlockClient extends BlockStoreClient {
+  private final Fetcher fetcher;
+
+  BlockClient(Fetcher fetcher) {
+    this.fetcher = fetcher;
+  }
+
+  /**
+   * Fetches blocks. The place is not used: a block's name says where it is. Nor is the manager of
+   * local files: a large block is read as it comes.
+   */
+  @Override
+  public void fetchBlocks(
+      String host,
+      int port,
+      String executor,
+      String[] names,
+      BlockFetchingListener listener,
+      DownloadFileManager files) {
+    List<BlockRange> blocks = new ArrayList<>();
+    for (String name : names) {
+      blocks.add(range(name));
+    }
+    fetcher.fetch(
+        blocks,
+        new BlockListener() {
+          @Override
+          public void fetched(BlockRange block, BlockData data) {
+            BlockBuffer buffer = new BlockBuffer(data);
+            try {
+              listener.onBlockFetchSuccess(block.name(), buffer);
+            } finally {
+              buffer.release();
+            }
+          }
+
+          @Override
+          public void failed(BlockRange block, Exception cause) {
+            listener.onBlockFetchFailure(block.name(), cause);
+          }
+        });
+  }
+
+  private static BlockRange range(String name) {
+    BlockId id = BlockId$.MODULE$.apply(name);
+    if (id instanceof ShuffleBlockId block) {
+      OutputId output = new OutputId(block.shuffleId(), block.mapId());
+      return new BlockRange(name, output, block.reduceId(), block.reduceId() + 1);
+    }
+    if (id instanceof ShuffleBlockBatchId batch) {
+      OutputId output = new OutputId(batch.shuffleId(), batch.mapId());
+      return new BlockRange(name, output, batch.startReduceId(), batch.endReduceId());
+    }
+    throw new IllegalArgumentException(name + " is no block of a shuffle");
+  }
+
+  /** A block's checksum was compared when it arrived, so what is wrong came after that. */
+  @Override
+  public Cause diagnoseCorruption(
+      String host,
+      int port,
+      String executor,
+      int shuffle,
+      long map,
+      int partition,
+      long checksum,
+      String algorithm) {
+    return Cause.UNKNOWN_ISSUE;
+  }
+
+  @Override
+  public void close() {
+    // The manager closes the fetcher.
+  }
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.line42;
+
+import io.crail.common.config.ConfigException;
+import io.crail.spark.application.ApplicationStore;
+import io.crail.spark.application.SparkKeys;
+import io.crail.spark.application.Stores;
+import io.crail.spark.fetch.Fetcher;
+import io.crail.spark.output.OutputId;
+import io.crail.spark.output.OutputPlace;
+import java.util.Map;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.shuffle.BaseShuffleHandle;
+import org.apache.spark.shuffle.ShuffleBlockResolver;
+import org.apache.spark.shuffle.ShuffleHandle;
+import org.apache.spark.shuffle.ShuffleManager;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
+import org.apache.spark.shuffle.ShuffleReader;
+import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
+import org.apache.spark.shuffle.ShuffleWriter;
+import org.apache.spark.shuffle.sort.SortShuffleManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A writer for outputs in Crail, or else Spark's writers, whose outputs go there through {@link
+ * CrailShuffleDataIO}, and a reader that fetches from Crail. Thread-safe.
+ */
+public class ShuffleManager42 implements ShuffleManager {
+  private static final Logger LOG = LoggerFactory.getLogger(ShuffleManager42.class);
+  private static final String DATA_IO_KEY = "spark.shuffle.sort.io.plugin.class";
+
+  /**
+   * What Spark would have to fetch from an executor, and what other programs would have to read.
+   */
+  private static final Map<String, String> REFUSED =
+      Map.of(
+          "spark.shuffle.useOldFetchProtocol", "Crail's outputs need the new one",
+          "spark.shuffle.push.enabled", "Crail's outputs are never pushed to other executors");
+
+  private final boolean isDriver;
+  private final ApplicationStore application;
+  private final OutputPlace outputs;
+  private final SortShuffleManager sort;
+  private final Fetcher fetcher;
+  private final BlockClient client;
+  private final ShuffleBlockResolver resolver = new NoLocalBlocks();
+
+  /** The host of the output that a thread has sealed within one of Spark's writers. */
+  private final ThreadLocal<String> sealedHost = new ThreadLocal<>();
+
+  /** Connects to the store. */
+  protected ShuffleManager42(SparkConf conf, boolean isDriver) throws Exception {
+    this.isDriver = isDriver;
+    REFUSED.forEach((key, reason) -> refuse(conf, key, reason));
+    String dataIo = conf.get(DATA_IO_KEY, CrailShuffleDataIO.class.getName());
+    if (!dataIo.equals(CrailShuffleDataIO.class.getName())) {
+      throw new ConfigException("key '" + DATA_IO_KEY + "' is " + dataIo + ", not Crail's own");
+    }
+    conf.set(DATA_IO_KEY, dataIo);
+    if (isDriver) {
+      Stores.nameApplication(conf);
+    }
+    this.application = Stores.PROCESS.of(conf, isDriver);
+    this.outputs = application.outputs();
+    this.sort = new SortShuffleManager(conf);
+    this.fetcher =
+        new Fetcher(
+            outputs,
+            application.configuration().get(SparkKeys.FETCH_THREADS),
+            application.configuration().get(SparkKeys.INDEX_CACHE),
+            application.configuration().get(SparkKeys.PATIENCE));
+    this.client = new BlockClient(fetcher);
+    if (isDriver) {
+      for (String root : application.roots()) {
+        outputs.createDirectory(root);
+      }
+      LOG.info("shuffle data lie in Crail, at {}", application.roots().get(0));
+    }
+  }
+
+  private static void refuse(SparkConf conf, String key, String reason) {
+    if (conf.getBoolean(key, false)) {
+      throw new ConfigException("key '" + key + "' is set: " + reason);
+    }
+  }
+
+  /** The manager of this process. */
+  static ShuffleManager42 current() {
+    return (ShuffleManager42) SparkEnv.get().shuffleManager();
+  }
+
+  OutputPlace outputs() {
+    return outputs;
+  }
+
+  /** Notes where this thread has sealed an output. */
+  void sealed(String host) {
+    sealedHost.set(host);
+  }
+
+  private String takeSealedHost() {
+    String host = sealedHost.get();
+    sealedHost.remove();
+    return host;
+  }
+
+  @Override
+  public <K, V, C> ShuffleHandle registerShuffle(
+      int shuffleId, ShuffleDependency<K, V, C> dependency) {
+    return sort.registerShuffle(shuffleId, dependency);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked")
+  public <K, V> ShuffleWriter<K, V> getWriter(
+      ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
+    ShuffleDependency<K, V, ?> dependency = ((BaseShuffleHandle<K, V, ?>) handle).dependency();
+    if (application.configuration().get(SparkKeys.WRITER) == SparkKeys.Writer.AUTO
+        && RunWriter.suits(dependency, SparkEnv.get().conf())) {
+      OutputId id = new OutputId(handle.shuffleId(), mapId);
+      return new RunWriter<>(outputs, id, dependency, context, metrics);
+    }
+    ShuffleWriter<K, V> writer = sort.getWriter(handle, mapId, context, metrics);
+    return new LocatedWriter<>(writer, context, this::takeSealedHost);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked")
+  public <K, C> ShuffleReader<K, C> getReader(
+      ShuffleHandle handle,
+      int startMapIndex,
+      int endMapIndex,
+      int startPartition,
+      int endPartition,
+      TaskContext context,
+      ShuffleReadMetricsReporter metrics) {
+    return new BlockReader<>(
+        client,
+        ((BaseShuffleHandle<K, ?, C>) handle).dependency(),
+        new BlockReader.Range(startMapIndex, endMapIndex, startPartition, endPartition),
+        context,
+        metrics);
+  }
+
+  @Override
+  public boolean unregisterShuffle(int shuffleId) {
+    sort.unregisterShuffle(shuffleId);
+    fetcher.forgetShuffle(shuffleId);
+    if (isDriver) {
+      removeShuffle(shuffleId);
+    }
+    return true;
+  }
+
+  /** Deletes the outputs of a shuffle. What cannot be deleted now goes with the application. */
+  void removeShuffle(int shuffleId) {
+    try {
+      outputs.removeShuffle(shuffleId);
+    } catch (java.io.IOException e) {
+      LOG.warn("cannot delete the outputs of shuffle {}", shuffleId, e);
+    }
+  }
+
+  /** Deletes all that the application has in the store. */
+  void removeAll() {
+    application.removeAll();
+  }
+
+  @Override
+  public ShuffleBlockResolver shuffleBlockResolver() {
+    return resolver;
+  }
+
+  @Override
+  public void stop() {
+    sort.stop();
+    fetcher.close();
+    try {
+      application.close();
+    } catch (Exception e) {
+      LOG.warn("cannot close the store", e);
+    }
+  }
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.output;
+
+import io.crail.CrailBlockLocation;
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailFile;
+import io.crail.CrailStore;
+import io.crail.common.error.NodeExistsException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.zip.CRC32C;
+
+/**
+ * Writes one map output to a file that nobody reads, and seals it: gives it its name, unless
+ * another attempt was first. Used by one thread.
+ */
+public final class OutputWriter implements AutoCloseable {
+  /**
+   * A sealed output.
+   *
+   * @param index its index
+   * @param host the host whose datanodes hold its bytes
+   */
+  public record Sealed(OutputIndex index, String host) {}
+
+  private final OutputPlace place;
+  private final CrailStore store;
+  private final OutputId id;
+  private final String path;
+  private final int partitions;
+  private final CrailFile file;
+  private final CrailBufferedOutputStream out;
+  private final List<long[]> ends = new ArrayList<>();
+  private final List<int[]> checksums = new ArrayList<>();
+  private final CRC32C crc = new CRC32C();
+  private int next;
+  private long position;
+  private long begin;
+
+  /** The rename was begun; its end may not be known. */
+  private boolean sealing;
+
+  private boolean ended;
+
+  /**
+   * Creates the file.
+   *
+   * @param attempt a name that no other attempt to write this output has
+   */
+  public OutputWriter(OutputPlace place, OutputId id, String attempt, int partitions)
+      throws IOException {
+    this.place = place;
+    this.store = place.store();
+    this.id = id;
+    this.path = place.path(id) + '.' + attempt;
+    this.partitions = partitions;
+    boolean created = false;
+    try {
+      this.file = place.create(path);
+      created = true;
+      this.out = file.getBufferedOutputStream(0);
+    } catch (Exception e) {
+      IOException failure = StoreFailure.of(e);
+      if (created || failure instanceof InterruptedIOException) {
+        remove(failure);
+      }
+      throw failure;
+    }
+  }
+
+  private void remove(IOException failure) {
+    try {
+      remove();
+    } catch (IOException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  /** {@return the bytes written so far} */
+  public long position() {
+    return position;
+  }
+
+  /**
+   * Begins a partition. What is written from now on belongs to it. Within a run, partitions come in
+   * ascending order; those that are left out are empty.
+   */
+  public void beginPartition(int partition) {
+    if (next == 0) {
+      ends.add(new long[partitions]);
+      checksums.add(new int[partitions]);
+    }
+    if (partition < next || partition >= partitions) {
+      throw new IllegalStateException("partition " + partition + " after " + (next - 1));
+    }
+    skipTo(partition);
+    crc.reset();
+    begin = position;
+  }
+
+  private void skipTo(int partition) {
+    long[] run = ends.get(ends.size() - 1);
+    Arrays.fill(run, next, partition, position);
+    next = partition;
+  }
+
+  /** Writes bytes of the partition. */
+  public void write(byte[] bytes, int offset, int length) throws IOException {
+    crc.update(bytes, offset, length);
+    out.write(bytes, offset, length);
+    position += length;
+  }
+
+  /** Writes bytes of the partition. */
+  public void write(ByteBuffer bytes) throws IOException {
+    crc.update(bytes.duplicate());
+    position += bytes.remaining();
+    out.write(bytes);
+  }
+
+  /**
+   * Ends the partition.
+   *
+   * @return its bytes in this run
+   */
+  public long endPartition() {
+    ends.get(ends.size() - 1)[next] = position;
+    checksums.get(ends.size() - 1)[next] = position == begin ? 0 : (int) crc.getValue();
+    next++;
+    return position - begin;
+  }
+
+  /** Ends a run; the next partition begins another one. */
+  public void endRun() {
+    if (next > 0) {
+      skipTo(partitions);
+      next = 0;
+    }
+  }
+
+  /**
+   * Seals the output. If another attempt has sealed it, this one's bytes are deleted, and the other
+   * one's index is returned.
+   */
+  public Sealed seal() throws IOException {
+    endRun();
+    OutputIndex index =
+        new OutputIndex(
+            id,
+            partitions,
+            ends.stream().flatMapToLong(Arrays::stream).toArray(),
+            checksums.stream().flatMapToInt(Arrays::stream).toArray());
+    out.write(index.encode());
+    out.close();
+    sealing = true;
+    try {
+      store.rename(path, place.path(id)).get();
+    } catch (ExecutionException e) {
+      sealing = !(e.getCause() instanceof NodeExistsException);
+      if (sealing) {
+        throw StoreFailure.of(e);
+      }
+    } catch (Exception e) {
+      throw StoreFailure.of(e);
+    }
+    if (sealing) {
+      Sealed sealed = new Sealed(index, host(file, position + index.fileBytes()));
+      ended = true;
+      return sealed;
+    }
+    close();
+    MapOutput first = MapOutput.open(store, place.path(id), id);
+    return new Sealed(first.index(), host(first.file(), first.file().getCapacity()));
+  }
+
+  private static String host(CrailFile file, long length) throws IOException {
+    try {
+      CrailBlockLocation[] places = file.getBlockLocations(0, Math.max(length, 1));
+      return places.length == 0 ? "" : places[0].getHosts()[0];
+    } catch (Exception e) {
+      throw StoreFailure.of(e);
+    }
+  }
+
+  /** Deletes the file, unless it was sealed. An interrupted thread does it too. */
+  @Override
+  public void close() throws IOException {
+    if (!ended) {
+      discard();
+    }
+  }
+
+  /** Deletes the file, even when it was sealed. */
+  public void discard() throws IOException {
+    ended = true;
+    try {
+      remove();
+    } finally {
+      try {
+        out.close();
+      } catch (IOException e) {
+        // The node is gone, so its stream has failed.
+      }
+    }
+  }
+
+  private void remove() throws IOException {
+    boolean interrupted = Thread.interrupted();
+    try {
+      // A file without its first name was sealed, even if nobody saw the answer.
+      if (!place.remove(path) && sealing) {
+        place.remove(place.path(id));
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.application;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailAttributeChanges;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.conf.CrailConfiguration;
+import io.crail.embedded.EmbeddedCrail;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class RootCleanerTest {
+  private static final Duration LEASE = Duration.ofSeconds(100);
+
+  private final AtomicLong now = new AtomicLong(1);
+  private EmbeddedCrail cluster;
+  private CrailStore store;
+  private RootCleaner cleaner;
+
+  @BeforeEach
+  void start() throws Exception {
+    cluster = EmbeddedCrail.builder().namenodes(2).start();
+    store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+    cleaner = new RootCleaner(store, now::get);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    store.close();
+    cluster.close();
+  }
+
+  private void create(String path) throws Exception {
+    store
+        .create(
+            path,
+            CrailNodeType.DIRECTORY,
+            CrailStorageClass.DEFAULT,
+            CrailLocationClass.DEFAULT,
+            true)
+        .get();
+  }
+
+  private int cleanAfter(Duration time) throws Exception {
+    now.addAndGet(time.toNanos());
+    return cleaner.clean();
+  }
+
+  @Test
+  void rootsSpreadOverTheNamenodes() {
+    assertEquals(List.of("/spark-a-1.100s.0"), Roots.of("a-1", LEASE, 1));
+    List<String> roots = Roots.of("a-1", LEASE, 2);
+    assertEquals(8, roots.size());
+    roots.forEach(root -> assertEquals(LEASE, Roots.lease(root)));
+    assertNull(Roots.lease("/spark-a-1"));
+    assertNull(Roots.lease("/other"));
+  }
+
+  @Test
+  void aRootGoesWhenItsLeaseHasStoodStill() throws Exception {
+    List<String> roots = Roots.of("dead", LEASE, 2);
+    for (String root : roots) {
+      create(root);
+      create(root + "/shuffle-0");
+    }
+    create("/spark-of-somebody");
+    assertEquals(0, cleaner.clean());
+    assertEquals(0, cleanAfter(LEASE.minusNanos(1)));
+    assertEquals(8, cleanAfter(Duration.ofNanos(1)));
+    for (String root : roots) {
+      assertNull(store.lookup(root).get());
+    }
+    assertNotNull(store.lookup("/spark-of-somebody").get());
+  }
+
+  @Test
+  void aRootStaysAsLongAsOneProcessRenewsIt() throws Exception {
+    List<String> roots = Roots.of("alive", LEASE, 1);
+    create(roots.get(0));
+    try (ApplicationLease lease = new ApplicationLease(store, roots, Duration.ofDays(1), null)) {
+      for (int i = 0; i < 10; i++) {
+        long before = store.lookup(roots.get(0)).get().getAttributes().accessTime();
+        assertEquals(0, cleanAfter(LEASE.minusSeconds(1)), "round " + i);
+        do {
+          lease.renew();
+        } while (store.lookup(roots.get(0)).get().getAttributes().accessTime() == before);
+      }
+    }
+    assertEquals(0, cleanAfter(LEASE.minusSeconds(1)));
+    assertEquals(1, cleanAfter(LEASE));
+  }
+
+  /** What changes in a root is no sign of life: a late task may still write. */
+  @Test
+  void onlyARenewalCounts() throws Exception {
+    String root = Roots.of("dead", LEASE, 1).get(0);
+    create(root);
+    cleaner.clean();
+    create(root + "/late");
+    assertEquals(1, cleanAfter(LEASE));
+  }
+
+  @Test
+  void aWrongClockOfARenewerDoesNotMatter() throws Exception {
+    String root = Roots.of("alive", LEASE, 1).get(0);
+    create(root);
+    for (long time : new long[] {0, Long.MAX_VALUE / 2, 5}) {
+      store.setAttributes(root, CrailAttributeChanges.ofTimes(null, time)).get();
+      assertEquals(0, cleanAfter(LEASE.plusSeconds(1)), "time " + time);
+    }
+  }
+
+  @Test
+  void thereIsNothingToRenewWithoutARoot() throws Exception {
+    List<String> roots = Roots.of("none", LEASE, 1);
+    try (ApplicationLease lease = new ApplicationLease(store, roots, Duration.ofDays(1), null)) {
+      lease.renew();
+    }
+    assertTrue(Roots.lease(roots.get(0)) != null);
+  }
+}

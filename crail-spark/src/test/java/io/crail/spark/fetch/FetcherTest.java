@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.fetch;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.error.NodeNotFoundException;
+import io.crail.conf.CrailConfiguration;
+import io.crail.embedded.EmbeddedCrail;
+import io.crail.spark.output.CorruptOutputException;
+import io.crail.spark.output.OutputId;
+import io.crail.spark.output.OutputPlace;
+import io.crail.spark.output.OutputWriter;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class FetcherTest {
+  private static final int MIB = 1 << 20;
+
+  private EmbeddedCrail cluster;
+  private CrailStore store;
+  private OutputPlace place;
+
+  @BeforeEach
+  void start() throws Exception {
+    cluster = EmbeddedCrail.builder().storage(256L * MIB).start();
+    store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+    place =
+        new OutputPlace(
+            store, List.of("/app"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    store.close();
+    cluster.close();
+  }
+
+  /** Writes an output of some runs; returns the bytes of each partition. */
+  private byte[][] write(OutputId id, String attempt, byte[][][] runs) throws IOException {
+    int partitions = runs[0].length;
+    ByteArrayOutputStream[] model = new ByteArrayOutputStream[partitions];
+    Arrays.setAll(model, i -> new ByteArrayOutputStream());
+    try (OutputWriter writer = new OutputWriter(place, id, attempt, partitions)) {
+      for (byte[][] run : runs) {
+        for (int i = 0; i < partitions; i++) {
+          if (run[i].length > 0) {
+            writer.beginPartition(i);
+            writer.write(run[i], 0, run[i].length);
+            assertEquals(run[i].length, writer.endPartition());
+            model[i].write(run[i]);
+          }
+        }
+        writer.endRun();
+      }
+      writer.seal();
+    }
+    return Arrays.stream(model).map(ByteArrayOutputStream::toByteArray).toArray(byte[][]::new);
+  }
+
+  private static byte[] bytes(Random random, int length) {
+    byte[] bytes = new byte[length];
+    random.nextBytes(bytes);
+    return bytes;
+  }
+
+  /** What came of each block, by its name. */
+  private static final class Results implements BlockListener {
+    final Map<String, Object> all = new ConcurrentHashMap<>();
+    final CountDownLatch left;
+
+    Results(int count) {
+      left = new CountDownLatch(count);
+    }
+
+    @Override
+    public void fetched(BlockRange block, BlockData data) {
+      try (InputStream in = data.open()) {
+        byte[] bytes = in.readAllBytes();
+        assertEquals(data.length(), bytes.length);
+        put(block, bytes);
+      } catch (IOException e) {
+        put(block, e);
+      } finally {
+        data.release();
+      }
+    }
+
+    @Override
+    public void failed(BlockRange block, Exception cause) {
+      put(block, cause);
+    }
+
+    private void put(BlockRange block, Object result) {
+      assertNull(all.put(block.name(), result));
+      left.countDown();
+    }
+  }
+
+  private Map<String, Object> fetch(Fetcher fetcher, List<BlockRange> blocks)
+      throws InterruptedException {
+    Results results = new Results(blocks.size());
+    fetcher.fetch(blocks, results);
+    assertTrue(results.left.await(60, TimeUnit.SECONDS));
+    return results.all;
+  }
+
+  private Fetcher fetcher(long indexCacheBytes, Duration patience) {
+    return new Fetcher(place, 2, indexCacheBytes, patience);
+  }
+
+  @Test
+  void everyRangeOfPartitionsHasTheBytesOfAllRuns() throws Exception {
+    long seed = Long.getLong("crail.seed", System.nanoTime());
+    System.out.println("-Dcrail.seed=" + seed);
+    Random random = new Random(seed);
+    Map<OutputId, byte[][]> model = new java.util.HashMap<>();
+    for (int map = 0; map < 40; map++) {
+      byte[][][] runs = new byte[1 + random.nextInt(3)][20][];
+      for (byte[][] run : runs) {
+        Arrays.setAll(
+            run, i -> bytes(random, random.nextInt(4) == 0 ? 0 : random.nextInt(100_000)));
+      }
+      OutputId id = new OutputId(3, map);
+      model.put(id, write(id, "a", runs));
+    }
+    // The second cache has room for a few indexes only.
+    for (long cache : new long[] {64L * MIB, 2000}) {
+      try (Fetcher fetcher = fetcher(cache, Duration.ZERO)) {
+        List<BlockRange> blocks = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+          int from = random.nextInt(20);
+          int to = from + 1 + random.nextInt(20 - from);
+          blocks.add(new BlockRange("b" + i, new OutputId(3, random.nextInt(40)), from, to));
+        }
+        Map<String, Object> results = fetch(fetcher, blocks);
+        for (BlockRange block : blocks) {
+          assertArrayEquals(
+              expected(model.get(block.output()), block, 20),
+              sorted(results.get(block.name()), block),
+              block.toString());
+        }
+      }
+    }
+  }
+
+  /** The bytes of a range; runs may come in any order within it, so they are sorted. */
+  private static byte[] expected(byte[][] partitions, BlockRange block, int count) {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (int i = block.from(); i < block.to(); i++) {
+      all.writeBytes(partitions[i]);
+    }
+    return sorted(all.toByteArray(), block);
+  }
+
+  private static byte[] sorted(Object result, BlockRange block) {
+    byte[] bytes = assertInstanceOf(byte[].class, result, block.toString()).clone();
+    if (block.to() - block.from() > 1) {
+      Arrays.sort(bytes);
+    }
+    return bytes;
+  }
+
+  @Test
+  void aBlockThatIsTooLargeForMemoryIsReadAsItComes() throws Exception {
+    OutputId id = new OutputId(1, 1);
+    Random random = new Random(1);
+    byte[][] model =
+        write(
+            id,
+            "a",
+            new byte[][][] {
+              {bytes(random, 10), bytes(random, 12 * MIB), bytes(random, 3)},
+              {new byte[0], bytes(random, 5 * MIB), new byte[0]}
+            });
+    try (Fetcher fetcher = fetcher(MIB, Duration.ZERO)) {
+      Map<String, Object> results =
+          fetch(
+              fetcher,
+              List.of(new BlockRange("large", id, 1, 2), new BlockRange("small", id, 2, 3)));
+      assertArrayEquals(model[1], (byte[]) results.get("large"));
+      assertArrayEquals(model[2], (byte[]) results.get("small"));
+    }
+  }
+
+  @Test
+  void theSecondAttemptToSealLosesAndLearnsTheFirstOne() throws Exception {
+    OutputId id = new OutputId(1, 2);
+    byte[][] model = write(id, "first", new byte[][][] {{{1}, {2, 3}}});
+    try (OutputWriter writer = new OutputWriter(place, id, "second", 2)) {
+      writer.beginPartition(1);
+      writer.write(new byte[] {9, 9, 9, 9}, 0, 4);
+      writer.endPartition();
+      assertArrayEquals(new long[] {1, 2}, writer.seal().index().lengths());
+    }
+    assertNull(store.lookup(place.path(id) + ".second").get());
+    try (Fetcher fetcher = fetcher(MIB, Duration.ZERO)) {
+      assertArrayEquals(
+          model[1], (byte[]) fetch(fetcher, List.of(new BlockRange("b", id, 1, 2))).get("b"));
+    }
+  }
+
+  @Test
+  void anOutputThatWasNotSealedIsDeleted() throws Exception {
+    OutputId id = new OutputId(1, 3);
+    try (OutputWriter writer = new OutputWriter(place, id, "a", 1)) {
+      writer.beginPartition(0);
+      writer.write(new byte[100], 0, 100);
+    }
+    assertNull(store.lookup(place.path(id) + ".a").get());
+    assertNull(store.lookup(place.path(id)).get());
+  }
+
+  @Test
+  void aMissingOutputIsNotAnEmptyOne() throws Exception {
+    try (Fetcher fetcher = fetcher(MIB, Duration.ofSeconds(30))) {
+      Object result =
+          fetch(fetcher, List.of(new BlockRange("b", new OutputId(1, 99), 0, 1))).get("b");
+      assertInstanceOf(NodeNotFoundException.class, result);
+    }
+  }
+
+  @Test
+  void aWrongByteIsFoundWhereverItIs() throws Exception {
+    OutputId id = new OutputId(1, 4);
+    Random random = new Random(4);
+    write(id, "a", new byte[][][] {{bytes(random, 1000), bytes(random, 9 * MIB), {5}}});
+    String path = place.path(id);
+    byte[] file;
+    try (CrailBufferedInputStream in = file(path).getBufferedInputStream(0)) {
+      file = in.readAllBytes();
+    }
+    for (int at : new int[] {0, 999, 1000, 8 * MIB, file.length - 1}) {
+      byte[] wrong = file.clone();
+      wrong[at] ^= 1;
+      store.delete(path, false).get();
+      CrailFile node =
+          store
+              .create(
+                  path,
+                  CrailNodeType.DATAFILE,
+                  CrailStorageClass.DEFAULT,
+                  CrailLocationClass.DEFAULT,
+                  true)
+              .get()
+              .asFile();
+      try (CrailBufferedOutputStream out = node.getBufferedOutputStream(0)) {
+        out.write(wrong);
+      }
+      try (Fetcher fetcher = fetcher(MIB, Duration.ofSeconds(30))) {
+        Map<String, Object> results =
+            fetch(
+                fetcher,
+                List.of(
+                    new BlockRange("0", id, 0, 1),
+                    new BlockRange("1", id, 1, 2),
+                    new BlockRange("2", id, 2, 3)));
+        boolean index = at == file.length - 1;
+        check(index || at < 1000, results.get("0"), at);
+        check(index || at >= 1000, results.get("1"), at);
+        check(index, results.get("2"), at);
+      }
+    }
+  }
+
+  private static void check(boolean wrong, Object result, int at) {
+    Class<?> expected = wrong ? CorruptOutputException.class : byte[].class;
+    assertInstanceOf(expected, result, "byte " + at);
+  }
+
+  private CrailFile file(String path) throws Exception {
+    return store.lookup(path).get().asFile();
+  }
+}
