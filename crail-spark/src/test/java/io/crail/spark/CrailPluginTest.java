@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailStore;
+import io.crail.common.error.UnavailableException;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.application.ApplicationStore;
 import io.crail.spark.application.Stores;
@@ -388,6 +389,29 @@ class CrailPluginTest {
       }
       long tookMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
       assertTrue(tookMillis < 10 * timeoutMillis, tookMillis + " ms");
+    }
+  }
+
+  @Test
+  void aStoreThatIsGoneFailsReadersAsABroadcast() throws Exception {
+    SparkOnCrail dying = new SparkOnCrail(EmbeddedCrail.builder());
+    SparkConf conf =
+        dying
+            .conf("local[4]", local)
+            .remove("spark.shuffle.manager")
+            .set("spark.crail.rpctimeout", "1000")
+            .set("spark.plugins", CrailPlugin.class.getName());
+    try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+      Broadcast<byte[]> broadcast = spark.broadcast(Broadcasts.bytes(LARGE));
+      Broadcast<byte[]> elsewhere = Broadcasts.copy(broadcast);
+      dying.close();
+      Broadcasts.forget(broadcast);
+      CrailBroadcastException error = assertThrows(CrailBroadcastException.class, elsewhere::value);
+      assertTrue(error.getMessage().contains("cannot be read from Crail"), error::getMessage);
+      assertInstanceOf(UnavailableException.class, error.getCause());
+      broadcast.destroy();
+    } finally {
+      dying.close();
     }
   }
 

@@ -13,6 +13,7 @@ import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailLocationClass;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.conf.CrailConfiguration;
@@ -210,6 +211,32 @@ class ValueFileTest {
     IOException error = assertThrows(NodeNotFoundException.class, () -> file.open(store));
     String words = CrailBroadcastException.ofRead("Broadcast(1)", error).getMessage();
     assertTrue(words.startsWith("Broadcast(1) was destroyed, or its application has ended"), words);
+  }
+
+  /** Its space may get other bytes meanwhile, which nobody must see. */
+  @Test
+  void aValueThatIsDeletedWhileItIsReadGivesNoWrongByte() throws Exception {
+    byte[] bytes = bytes(40 * MIB);
+    ValueFile file = write(bytes);
+    byte[] seen = new byte[bytes.length];
+    int count = 0;
+    try (ValueInput in = file.open(store);
+        CrailStore other = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
+      count = in.readNBytes(seen, 0, ValueFile.CHUNK_BYTES);
+      other.delete(PATH, false).get();
+      try {
+        replace(new byte[40 * MIB]);
+      } catch (NoSpaceException e) {
+        // The reader's lease keeps the space.
+      }
+      for (int part = 1; part > 0; count += part) {
+        part = Math.max(0, in.read(seen, count, seen.length - count));
+      }
+      assertEquals(bytes.length, count);
+    } catch (CrailException | CorruptValueException e) {
+      assertEquals(0, count % ValueFile.CHUNK_BYTES, e::toString);
+    }
+    assertArrayEquals(Arrays.copyOf(bytes, count), Arrays.copyOf(seen, count));
   }
 
   @Test
