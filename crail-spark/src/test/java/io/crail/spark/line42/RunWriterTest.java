@@ -8,10 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.crail.CrailStore;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.SparkOnCrail;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -160,6 +162,28 @@ class RunWriterTest {
       assertEquals(7, status.mapId());
       assertNoMemory(task);
     }
+  }
+
+  /** The pages lie outside the heap here, so all that is seen is garbage. */
+  @Test
+  void aRecordLeavesNoGarbage() throws Exception {
+    conf.set("spark.memory.offHeap.enabled", "true").set("spark.memory.offHeap.size", "64m");
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    var records = Collections.nCopies(100_000, new Tuple2<Integer, Object>(3, "some text"));
+    long[] allocated = new long[2];
+    try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+      MapTask task = new MapTask(spark, PARTITIONS);
+      task.run(
+          watched(
+              records,
+              i -> {
+                if (i == 20_000 || i == 90_000) {
+                  allocated[i / 90_000] = threads.getCurrentThreadAllocatedBytes();
+                }
+              }));
+      assertNoMemory(task);
+    }
+    assertTrue(allocated[1] - allocated[0] < 70_000, allocated[1] - allocated[0] + " bytes");
   }
 
   /** Neighbouring partitions are one block, and it has a piece of each run. */
