@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs the programs with which Crail is compared, or under which it is measured. Sourced by bash, not part of the tarball.
-# Needs common.sh and build.sh.
+# Installs the programs with which Crail is compared, or under which it is measured. Sourced by bash,
+# not part of the tarball. Needs common.sh and build.sh.
 
 # install_peers: installs Redis, iperf3 and taskset as root on a Debian; otherwise it does nothing.
 install_peers() {

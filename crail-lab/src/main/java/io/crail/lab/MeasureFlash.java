@@ -40,9 +40,9 @@ import java.util.Map;
  *
  * The target is given as for {@code crail.storage.nvmf.targets}; the device is the same namespace
  * as the kernel sees it. Crail has its first bytes, whole regions of 256 MiB, and fio the 64 MiB
- * after those and one MiB more. SPDK's program overwrites its whole namespace, so it needs another one of that target.
- * Namenodes and datanodes run on processor 0, clients and the other programs on processor 1. {@code
- * bin/measure --flash} runs it.
+ * after those and one MiB more. SPDK's program overwrites its whole namespace, so it needs another
+ * one of that target. Namenodes and datanodes run on processor 0, clients and the other programs on
+ * processor 1. {@code bin/measure --flash} runs it.
  */
 public final class MeasureFlash {
   private static final long MIB = 1 << 20;

@@ -18,7 +18,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import scala.Tuple2;
 
 class CrailShuffleTest {
@@ -141,37 +142,43 @@ class CrailShuffleTest {
     }
   }
 
-  /** The number of stages that run while a loss is noticed and mended. */
-  private int stagesAfter(SparkConf conf, Loss loss) throws Exception {
+  /** The stages that run while a loss is noticed and mended, with the number of their tasks. */
+  private List<String> stagesAfter(SparkConf conf, Loss loss) throws Exception {
     List<Integer> numbers = numbers(10_000);
-    AtomicInteger stages = new AtomicInteger();
+    List<String> stages = new CopyOnWriteArrayList<>();
     try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
-      spark.sc().addSparkListener(new StageCounter(stages));
+      spark.sc().addSparkListener(new StageList(stages));
       JavaPairRDD<Integer, Iterable<Integer>> grouped = grouped(spark, numbers, 6, 4);
       assertEquals(expected(numbers), sorted(grouped.collect()));
       spark.sc().listenerBus().waitUntilEmpty();
-      assertEquals(2, stages.getAndSet(0));
+      assertEquals(2, stages.size());
+      stages.clear();
       loss.happen();
       assertEquals(expected(numbers), sorted(grouped.collect()));
       spark.sc().listenerBus().waitUntilEmpty();
     }
-    return stages.get();
+    return stages;
   }
 
   private interface Loss {
     void happen() throws Exception;
   }
 
-  private static final class StageCounter extends SparkListener {
-    private final AtomicInteger stages;
+  private static final class StageList extends SparkListener {
+    private final List<String> stages;
 
-    StageCounter(AtomicInteger stages) {
+    StageList(List<String> stages) {
       this.stages = stages;
     }
 
     @Override
     public void onStageSubmitted(SparkListenerStageSubmitted event) {
-      stages.incrementAndGet();
+      // Spark submits a stage again for a late failure, also when there is nothing left to do.
+      if (event.stageInfo().numTasks() > 0) {
+        stages.add(
+            (event.stageInfo().shuffleDepId().isDefined() ? "map " : "result ")
+                + event.stageInfo().numTasks());
+      }
     }
   }
 
@@ -181,7 +188,9 @@ class CrailShuffleTest {
     crail.close();
     crail = new SparkOnCrail(EmbeddedCrail.builder().datanodes(2).mapped(false));
     SparkConf conf = crail.conf("local[2]", local).set("spark.crail.shuffle.patience", "1s");
-    assertEquals(3, stagesAfter(conf, () -> crail.cluster().stopDatanode(0)));
+    assertEquals(
+        List.of("result 4", "map 6", "result 4"),
+        stagesAfter(conf, () -> crail.cluster().stopDatanode(0)));
   }
 
   @Test
@@ -212,9 +221,37 @@ class CrailShuffleTest {
         Arrays.toString(refused.getStackTrace()));
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "spark.shuffle.useOldFetchProtocol",
+        "spark.shuffle.push.enabled",
+        "spark.authenticate"
+      })
+  void whatCrailCannotKeepIsRefused(String key) {
+    SparkConf conf =
+        crail
+            .conf("local[2]", local)
+            .set(key, "true")
+            .set("spark.authenticate.secret", "for a test");
+    Exception refused = assertThrows(Exception.class, () -> SparkOnCrail.context(conf));
+    assertTrue(
+        Stream.iterate((Throwable) refused, cause -> cause != null, Throwable::getCause)
+            .anyMatch(cause -> String.valueOf(cause.getMessage()).contains("'" + key + "' is set")),
+        () -> String.valueOf(refused));
+  }
+
   @Test
-  void settingsThatNeedExecutorsWithBlocksAreRefused() {
-    SparkConf conf = crail.conf("local[2]", local).set("spark.shuffle.useOldFetchProtocol", "true");
-    assertThrows(Exception.class, () -> SparkOnCrail.context(conf));
+  void encryptedDataMayGoWhereSparkAuthenticates() {
+    SparkConf conf =
+        crail
+            .conf("local[2]", local)
+            .set("spark.io.encryption.enabled", "true")
+            .set("spark.authenticate", "true")
+            .set("spark.authenticate.secret", "for a test");
+    List<Integer> numbers = numbers(1000);
+    try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+      assertEquals(expected(numbers), sorted(grouped(spark, numbers, 3, 2).collect()));
+    }
   }
 }

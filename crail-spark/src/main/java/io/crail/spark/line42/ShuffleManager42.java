@@ -8,6 +8,7 @@ import io.crail.spark.application.Stores;
 import io.crail.spark.fetch.Fetcher;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputPlace;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
@@ -41,6 +42,10 @@ public class ShuffleManager42 implements ShuffleManager {
           "spark.shuffle.useOldFetchProtocol", "Crail's outputs need the new one",
           "spark.shuffle.push.enabled", "Crail's outputs are never pushed to other executors");
 
+  /** What a user who sets it expects of data on their way as well. */
+  private static final List<String> SECURED =
+      List.of("spark.authenticate", "spark.network.crypto.enabled", "spark.ssl.rpc.enabled");
+
   private final boolean isDriver;
   private final ApplicationStore application;
   private final OutputPlace outputs;
@@ -56,6 +61,15 @@ public class ShuffleManager42 implements ShuffleManager {
   protected ShuffleManager42(SparkConf conf, boolean isDriver) throws Exception {
     this.isDriver = isDriver;
     REFUSED.forEach((key, reason) -> refuse(conf, key, reason));
+    if (!conf.getBoolean("spark.io.encryption.enabled", false)) {
+      SECURED.forEach(
+          key ->
+              refuse(
+                  conf,
+                  key,
+                  "Crail neither encrypts nor knows users; with spark.io.encryption.enabled it gets"
+                      + " encrypted data only"));
+    }
     String dataIo = conf.get(DATA_IO_KEY, CrailShuffleDataIO.class.getName());
     if (!dataIo.equals(CrailShuffleDataIO.class.getName())) {
       throw new ConfigException("key '" + DATA_IO_KEY + "' is " + dataIo + ", not Crail's own");
