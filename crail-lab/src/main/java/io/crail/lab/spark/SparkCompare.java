@@ -221,7 +221,9 @@ public final class SparkCompare {
             options.bytes(),
             options.tasksOfAStage()));
     text.append("- disk: spark.local.dir on ").append(kind(programs.directory())).append('\n');
-    text.append("- tmpfs: spark.local.dir on ").append(kind(memory)).append('\n');
+    if (options.chosenWays().contains(SparkWay.TMPFS)) {
+      text.append("- tmpfs: spark.local.dir on ").append(kind(memory)).append('\n');
+    }
     if (!crail.isEmpty()) {
       text.append(
           String.format(

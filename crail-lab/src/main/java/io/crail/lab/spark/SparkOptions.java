@@ -47,8 +47,8 @@ record SparkOptions(
       Runs jobs of Spark in three ways, in turn, and prints a table in Markdown: medians, spread, ratios.
       The ways are Spark's own shuffle with spark.local.dir on a disk, the same on tmpfs, and shuffle
       and broadcasts in Crail. Each job has a driver and executors of its own, runs with an eighth of
-      the data first, which does not count, and checks its result. With the defaults it takes some ten
-      minutes on two processors, with 8 GiB of free memory; progress goes to stderr. It starts
+      the data first, which does not count, and checks its result. With the defaults it takes ten to
+      twenty minutes on two processors, with 8 GiB of free memory; progress goes to stderr. It starts
       everything itself, on loopback, and Ctrl-C leaves no process and no file.
 
       Spark is that of SPARK_HOME: a distribution of Spark 4.2, or a directory with its jars in jars/.
