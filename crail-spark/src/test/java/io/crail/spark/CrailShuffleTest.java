@@ -3,6 +3,7 @@ package io.crail.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -239,6 +240,35 @@ class CrailShuffleTest {
         Stream.iterate((Throwable) refused, cause -> cause != null, Throwable::getCause)
             .anyMatch(cause -> String.valueOf(cause.getMessage()).contains("'" + key + "' is set")),
         () -> String.valueOf(refused));
+  }
+
+  @Test
+  void thePluginAloneRefusesTheSame() {
+    SparkConf conf =
+        crail
+            .conf("local[2]", local)
+            .set("spark.authenticate", "true")
+            .set("spark.authenticate.secret", "for a test")
+            .set("spark.plugins", CrailPlugin.class.getName());
+    conf.remove("spark.shuffle.manager");
+    assertThrows(Exception.class, () -> SparkOnCrail.context(conf));
+  }
+
+  /** Numbers of shuffles and tasks begin anew, so the outputs must not meet. */
+  @Test
+  void anApplicationWithTheConfigurationOfAnotherHasItsOwnRoots() {
+    SparkConf copied;
+    String first;
+    try (JavaSparkContext spark = SparkOnCrail.context(crail.conf("local[2]", local))) {
+      copied = spark.getConf();
+      first = copied.get("spark.crail.application");
+    }
+    copied.remove("spark.app.id");
+    try (JavaSparkContext spark = SparkOnCrail.context(copied)) {
+      assertNotEquals(first, spark.getConf().get("spark.crail.application"));
+      List<Integer> numbers = numbers(1000);
+      assertEquals(expected(numbers), sorted(grouped(spark, numbers, 3, 2).collect()));
+    }
   }
 
   @Test

@@ -2,9 +2,12 @@
 package io.crail.spark.application;
 
 import io.crail.CrailAttributeChanges;
+import io.crail.CrailNode;
 import io.crail.CrailStore;
+import io.crail.Upcoming;
 import io.crail.common.error.NodeNotFoundException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
@@ -51,9 +54,12 @@ final class ApplicationLease implements AutoCloseable {
 
   private void run(RootCleaner cleaner) {
     try {
-      renew();
-      if (cleaner != null) {
-        cleaner.clean();
+      try {
+        renew();
+      } finally {
+        if (cleaner != null) {
+          cleaner.clean();
+        }
       }
       failing = false;
     } catch (InterruptedException e) {
@@ -66,17 +72,30 @@ final class ApplicationLease implements AutoCloseable {
     }
   }
 
-  /** Renews the lease. A root that is not there needs none: it comes with the next output. */
+  /**
+   * Renews the lease, at every namenode that answers. A root that is not there needs none: it comes
+   * with the next output.
+   *
+   * @throws ExecutionException the error of the first root whose lease could not be renewed
+   */
   void renew() throws Exception {
     long now = System.currentTimeMillis();
+    List<Upcoming<CrailNode>> renewals = new ArrayList<>();
     for (String root : roots) {
+      renewals.add(store.setAttributes(root, CrailAttributeChanges.ofTimes(null, now)));
+    }
+    ExecutionException failure = null;
+    for (Upcoming<CrailNode> renewal : renewals) {
       try {
-        store.setAttributes(root, CrailAttributeChanges.ofTimes(null, now)).get();
+        renewal.get();
       } catch (ExecutionException e) {
-        if (!(e.getCause() instanceof NodeNotFoundException)) {
-          throw e;
+        if (failure == null && !(e.getCause() instanceof NodeNotFoundException)) {
+          failure = e;
         }
       }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 

@@ -16,13 +16,16 @@ import org.slf4j.LoggerFactory;
 /**
  * Deletes the roots of applications whose lease has ended. It trusts no other host's clock: a root
  * counts as left when this process has seen its access time stand still for the whole lease, which
- * the root's name tells. Used by one thread.
+ * the root's name tells. The time between two looks counts as a quarter of the lease at most, since
+ * nobody can renew while the store does not answer. Used by one thread.
  */
 public final class RootCleaner {
   private static final Logger LOG = LoggerFactory.getLogger(RootCleaner.class);
 
-  /** What was seen of a root: its access time, and since when that stands still. */
-  private record Seen(long accessTime, long sinceNanos) {}
+  private static final int LOOKS = 4;
+
+  /** What was seen of a root: its access time, how long that stands still, and the last look. */
+  private record Seen(long accessTime, long stoodNanos, long lookNanos) {}
 
   private final CrailStore store;
   private final LongSupplier nanoTime;
@@ -58,9 +61,12 @@ public final class RootCleaner {
       Seen before = seen.get(root.getPath());
       long nanos = nanoTime.getAsLong();
       if (before == null || before.accessTime != accessTime) {
-        now.put(root.getPath(), new Seen(accessTime, nanos));
-      } else if (nanos - before.sinceNanos < lease.toNanos()) {
-        now.put(root.getPath(), before);
+        now.put(root.getPath(), new Seen(accessTime, 0, nanos));
+        continue;
+      }
+      long stood = before.stoodNanos + Math.min(nanos - before.lookNanos, lease.toNanos() / LOOKS);
+      if (stood < lease.toNanos()) {
+        now.put(root.getPath(), new Seen(accessTime, stood, nanos));
       } else {
         delete(root.getPath(), lease);
         deleted++;

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.apache.spark.SparkConf;
@@ -26,6 +27,13 @@ public final class Stores {
   /** The application's name in the store; the driver's part of the plugin sets it. */
   public static final String APPLICATION_KEY = "spark.crail.application";
 
+  /** When the context started that the name was made for. */
+  private static final String STARTED_KEY = APPLICATION_KEY + ".started";
+
+  /** What a user who sets it expects of data on their way as well. */
+  private static final List<String> SECURED =
+      List.of("spark.authenticate", "spark.network.crypto.enabled", "spark.ssl.rpc.enabled");
+
   private static final String PREFIX = "spark.crail.";
   private static final String SPARK = "spark.";
   private static final int RANDOM_BYTES = 8;
@@ -36,17 +44,34 @@ public final class Stores {
   private Stores() {}
 
   /**
-   * Names the application, unless another part of the plugin has done it. Called in the driver
-   * before any executor starts.
+   * Checks what Spark wants of data on their way, and names the application, unless another part of
+   * the plugin has done it. A name that came with the configuration of an earlier application is
+   * replaced. Called in the driver before any executor starts.
+   *
+   * @throws ConfigException for settings that Crail cannot keep
    */
   public static void nameApplication(SparkConf conf) {
-    if (!conf.contains(APPLICATION_KEY)) {
+    if (!conf.getBoolean("spark.io.encryption.enabled", false)) {
+      for (String key : SECURED) {
+        if (conf.getBoolean(key, false)) {
+          throw new ConfigException(
+              "key '"
+                  + key
+                  + "' is set: Crail neither encrypts nor knows users; with"
+                  + " spark.io.encryption.enabled it gets encrypted data only");
+        }
+      }
+    }
+    // Each context has another one.
+    String started = conf.get("spark.app.startTime", "");
+    if (!conf.contains(APPLICATION_KEY) || !conf.get(STARTED_KEY, "").equals(started)) {
       byte[] random = new byte[RANDOM_BYTES];
       new SecureRandom().nextBytes(random);
       String name =
           conf.get("spark.app.name", "").toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-");
       name = name.substring(0, Math.min(name.length(), NAME_LENGTH));
       conf.set(APPLICATION_KEY, name + '-' + HexFormat.of().formatHex(random));
+      conf.set(STARTED_KEY, started);
     }
   }
 
@@ -108,7 +133,7 @@ public final class Stores {
     Configuration.declarations().forEach(keys -> keys.keys().forEach(key -> own.add(key.name())));
     for (Tuple2<String, String> each : conf.getAll()) {
       String name = each._1();
-      if (name.startsWith(PREFIX) && !name.equals(APPLICATION_KEY)) {
+      if (name.startsWith(PREFIX) && !name.equals(APPLICATION_KEY) && !name.equals(STARTED_KEY)) {
         String key = own.contains(name) ? name : name.substring(SPARK.length());
         builder.set(key, each._2(), "Spark's configuration");
       }

@@ -15,14 +15,18 @@ import io.crail.spark.output.OutputIndex;
 import io.crail.spark.output.OutputPlace;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Fetches blocks for the tasks of one executor. Each thread takes the blocks of one request, a
@@ -31,6 +35,7 @@ import java.util.zip.CRC32C;
  * the number of its blocks. Thread-safe.
  */
 public final class Fetcher implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Fetcher.class);
   private static final int GROUP = 64;
   private static final long STREAMED_BYTES = 8 << 20;
   private static final long PAUSE_MILLIS = 200;
@@ -72,11 +77,59 @@ public final class Fetcher implements AutoCloseable {
     outputs.forgetShuffle(shuffle);
   }
 
+  /** Fetches blocks, and lets the listener hear of each of them, whatever happens. */
   private void run(List<BlockRange> blocks, BlockListener listener) {
+    Reports reports = new Reports(blocks, listener);
+    try {
+      fetchGroups(blocks, reports);
+    } catch (RuntimeException | Error e) {
+      LOG.error("cannot fetch blocks", e);
+      reports.failAll(e);
+    }
+  }
+
+  /**
+   * Notes which blocks the listener has heard of: who waits for one that is forgotten never ends.
+   */
+  private final class Reports implements BlockListener {
+    private final Set<BlockRange> open;
+    private final BlockListener listener;
+
+    Reports(List<BlockRange> blocks, BlockListener listener) {
+      this.open = new LinkedHashSet<>(blocks);
+      this.listener = listener;
+    }
+
+    @Override
+    public void fetched(BlockRange block, BlockData data) {
+      open.remove(block);
+      try {
+        listener.fetched(block, data);
+      } catch (RuntimeException e) {
+        LOG.error("block {} was not taken", block, e);
+        failed(block, e);
+      }
+    }
+
+    @Override
+    public void failed(BlockRange block, Exception cause) {
+      open.remove(block);
+      // An executor that ends knows nothing of what is lost.
+      if (!threads.isShutdown()) {
+        listener.failed(block, cause);
+      }
+    }
+
+    void failAll(Throwable cause) {
+      List.copyOf(open).forEach(block -> failed(block, new IllegalStateException(cause)));
+    }
+  }
+
+  private void fetchGroups(List<BlockRange> blocks, BlockListener listener) {
+    // One for all groups: where nobody answered the first, the others get one attempt each.
+    long deadline = System.nanoTime() + patienceNanos;
     for (int i = 0; i < blocks.size(); i += GROUP) {
-      List<BlockRange> group = blocks.subList(i, Math.min(i + GROUP, blocks.size()));
-      List<BlockRange> left = group;
-      long deadline = System.nanoTime() + patienceNanos;
+      List<BlockRange> left = blocks.subList(i, Math.min(i + GROUP, blocks.size()));
       for (boolean first = true; !left.isEmpty(); first = false) {
         List<Fetch> fetches = begin(left);
         List<BlockRange> again = new ArrayList<>();
@@ -278,7 +331,7 @@ public final class Fetcher implements AutoCloseable {
     return failure instanceof UnavailableException || failure instanceof CrailTimeoutException;
   }
 
-  /** Ends the threads. Blocks that are still on their way are reported as failed. */
+  /** Ends the threads. Of blocks that are still on their way nobody hears. */
   @Override
   public void close() {
     threads.shutdownNow();

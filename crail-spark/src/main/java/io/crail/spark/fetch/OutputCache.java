@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.fetch;
 
+import io.crail.common.error.ErrorCode;
 import io.crail.spark.output.MapOutput;
 import io.crail.spark.output.MapOutput.Opening;
 import io.crail.spark.output.OutputId;
@@ -64,7 +65,12 @@ final class OutputCache {
         }
       }
     }
-    finish(own);
+    try {
+      finish(own);
+    } finally {
+      // After an Error nobody has to wait for what this thread leaves.
+      own.forEach(each -> end(each, new IllegalStateException("the thread that opens has failed")));
+    }
     for (Map.Entry<OutputId, CompletableFuture<MapOutput>> other : others.entrySet()) {
       opened.put(other.getKey(), outcome(other.getValue()));
     }
@@ -89,8 +95,7 @@ final class OutputCache {
         each.opening.readTail();
         reading.add(each);
       } catch (Exception e) {
-        loading.remove(each.id);
-        each.result.completeExceptionally(e);
+        end(each, e);
       }
     }
     for (Own each : reading) {
@@ -98,12 +103,16 @@ final class OutputCache {
         MapOutput output = each.opening.get();
         remember(output);
         each.result.complete(output);
-      } catch (Exception e) {
-        each.result.completeExceptionally(e);
-      } finally {
         loading.remove(each.id);
+      } catch (Exception e) {
+        end(each, e);
       }
     }
+  }
+
+  private void end(Own own, Exception failure) {
+    loading.remove(own.id);
+    own.result.completeExceptionally(failure);
   }
 
   private static Opened outcome(CompletableFuture<MapOutput> result) throws InterruptedException {
@@ -112,7 +121,8 @@ final class OutputCache {
     } catch (ExecutionException e) {
       return new Opened(null, (Exception) e.getCause());
     } catch (java.util.concurrent.TimeoutException e) {
-      return new Opened(null, e);
+      return new Opened(
+          null, ErrorCode.TIMED_OUT.exception("another thread has not opened the output"));
     }
   }
 

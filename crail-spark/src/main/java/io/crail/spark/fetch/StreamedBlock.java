@@ -5,17 +5,24 @@ import io.crail.CrailBufferedInputStream;
 import io.crail.spark.output.CorruptOutputException;
 import io.crail.spark.output.MapOutput;
 import io.crail.spark.output.OutputIndex;
-import java.io.EOFException;
+import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.zip.CRC32C;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A block that is too large for memory: its bytes are fetched while they are read. */
 final class StreamedBlock implements BlockData {
+  private static final Logger LOG = LoggerFactory.getLogger(StreamedBlock.class);
+
   private final MapOutput output;
   private final int from;
   private final int to;
+  private final List<Stream> streams = new ArrayList<>();
 
   StreamedBlock(MapOutput output, int from, int to) {
     this.output = output;
@@ -29,32 +36,41 @@ final class StreamedBlock implements BlockData {
   }
 
   @Override
-  public InputStream open() throws IOException {
-    try {
-      return new Stream(output.file().getBufferedInputStream(Long.MAX_VALUE));
-    } catch (IOException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new IOException(e);
-    }
+  public synchronized InputStream open() {
+    Stream stream = new Stream();
+    streams.add(stream);
+    return stream;
   }
 
   @Override
-  public void release() {
-    // Each stream has its own memory until it is closed.
+  public synchronized void release() {
+    // Spark does not close the stream of a block that it has not read to its end.
+    for (Stream stream : streams) {
+      try {
+        stream.close();
+      } catch (IOException e) {
+        LOG.debug("cannot close {}", output.index().id(), e);
+      }
+    }
+    streams.clear();
   }
 
   private final class Stream extends InputStream {
     private final OutputIndex index = output.index();
-    private final CrailBufferedInputStream in;
     private final CRC32C crc = new CRC32C();
     private final byte[] single = new byte[1];
+    private CrailBufferedInputStream in;
     private int run;
     private int partition = from;
     private long left;
 
-    Stream(CrailBufferedInputStream in) throws IOException {
-      this.in = in;
+    /** Opened by the first read: its error is then one of reading, which Spark expects. */
+    private void openFile() throws IOException {
+      try {
+        in = output.file().getBufferedInputStream(Long.MAX_VALUE);
+      } catch (Exception e) {
+        throw StoreFailure.of(e);
+      }
       begin();
     }
 
@@ -96,12 +112,16 @@ final class StreamedBlock implements BlockData {
       if (length == 0) {
         return 0;
       }
+      if (in == null) {
+        openFile();
+      }
       if (!more()) {
         return -1;
       }
       int count = in.read(target, offset, (int) Math.min(length, left));
       if (count < 0) {
-        throw new EOFException(index.id() + " ends within partition " + partition);
+        // Not an EOFException, which a deserializer takes for the end of the records.
+        throw new CorruptOutputException(index.id() + " ends within partition " + partition);
       }
       crc.update(target, offset, count);
       left -= count;
@@ -114,12 +134,14 @@ final class StreamedBlock implements BlockData {
 
     @Override
     public int available() {
-      return (int) Math.min(left, in.available());
+      return in == null ? 0 : (int) Math.min(left, in.available());
     }
 
     @Override
     public void close() throws IOException {
-      in.close();
+      if (in != null) {
+        in.close();
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
+import java.io.FilterInputStream;
 import java.io.InputStream;
 import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
@@ -76,7 +77,13 @@ final class BlockReader<K, C> implements ShuffleReader<K, C> {
     SparkEnv env = SparkEnv.get();
     SparkConf conf = env.conf();
     SerializerManager serializers = env.serializerManager();
-    Function2<BlockId, InputStream, InputStream> unwrap = serializers::wrapStream;
+    Function2<BlockId, InputStream, InputStream> unwrap =
+        (block, in) -> {
+          InputStream unwrapped = serializers.wrapStream(block, in);
+          // Only for a stream that is not the block's own, Spark takes an error of reading for a
+          // fetch failure.
+          return unwrapped == in ? new FilterInputStream(in) {} : unwrapped;
+        };
     return new ShuffleBlockFetcherIterator(
             context,
             client,

@@ -46,7 +46,6 @@ public final class CrailDriver implements DriverPlugin {
     return Map.of();
   }
 
-  /** Spark calls it when no task runs any more. */
   @Override
   public void shutdown() {
     if (replaced != null) {

@@ -8,7 +8,7 @@ import io.crail.spark.application.Stores;
 import io.crail.spark.fetch.Fetcher;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputPlace;
-import java.util.List;
+import java.io.IOException;
 import java.util.Map;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
@@ -42,10 +42,6 @@ public class ShuffleManager42 implements ShuffleManager {
           "spark.shuffle.useOldFetchProtocol", "Crail's outputs need the new one",
           "spark.shuffle.push.enabled", "Crail's outputs are never pushed to other executors");
 
-  /** What a user who sets it expects of data on their way as well. */
-  private static final List<String> SECURED =
-      List.of("spark.authenticate", "spark.network.crypto.enabled", "spark.ssl.rpc.enabled");
-
   private final boolean isDriver;
   private final ApplicationStore application;
   private final OutputPlace outputs;
@@ -61,15 +57,6 @@ public class ShuffleManager42 implements ShuffleManager {
   protected ShuffleManager42(SparkConf conf, boolean isDriver) throws Exception {
     this.isDriver = isDriver;
     REFUSED.forEach((key, reason) -> refuse(conf, key, reason));
-    if (!conf.getBoolean("spark.io.encryption.enabled", false)) {
-      SECURED.forEach(
-          key ->
-              refuse(
-                  conf,
-                  key,
-                  "Crail neither encrypts nor knows users; with spark.io.encryption.enabled it gets"
-                      + " encrypted data only"));
-    }
     String dataIo = conf.get(DATA_IO_KEY, CrailShuffleDataIO.class.getName());
     if (!dataIo.equals(CrailShuffleDataIO.class.getName())) {
       throw new ConfigException("key '" + DATA_IO_KEY + "' is " + dataIo + ", not Crail's own");
@@ -89,11 +76,20 @@ public class ShuffleManager42 implements ShuffleManager {
             application.configuration().get(SparkKeys.PATIENCE));
     this.client = new BlockClient(fetcher);
     if (isDriver) {
+      createRoots();
+    }
+  }
+
+  private void createRoots() throws IOException {
+    try {
       for (String root : application.roots()) {
         outputs.createDirectory(root);
       }
-      LOG.info("shuffle data lie in Crail, at {}", application.roots().get(0));
+    } catch (IOException e) {
+      stop();
+      throw e;
     }
+    LOG.info("shuffle data lie in Crail, at {}", application.roots().get(0));
   }
 
   private static void refuse(SparkConf conf, String key, String reason) {
@@ -174,7 +170,7 @@ public class ShuffleManager42 implements ShuffleManager {
   void removeShuffle(int shuffleId) {
     try {
       outputs.removeShuffle(shuffleId);
-    } catch (java.io.IOException e) {
+    } catch (IOException e) {
       LOG.warn("cannot delete the outputs of shuffle {}", shuffleId, e);
     }
   }
@@ -193,6 +189,10 @@ public class ShuffleManager42 implements ShuffleManager {
   public void stop() {
     sort.stop();
     fetcher.close();
+    if (isDriver) {
+      // Tasks that ended late may have written after the application was cleaned up.
+      removeAll();
+    }
     try {
       application.close();
     } catch (Exception e) {

@@ -4,6 +4,7 @@ package io.crail.spark.application;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailAttributeChanges;
@@ -11,10 +12,15 @@ import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,6 +47,12 @@ class RootCleanerTest {
     cluster.close();
   }
 
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
   private void create(String path) throws Exception {
     store
         .create(
@@ -55,6 +67,15 @@ class RootCleanerTest {
   private int cleanAfter(Duration time) throws Exception {
     now.addAndGet(time.toNanos());
     return cleaner.clean();
+  }
+
+  /** Looks often enough for a time of up to a lease. */
+  private int cleanDuring(Duration time) throws Exception {
+    int deleted = 0;
+    for (int i = 0; i < 4; i++) {
+      deleted += cleanAfter(time.dividedBy(4));
+    }
+    return deleted;
   }
 
   @Test
@@ -76,8 +97,8 @@ class RootCleanerTest {
     }
     create("/spark-of-somebody");
     assertEquals(0, cleaner.clean());
-    assertEquals(0, cleanAfter(LEASE.minusNanos(1)));
-    assertEquals(8, cleanAfter(Duration.ofNanos(1)));
+    assertEquals(0, cleanDuring(LEASE.minusSeconds(4)));
+    assertEquals(8, cleanAfter(Duration.ofSeconds(4)));
     for (String root : roots) {
       assertNull(store.lookup(root).get());
     }
@@ -91,14 +112,14 @@ class RootCleanerTest {
     try (ApplicationLease lease = new ApplicationLease(store, roots, Duration.ofDays(1), null)) {
       for (int i = 0; i < 10; i++) {
         long before = store.lookup(roots.get(0)).get().getAttributes().accessTime();
-        assertEquals(0, cleanAfter(LEASE.minusSeconds(1)), "round " + i);
+        assertEquals(0, cleanDuring(LEASE.minusSeconds(4)), "round " + i);
         do {
           lease.renew();
         } while (store.lookup(roots.get(0)).get().getAttributes().accessTime() == before);
       }
     }
-    assertEquals(0, cleanAfter(LEASE.minusSeconds(1)));
-    assertEquals(1, cleanAfter(LEASE));
+    assertEquals(0, cleanDuring(LEASE.minusSeconds(4)));
+    assertEquals(1, cleanDuring(LEASE));
   }
 
   /** What changes in a root is no sign of life: a late task may still write. */
@@ -108,7 +129,47 @@ class RootCleanerTest {
     create(root);
     cleaner.clean();
     create(root + "/late");
-    assertEquals(1, cleanAfter(LEASE));
+    assertEquals(1, cleanDuring(LEASE));
+  }
+
+  /** While nobody could look, perhaps nobody could renew either. */
+  @Test
+  void timeWithoutALookHardlyCounts() throws Exception {
+    String root = Roots.of("alive", LEASE, 1).get(0);
+    create(root);
+    cleaner.clean();
+    assertEquals(0, cleanAfter(LEASE.multipliedBy(100)));
+    assertEquals(0, cleanAfter(LEASE.multipliedBy(100)));
+    assertNotNull(store.lookup(root).get());
+  }
+
+  @Test
+  void aNamenodeThatIsGoneDoesNotKeepTheOthersFromRenewals() throws Exception {
+    List<String> roots = Roots.of("alive", LEASE, 2);
+    for (String root : roots) {
+      create(root);
+      store.setAttributes(root, CrailAttributeChanges.ofTimes(null, 1L)).get();
+    }
+    Configuration broken =
+        cluster.configuration().toBuilder()
+            .set("crail.rpctimeout", "500", "the test")
+            .set(
+                "crail.namenode.address",
+                "crail://127.0.0.1:"
+                    + cluster.namenodeAddresses().get(0).getPort()
+                    + ",crail://127.0.0.1:"
+                    + freePort(),
+                "the test")
+            .build();
+    try (CrailStore half = CrailStore.newInstance(CrailConfiguration.of(broken));
+        ApplicationLease lease = new ApplicationLease(half, roots, Duration.ofDays(1), null)) {
+      assertThrows(ExecutionException.class, lease::renew);
+    }
+    long renewed = 0;
+    for (String root : roots) {
+      renewed += store.lookup(root).get().getAttributes().accessTime() > 1 ? 1 : 0;
+    }
+    assertTrue(renewed > 0 && renewed < roots.size(), "renewed " + renewed);
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBufferedInputStream;
@@ -30,6 +31,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -232,6 +234,74 @@ class FetcherTest {
     }
     assertNull(store.lookup(place.path(id) + ".a").get());
     assertNull(store.lookup(place.path(id)).get());
+  }
+
+  @Test
+  void aListenerThatFailsHearsOfEachBlockAllTheSame() throws Exception {
+    OutputId id = new OutputId(1, 5);
+    write(id, "a", new byte[][][] {{{1}, {2}, {3}}});
+    List<BlockRange> blocks =
+        List.of(
+            new BlockRange("0", id, 0, 1),
+            new BlockRange("1", id, 1, 2),
+            new BlockRange("2", id, 2, 3));
+    Results results = new Results(3);
+    try (Fetcher fetcher = fetcher(MIB, Duration.ZERO)) {
+      fetcher.fetch(
+          blocks,
+          new BlockListener() {
+            @Override
+            public void fetched(BlockRange block, BlockData data) {
+              if (block.name().equals("1")) {
+                data.release();
+                throw new IllegalStateException("for a test");
+              }
+              results.fetched(block, data);
+            }
+
+            @Override
+            public void failed(BlockRange block, Exception cause) {
+              results.failed(block, cause);
+            }
+          });
+      assertTrue(results.left.await(60, TimeUnit.SECONDS));
+    }
+    assertInstanceOf(byte[].class, results.all.get("0"));
+    assertInstanceOf(IllegalStateException.class, results.all.get("1"));
+    assertInstanceOf(byte[].class, results.all.get("2"));
+  }
+
+  @Test
+  void aLargeBlockThatIsReleasedHoldsNoStream() throws Exception {
+    OutputId id = new OutputId(1, 6);
+    write(id, "a", new byte[][][] {{new byte[9 * MIB]}});
+    CompletableFuture<BlockData> large = new CompletableFuture<>();
+    try (Fetcher fetcher = fetcher(MIB, Duration.ZERO)) {
+      fetcher.fetch(
+          List.of(new BlockRange("0", id, 0, 1)),
+          new BlockListener() {
+            @Override
+            public void fetched(BlockRange block, BlockData data) {
+              large.complete(data);
+            }
+
+            @Override
+            public void failed(BlockRange block, Exception cause) {
+              large.completeExceptionally(cause);
+            }
+          });
+      BlockData data = large.get(60, TimeUnit.SECONDS);
+      InputStream in = data.open();
+      assertEquals(0, in.read());
+      // Spark releases the block, and does not close a stream that it has not read to its end.
+      data.release();
+      assertThrows(IOException.class, in::readAllBytes);
+      store.delete(place.path(id), false).get();
+      try (InputStream unread = data.open()) {
+        assertEquals(0, unread.available());
+      }
+      data.release();
+    }
   }
 
   @Test
