@@ -43,6 +43,7 @@ public final class Fetcher implements AutoCloseable {
 
   private final OutputPlace place;
   private final OutputCache outputs;
+  private final StrayMemory strays = new StrayMemory();
   private final long patienceNanos;
   private final ExecutorService threads;
 
@@ -158,6 +159,7 @@ public final class Fetcher implements AutoCloseable {
   }
 
   private List<Fetch> begin(List<BlockRange> blocks) {
+    strays.releaseEnded();
     List<Fetch> fetches = new ArrayList<>();
     Map<OutputId, Opened> opened;
     try {
@@ -267,7 +269,9 @@ public final class Fetcher implements AutoCloseable {
     }
 
     private void releasePieces() {
-      pieces.forEach(Piece::release);
+      for (int i = 0; i < pieces.size(); i++) {
+        strays.release(pieces.get(i)::release, i < reads.size() ? reads.get(i) : null);
+      }
       pieces.clear();
     }
 
