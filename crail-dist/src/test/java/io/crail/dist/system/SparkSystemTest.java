@@ -4,6 +4,7 @@ package io.crail.dist.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.lab.spark.SparkFlags;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,26 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
     disabledReason = "Spark is fetched for the long tests alone")
 class SparkSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(300);
-
-  /** What Spark's own launcher adds, and its programs fail without. */
-  private static final List<String> OPENED =
-      Stream.of(
-              "java.lang",
-              "java.lang.invoke",
-              "java.lang.reflect",
-              "java.io",
-              "java.net",
-              "java.nio",
-              "java.util",
-              "java.util.concurrent",
-              "java.util.concurrent.atomic",
-              "jdk.internal.ref",
-              "sun.nio.ch",
-              "sun.nio.cs",
-              "sun.security.action",
-              "sun.util.calendar")
-          .map(name -> "--add-opens=java.base/" + name + "=ALL-UNNAMED")
-          .toList();
 
   private static Path spark;
   private static Path jar;
@@ -94,7 +75,7 @@ class SparkSystemTest {
     Path home = Files.createDirectory(local.resolve("home"));
     Files.createSymbolicLink(home.resolve("jars"), spark.resolve("jars").toAbsolutePath());
     String root = "crail://127.0.0.1:" + cluster.namenodeAddress(0).getPort();
-    List<String> options = new ArrayList<>(OPENED);
+    List<String> options = new ArrayList<>(SparkFlags.OPENED);
     options.add("-Xmx1g");
     Map<String, String> environment =
         Map.of(

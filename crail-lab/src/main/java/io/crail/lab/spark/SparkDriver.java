@@ -21,24 +21,6 @@ final class SparkDriver {
   private static final long MOST_SECONDS = 4 * 3600;
   private static final int FIRST_JAVA_WITH_MORE_FLAGS = 24;
 
-  /** What Spark's own launcher opens, and its programs fail without. */
-  private static final List<String> OPENED =
-      List.of(
-          "java.lang",
-          "java.lang.invoke",
-          "java.lang.reflect",
-          "java.io",
-          "java.net",
-          "java.nio",
-          "java.util",
-          "java.util.concurrent",
-          "java.util.concurrent.atomic",
-          "jdk.internal.ref",
-          "sun.nio.ch",
-          "sun.nio.cs",
-          "sun.security.action",
-          "sun.util.calendar");
-
   private final Programs programs;
   private final Path memory;
   private final SparkJars jars;
@@ -108,7 +90,7 @@ final class SparkDriver {
   private List<String> command(SparkTask task, SparkWay way, Path local) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    OPENED.forEach(name -> command.add("--add-opens=java.base/" + name + "=ALL-UNNAMED"));
+    command.addAll(SparkFlags.OPENED);
     if (Runtime.version().feature() >= FIRST_JAVA_WITH_MORE_FLAGS) {
       command.add("--enable-native-access=ALL-UNNAMED");
       command.add("--sun-misc-unsafe-memory-access=allow");

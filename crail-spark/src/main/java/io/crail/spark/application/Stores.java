@@ -9,10 +9,12 @@ import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.apache.spark.SparkConf;
 import scala.Tuple2;
 
@@ -129,7 +131,7 @@ public final class Stores {
   /** The settings of the plugin, and those of the store that stand after {@code spark.}. */
   static Configuration configuration(SparkConf conf) {
     Configuration.Builder builder = Configuration.builder();
-    java.util.Set<String> own = new java.util.HashSet<>();
+    Set<String> own = new HashSet<>();
     Configuration.declarations().forEach(keys -> keys.keys().forEach(key -> own.add(key.name())));
     for (Tuple2<String, String> each : conf.getAll()) {
       String name = each._1();

@@ -3,6 +3,7 @@ package io.crail.spark.line42;
 
 import java.io.FilterInputStream;
 import java.io.InputStream;
+import java.util.NoSuchElementException;
 import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
 import org.apache.spark.ShuffleDependency;
@@ -196,7 +197,7 @@ final class BlockReader<K, C> implements ShuffleReader<K, C> {
     @SuppressWarnings("unchecked")
     public Product2<K, C> next() {
       if (!hasNext()) {
-        throw new java.util.NoSuchElementException();
+        throw new NoSuchElementException();
       }
       metrics.incRecordsRead(1);
       return (Product2<K, C>) (Product2<?, ?>) present.next();

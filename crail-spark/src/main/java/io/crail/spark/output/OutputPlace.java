@@ -3,6 +3,7 @@ package io.crail.spark.output;
 
 import io.crail.CrailFile;
 import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
@@ -71,7 +72,7 @@ public record OutputPlace(
     }
   }
 
-  private io.crail.CrailNode createNode(String path, CrailNodeType type) throws IOException {
+  private CrailNode createNode(String path, CrailNodeType type) throws IOException {
     try {
       return store.create(path, type, storageClass, locationClass, true).get();
     } catch (Exception e) {
