@@ -53,6 +53,9 @@ class FetcherTest {
     place =
         new OutputPlace(
             store, List.of("/app"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
+    place.createRoots();
+    place.createShuffle(1);
+    place.createShuffle(3);
   }
 
   @AfterEach
