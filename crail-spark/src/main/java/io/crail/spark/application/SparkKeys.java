@@ -88,7 +88,7 @@ public final class SparkKeys implements ConfigKeys {
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "300000",
               "How long the data of an application stay when all its processes are gone. Drivers"
-                  + " of other applications delete them then.")
+                  + " of other applications delete them then, or 'crail applications --clean'.")
           .between(Duration.ofSeconds(1), Duration.ofDays(1000));
 
   /** Which broadcast values go to the store. */

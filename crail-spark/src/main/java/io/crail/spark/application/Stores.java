@@ -8,11 +8,10 @@ import io.crail.conf.CrailConfiguration;
 import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.SparkConf;
@@ -39,7 +38,6 @@ public final class Stores {
   private static final String PREFIX = "spark.crail.";
   private static final String SPARK = "spark.";
   private static final int RANDOM_BYTES = 8;
-  private static final int NAME_LENGTH = 40;
 
   private final Map<String, ApplicationStore> stores = new HashMap<>();
 
@@ -69,10 +67,8 @@ public final class Stores {
     if (!conf.contains(APPLICATION_KEY) || !conf.get(STARTED_KEY, "").equals(started)) {
       byte[] random = new byte[RANDOM_BYTES];
       new SecureRandom().nextBytes(random);
-      String name =
-          conf.get("spark.app.name", "").toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-");
-      name = name.substring(0, Math.min(name.length(), NAME_LENGTH));
-      conf.set(APPLICATION_KEY, name + '-' + HexFormat.of().formatHex(random));
+      String name = Roots.application(conf.get("spark.app.name", ""), Instant.now(), random);
+      conf.set(APPLICATION_KEY, name);
       conf.set(STARTED_KEY, started);
     }
   }
