@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 public final class ApplicationStore implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationStore.class);
 
-  private final Stores owner;
+  private final Release release;
   private final String application;
   private final Configuration configuration;
   private final CrailStore store;
@@ -31,16 +31,20 @@ public final class ApplicationStore implements AutoCloseable {
   private final ValueLoads loads = new ValueLoads();
   private final FileDeletions deletions = new FileDeletions(path -> outputs().remove(path));
 
-  /** How many parts use it; guarded by the owner. */
-  int users;
+  /** Gives a share back, and {@linkplain #end ends} the store with the last one. */
+  @FunctionalInterface
+  interface Release {
+    /** Gives it back. */
+    void run() throws Exception;
+  }
 
   ApplicationStore(
-      Stores owner,
+      Release release,
       String application,
       Configuration configuration,
       CrailStore store,
       boolean driver) {
-    this.owner = owner;
+    this.release = release;
     this.application = application;
     this.configuration = configuration;
     this.store = store;
@@ -132,6 +136,6 @@ public final class ApplicationStore implements AutoCloseable {
   /** Gives this part's share back. */
   @Override
   public void close() throws Exception {
-    owner.release(this);
+    release.run();
   }
 }
