@@ -6,8 +6,10 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
+import io.crail.spark.application.Applications.Application;
 import io.crail.spark.broadcast.FileDeletions;
 import io.crail.spark.broadcast.ValueLoads;
+import io.crail.spark.output.OutputCounts;
 import io.crail.spark.output.OutputPlace;
 import java.io.IOException;
 import java.time.Duration;
@@ -28,6 +30,7 @@ public final class ApplicationStore implements AutoCloseable {
   private final CrailStore store;
   private final List<String> roots;
   private final ApplicationLease lease;
+  private final OutputCounts counts = new OutputCounts();
   private final ValueLoads loads = new ValueLoads();
   private final FileDeletions deletions = new FileDeletions(path -> outputs().remove(path));
 
@@ -83,7 +86,22 @@ public final class ApplicationStore implements AutoCloseable {
         CrailStorageClass.get(configuration.get(SparkKeys.SHUFFLE_STORAGE_CLASS)),
         configuration.get(SparkKeys.LOCATION_AFFINITY)
             ? store.getLocationClass()
-            : CrailLocationClass.DEFAULT);
+            : CrailLocationClass.DEFAULT,
+        counts);
+  }
+
+  /** {@return what this process has written and fetched of map outputs} */
+  public OutputCounts counts() {
+    return counts;
+  }
+
+  /**
+   * Looks at what the application has in the store now.
+   *
+   * @throws Exception an error of the store
+   */
+  public Application held() throws Exception {
+    return new Applications(store).look(application, configuration.get(SparkKeys.LEASE), roots);
   }
 
   /** {@return where the application's broadcast values lie} */

@@ -136,6 +136,20 @@ public final class Applications {
     return new Report(List.copyOf(found.values()), missing);
   }
 
+  /** Looks at one application, of which perhaps not all roots are there. */
+  Application look(String id, Duration lease, List<String> roots) throws Exception {
+    Application application =
+        new Application(
+            id, Roots.began(id), lease, Instant.EPOCH, Held.NOTHING, Held.NOTHING, List.of());
+    for (String root : roots) {
+      CrailNode node = store.lookup(root).get();
+      if (node != null) {
+        application = application.plus(look(node, new Roots.Root(id, lease)));
+      }
+    }
+    return application;
+  }
+
   private static Application look(CrailNode node, Roots.Root root) throws Exception {
     Held shuffle = Held.NOTHING;
     Held broadcast = Held.NOTHING;

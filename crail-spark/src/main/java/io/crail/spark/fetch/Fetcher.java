@@ -104,6 +104,7 @@ public final class Fetcher implements AutoCloseable {
     @Override
     public void fetched(BlockRange block, BlockData data) {
       open.remove(block);
+      place.counts().fetched(data.length());
       try {
         listener.fetched(block, data);
       } catch (RuntimeException e) {
@@ -117,6 +118,7 @@ public final class Fetcher implements AutoCloseable {
       open.remove(block);
       // An executor that ends knows nothing of what is lost.
       if (!threads.isShutdown()) {
+        place.counts().failed();
         listener.failed(block, cause);
       }
     }

@@ -66,6 +66,7 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     bus.addToQueue(new StageEvents(superseded), StageEvents.QUEUE);
     RpcEnv rpcEnv = context.env().rpcEnv();
     rpcEnv.setupEndpoint(ShuffleEndpoint.NAME, new ShuffleEndpoint(rpcEnv, this));
+    CrailTab.attach(context, application);
     if (context.cleaner().isDefined()) {
       context.cleaner().get().attachListener(this);
     }

@@ -25,15 +25,33 @@ import java.util.concurrent.Future;
  * @param roots paths of the application's roots; several, where they spread over namenodes
  * @param storageClass the class that is asked first
  * @param locationClass the host that is asked first
+ * @param counts counts what is written and fetched
  */
 public record OutputPlace(
     CrailStore store,
     List<String> roots,
     CrailStorageClass storageClass,
-    CrailLocationClass locationClass) {
+    CrailLocationClass locationClass,
+    OutputCounts counts) {
   /** Copies the list. */
   public OutputPlace {
     roots = List.copyOf(roots);
+  }
+
+  /**
+   * A place with counts of its own.
+   *
+   * @param store the store
+   * @param roots paths of the application's roots
+   * @param storageClass the class that is asked first
+   * @param locationClass the host that is asked first
+   */
+  public OutputPlace(
+      CrailStore store,
+      List<String> roots,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass) {
+    this(store, roots, storageClass, locationClass, new OutputCounts());
   }
 
   /** {@return the path of a sealed output} */

@@ -173,6 +173,7 @@ public final class OutputWriter implements AutoCloseable {
     if (sealing) {
       Sealed sealed = new Sealed(index, host(file, position + index.fileBytes()));
       ended = true;
+      place.counts().sealed(position + index.fileBytes());
       return sealed;
     }
     close();
