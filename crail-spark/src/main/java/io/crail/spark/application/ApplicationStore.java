@@ -20,6 +20,9 @@ import org.slf4j.LoggerFactory;
  * that live in one process share it: it is closed with the last of them. Thread-safe.
  */
 public final class ApplicationStore implements AutoCloseable {
+  /** No host has this name (RFC 2606), so each output lies together on any one host. */
+  private static final CrailLocationClass NO_HOST = CrailLocationClass.of("any.invalid");
+
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationStore.class);
 
   private final Stores owner;
@@ -77,9 +80,7 @@ public final class ApplicationStore implements AutoCloseable {
         store,
         roots,
         CrailStorageClass.get(configuration.get(SparkKeys.SHUFFLE_STORAGE_CLASS)),
-        configuration.get(SparkKeys.LOCATION_AFFINITY)
-            ? store.getLocationClass()
-            : CrailLocationClass.DEFAULT);
+        configuration.get(SparkKeys.LOCATION_AFFINITY) ? store.getLocationClass() : NO_HOST);
   }
 
   /** {@return where the application's broadcast values lie} */

@@ -29,7 +29,8 @@ public final class SparkKeys implements ConfigKeys {
           "spark.crail.shuffle.map.locationaffinity",
           ConfigType.BOOLEAN,
           "true",
-          "Whether map outputs go to a datanode on the executor's host, if there is one.");
+          "Whether map outputs go to a datanode on the executor's host, if there is one. Each output"
+              + " lies on one host in any case, as far as it has room.");
 
   /** Who writes a map output. */
   public enum Writer {
