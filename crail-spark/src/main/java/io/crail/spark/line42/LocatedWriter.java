@@ -50,6 +50,11 @@ final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
         name, name, PORT, Option.apply("attempt " + context.stageAttemptNumber()));
   }
 
+  /** Whether an executor's name is one that {@link #location} gives. */
+  static boolean isPlace(String executor) {
+    return executor.startsWith(PREFIX);
+  }
+
   @Override
   public void write(Iterator<Product2<K, V>> records) throws IOException {
     writer.write(records);

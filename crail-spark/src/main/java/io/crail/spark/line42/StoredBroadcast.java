@@ -28,8 +28,10 @@ import scala.reflect.ClassTag;
  * A broadcast value that lies in Crail. As Spark's own it is kept in the block manager of each
  * process that reads it, so its memory is accounted and goes to disk when it is short, and the
  * process has one instance as long as anybody uses it. Thread-safe.
+ *
+ * <p>Public for the code that Spark generates for a query: it names this class.
  */
-final class StoredBroadcast<T> extends Broadcast<T> {
+public final class StoredBroadcast<T> extends Broadcast<T> {
   private static final long serialVersionUID = 1L;
 
   private final ValueFile file;
@@ -130,8 +132,9 @@ final class StoredBroadcast<T> extends Broadcast<T> {
     if (task == null) {
       blocks.releaseLock(block(id()), Option.empty());
     } else {
+      // It is the task of this thread. One that is named has ended, and gives nothing back.
       TaskCompletionListener release =
-          ended -> blocks.releaseLock(block(id()), Option.apply(ended));
+          ended -> blocks.releaseLock(block(id()), Option.empty());
       task.addTaskCompletionListener(release);
     }
   }
