@@ -83,10 +83,18 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
     Reference<T> known = reference;
     T value = known == null ? null : known.get();
     if (value == null) {
-      value = find();
+      // Most tasks find it here, and should pay no more for it than for a value of Spark's.
+      value = used().orElseGet(this::find);
       refer(value);
     }
     return value;
+  }
+
+  /** The value that somebody in this process uses, or the block manager has in memory. */
+  @SuppressWarnings("unchecked")
+  private Optional<T> used() {
+    return Optional.ofNullable(
+        (T) SparkEnv.get().broadcastManager().cachedValues().get(block(id())));
   }
 
   private T find() {
@@ -111,9 +119,9 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
   /** The value that this process has already. */
   @SuppressWarnings("unchecked")
   private Optional<T> cached() {
-    Object used = SparkEnv.get().broadcastManager().cachedValues().get(block(id()));
-    if (used != null) {
-      return Optional.of((T) used);
+    Optional<T> used = used();
+    if (used.isPresent()) {
+      return used;
     }
     Option<BlockResult> result = SparkEnv.get().blockManager().getLocalValues(block(id()));
     if (result.isEmpty()) {
