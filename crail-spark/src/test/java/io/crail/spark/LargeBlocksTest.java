@@ -207,12 +207,14 @@ class LargeBlocksTest {
         assertTrue(System.nanoTime() - end < 0, "nobody waits in " + wait);
         Thread.onSpinWait();
       }
+      long killed = System.nanoTime();
       spark.cancelJobGroup("killed");
       assertThrows(ExecutionException.class, () -> job.get(60, TimeUnit.SECONDS));
       while (!events.ends.contains("TaskKilled")) {
         assertTrue(System.nanoTime() - end < 0, "the task has not ended");
         Thread.onSpinWait();
       }
+      assertTrue(System.nanoTime() - killed < TimeUnit.SECONDS.toNanos(5), "it ends at once");
       assertTrue(!events.ends.contains("FetchFailed"), events.ends.toString());
     }
   }

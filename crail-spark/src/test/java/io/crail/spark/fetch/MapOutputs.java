@@ -40,9 +40,13 @@ final class MapOutputs implements AutoCloseable {
   MapOutputs(EmbeddedCrail.Builder builder) throws Exception {
     cluster = builder.storage(256L * MIB).start();
     store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
-    place =
-        new OutputPlace(
-            store, List.of("/app"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
+    place = place(store);
+  }
+
+  /** The same place, as another store sees it. */
+  static OutputPlace place(CrailStore store) {
+    return new OutputPlace(
+        store, List.of("/app"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
   }
 
   @Override

@@ -8,15 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.crail.CrailLocationClass;
-import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailTimeoutException;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.fetch.OutputCache.Opened;
 import io.crail.spark.output.OutputId;
-import io.crail.spark.output.OutputPlace;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
@@ -70,7 +67,8 @@ class OutputCacheTest {
           assertNull(opened.get(id).failure());
           assertArrayEquals(lengths, opened.get(id).output().index().lengths());
         }
-        assertEquals(Math.min(memoryBytes, MIB), memory.lentBytes(), "all but the buffer at hand went back");
+        assertEquals(
+            Math.min(memoryBytes, MIB), memory.lentBytes(), "all but the buffer at hand went back");
       }
     }
   }
@@ -104,10 +102,8 @@ class OutputCacheTest {
       configuration.set("crail.rpctimeout", "5000");
       try (CrailStore store = CrailStore.newInstance(configuration);
           FetchMemory memory = new FetchMemory(store, MIB)) {
-        OutputPlace place =
-            new OutputPlace(
-                store, List.of("/app"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
-        OutputCache cache = new OutputCache(place, memory, MIB, Duration.ofMillis(100));
+        OutputCache cache =
+            new OutputCache(MapOutputs.place(store), memory, MIB, Duration.ofMillis(100));
         OutputId id = new OutputId(1, 1);
         FutureTask<Map<OutputId, Opened>> first = new FutureTask<>(() -> cache.open(List.of(id)));
         new Thread(first).start();

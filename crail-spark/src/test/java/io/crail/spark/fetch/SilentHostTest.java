@@ -9,8 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBlockLocation;
 import io.crail.CrailFile;
+import io.crail.CrailStore;
 import io.crail.common.error.CrailTimeoutException;
 import io.crail.common.error.UnavailableException;
+import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.fetch.MapOutputs.Results;
 import io.crail.spark.output.OutputId;
@@ -43,11 +45,15 @@ class SilentHostTest {
   private final List<BlockRange> alive = new ArrayList<>();
   private InetSocketAddress address;
 
+  /** Waits a second for an answer. */
+  private CrailStore hasty;
+
   @BeforeEach
   void start() throws Exception {
-    outputs =
-        new MapOutputs(
-            EmbeddedCrail.builder().datanodes(2).mapped(false).set("crail.datatimeout", "1000"));
+    outputs = new MapOutputs(EmbeddedCrail.builder().datanodes(2).mapped(false));
+    CrailConfiguration configuration = CrailConfiguration.of(outputs.cluster.configuration());
+    configuration.set("crail.datatimeout", "1000");
+    hasty = CrailStore.newInstance(configuration);
     Map<String, List<BlockRange>> byDatanode = new HashMap<>();
     for (int map = 0; map < 4 * BLOCKS; map++) {
       OutputId id = new OutputId(1, map);
@@ -83,6 +89,7 @@ class SilentHostTest {
 
   @AfterEach
   void stop() throws Exception {
+    hasty.close();
     outputs.close();
   }
 
@@ -97,7 +104,9 @@ class SilentHostTest {
   void costsOnePatienceForAllAndDelaysNobodyElse(boolean mute) throws Exception {
     Duration patience = Duration.ofSeconds(3);
     try (ServerSocket server = new ServerSocket();
-        Fetcher fetcher = outputs.fetcher(MIB, patience)) {
+        Fetcher fetcher =
+            new Fetcher(
+                MapOutputs.place(hasty), new Fetcher.Limits(2, 4L * MIB, MIB, patience))) {
       if (mute) {
         server.bind(address);
       }
