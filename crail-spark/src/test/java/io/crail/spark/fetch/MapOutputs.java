@@ -108,11 +108,11 @@ final class MapOutputs implements AutoCloseable {
   }
 
   /** Waits for what another thread does. */
-  static void await(String what, BooleanSupplier condition) {
+  static void await(String what, BooleanSupplier condition) throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!condition.getAsBoolean()) {
       assertTrue(System.nanoTime() - end < 0, what);
-      Thread.onSpinWait();
+      Thread.sleep(5);
     }
   }
 

@@ -102,11 +102,10 @@ class SilentHostTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void costsOnePatienceForAllAndDelaysNobodyElse(boolean mute) throws Exception {
-    Duration patience = Duration.ofSeconds(3);
+    Duration patience = Duration.ofSeconds(4);
     try (ServerSocket server = new ServerSocket();
         Fetcher fetcher =
-            new Fetcher(
-                MapOutputs.place(hasty), new Fetcher.Limits(2, 4L * MIB, MIB, patience))) {
+            new Fetcher(MapOutputs.place(hasty), new Fetcher.Limits(2, 4L * MIB, MIB, patience))) {
       if (mute) {
         server.bind(address);
       }

@@ -217,7 +217,7 @@ class StreamedBlockTest {
     }
   }
 
-  private static <T> Thread begin(FutureTask<T> task) {
+  private static <T> Thread begin(FutureTask<T> task) throws InterruptedException {
     Thread thread = new Thread(task);
     thread.start();
     // It has met what it has to wait for.
