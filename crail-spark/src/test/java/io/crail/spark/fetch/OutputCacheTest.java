@@ -99,7 +99,7 @@ class OutputCacheTest {
       configuration.set(
           "crail.namenode.address",
           "crail://" + local.getHostAddress() + ':' + server.getLocalPort());
-      configuration.set("crail.rpctimeout", "5000");
+      configuration.set("crail.rpctimeout", "2000");
       try (CrailStore store = CrailStore.newInstance(configuration);
           FetchMemory memory = new FetchMemory(store, MIB)) {
         OutputCache cache =
