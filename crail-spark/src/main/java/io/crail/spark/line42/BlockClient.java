@@ -9,6 +9,7 @@ import io.crail.spark.output.OutputId;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -18,17 +19,21 @@ import org.apache.spark.storage.BlockId$;
 import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
 
-/** Gives Spark's fetching iterator the blocks that it asks for, out of Crail. Thread-safe. */
+/** Gives a task's fetching iterator the blocks that it asks for, out of Crail. Thread-safe. */
 final class BlockClient extends BlockStoreClient {
   private final Fetcher fetcher;
+  private final TaskContext context;
 
-  BlockClient(Fetcher fetcher) {
+  BlockClient(Fetcher fetcher, TaskContext context) {
     this.fetcher = fetcher;
+    this.context = context;
   }
 
   /**
    * Fetches blocks. A block's name says where it is, but only a place in Crail has blocks. The
    * manager of local files is not used: a large block is read as it comes.
+   *
+   * @param host the host of the store, as the map status has it
    */
   @Override
   public void fetchBlocks(
@@ -50,8 +55,14 @@ final class BlockClient extends BlockStoreClient {
       blocks.add(range(name));
     }
     fetcher.fetch(
+        host,
         blocks,
         new BlockListener() {
+          @Override
+          public boolean isWanted() {
+            return !context.isCompleted();
+          }
+
           @Override
           public void fetched(BlockRange block, BlockData data) {
             BlockBuffer buffer = new BlockBuffer(data);
