@@ -7,12 +7,38 @@ import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The keys of the plugin, in Spark's configuration. Any other key {@code spark.crail.x} there sets
  * the key {@code crail.x} of the store.
  */
 public final class SparkKeys implements ConfigKeys {
+  /**
+   * Keys of the plugin for Apache Crail that mean nothing here, in lower case, and what became of
+   * them.
+   */
+  public static final Map<String, String> FORMER =
+      Map.of(
+          "spark.crail.deleteonclose",
+          "an application always deletes what it has",
+          "spark.crail.deleteonstart",
+          "each application has roots of its own, and deletes those of dead ones",
+          "spark.crail.preallocate",
+          "buffers are made when they are needed, at most spark.crail.cachelimit",
+          "spark.crail.writeahead",
+          "Crail gives out space ahead of what is written by itself",
+          "spark.crail.debug",
+          "set the level of the logger io.crail",
+          "spark.crail.serializer",
+          "shuffles have the serializer that Spark chooses; set spark.serializer",
+          "spark.crail.shuffle.serializer",
+          "shuffles have the serializer that Spark chooses; set spark.serializer",
+          "spark.crail.shuffle.sorter",
+          "Spark sorts what tasks read; spark.crail.shuffle.writer says who sorts what they write",
+          "spark.crail.shuffle.outstanding",
+          "set spark.reducer.maxSizeInFlight and spark.crail.shuffle.fetchthreads");
+
   /** The tier of map outputs. */
   public static final ConfigKey<Integer> SHUFFLE_STORAGE_CLASS =
       ConfigKey.of(
@@ -90,7 +116,7 @@ public final class SparkKeys implements ConfigKeys {
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "300000",
               "How long the data of an application stay when all its processes are gone. Drivers"
-                  + " of other applications delete them then.")
+                  + " of other applications delete them then, or 'crail applications --clean'.")
           .between(Duration.ofSeconds(1), Duration.ofDays(1000));
 
   /** Which broadcast values go to the store. */

@@ -3,6 +3,7 @@ package io.crail.spark.fetch;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.spark.output.MapOutput;
+import io.crail.spark.output.OutputCounts;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputPlace;
 import java.time.Duration;
@@ -54,6 +55,11 @@ final class OutputCache {
     this.memory = memory;
     this.limitBytes = limitBytes;
     this.waitNanos = wait.toNanos();
+  }
+
+  /** What tasks get is counted there. */
+  OutputCounts counts() {
+    return place.counts();
   }
 
   /** What came of an opening: an output, or the reason why there is none. */

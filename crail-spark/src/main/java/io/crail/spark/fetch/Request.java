@@ -145,6 +145,7 @@ final class Request {
 
   private void fetched(BlockRange block, BlockData data) {
     open.remove(block);
+    outputs.counts().fetched(data.length());
     try {
       listener.fetched(block, data);
     } catch (RuntimeException e) {
@@ -156,6 +157,7 @@ final class Request {
   private void failed(BlockRange block, Exception cause) {
     open.remove(block);
     if (!closing.getAsBoolean()) {
+      outputs.counts().failed();
       listener.failed(block, cause);
     }
   }

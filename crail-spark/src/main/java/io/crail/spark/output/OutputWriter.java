@@ -52,6 +52,8 @@ public final class OutputWriter implements AutoCloseable {
    * Creates the file.
    *
    * @param attempt a name that no other attempt to write this output has
+   * @throws IOException a {@code ParentNotFoundException} when the directory of the shuffle is not
+   *     there
    */
   public OutputWriter(OutputPlace place, OutputId id, String attempt, int partitions)
       throws IOException {
@@ -62,7 +64,7 @@ public final class OutputWriter implements AutoCloseable {
     this.partitions = partitions;
     boolean created = false;
     try {
-      this.file = place.create(path);
+      this.file = place.createOutput(path);
       created = true;
       this.out = file.getBufferedOutputStream(0);
     } catch (Exception e) {
@@ -193,6 +195,7 @@ public final class OutputWriter implements AutoCloseable {
     if (sealing) {
       Sealed sealed = new Sealed(index, host(file, position + index.fileBytes()));
       ended = true;
+      place.counts().sealed(position + index.fileBytes());
       return sealed;
     }
     close();

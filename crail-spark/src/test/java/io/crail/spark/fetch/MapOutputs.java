@@ -41,6 +41,9 @@ final class MapOutputs implements AutoCloseable {
     cluster = builder.storage(256L * MIB).start();
     store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
     place = place(store);
+    place.createRoots();
+    place.createShuffle(1);
+    place.createShuffle(3);
   }
 
   /** The same place, as another store sees it. */

@@ -36,8 +36,8 @@ class OutputWriterTest {
     place =
         new OutputPlace(
             store, List.of("/app"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
-    place.createDirectory("/app");
-    place.createDirectory("/app/shuffle-1");
+    place.createRoots();
+    place.createShuffle(1);
   }
 
   @AfterEach
