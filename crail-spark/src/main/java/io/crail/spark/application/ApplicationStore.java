@@ -22,6 +22,9 @@ import org.slf4j.LoggerFactory;
  * that live in one process share it: it is closed with the last of them. Thread-safe.
  */
 public final class ApplicationStore implements AutoCloseable {
+  /** No host has this name (RFC 2606), so each output lies together on any one host. */
+  private static final CrailLocationClass NO_HOST = CrailLocationClass.of("any.invalid");
+
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationStore.class);
 
   private final Release release;
@@ -86,7 +89,7 @@ public final class ApplicationStore implements AutoCloseable {
         CrailStorageClass.get(configuration.get(SparkKeys.SHUFFLE_STORAGE_CLASS)),
         configuration.get(SparkKeys.LOCATION_AFFINITY)
             ? store.getLocationClass()
-            : CrailLocationClass.DEFAULT,
+            : NO_HOST,
         counts);
   }
 

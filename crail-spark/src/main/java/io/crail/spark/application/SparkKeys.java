@@ -55,7 +55,8 @@ public final class SparkKeys implements ConfigKeys {
           "spark.crail.shuffle.map.locationaffinity",
           ConfigType.BOOLEAN,
           "true",
-          "Whether map outputs go to a datanode on the executor's host, if there is one.");
+          "Whether map outputs go to a datanode on the executor's host, if there is one. Each output"
+              + " lies on one host in any case, as far as it has room.");
 
   /** Who writes a map output. */
   public enum Writer {
@@ -82,8 +83,8 @@ public final class SparkKeys implements ConfigKeys {
               "spark.crail.shuffle.fetchthreads",
               ConfigType.INT,
               "2",
-              "Threads of an executor that fetch blocks for its tasks. Each has up to 64 blocks in"
-                  + " flight.")
+              "Threads of an executor that fetch blocks from one host of the store. Each has up to"
+                  + " 64 blocks in flight. They end when they are idle.")
           .between(1, 64);
 
   /** Memory for indexes. */
@@ -102,9 +103,10 @@ public final class SparkKeys implements ConfigKeys {
               "spark.crail.shuffle.patience",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "30000",
-              "How long an executor asks again for a block whose datanode or namenode does not"
-                  + " answer, before it reports a fetch failure. Data that are known to be lost are"
-                  + " reported at once.")
+              "How long an executor asks a host again whose datanode or namenode does not answer,"
+                  + " before it reports fetch failures: once for all blocks that its tasks want from"
+                  + " there, not for each. Data that are known to be lost are reported at once. A"
+                  + " task that finds no free buffer to read a block waits as long.")
           .check(value -> value.isNegative() ? "must not be negative" : null);
 
   /** The lease of an application. */

@@ -63,6 +63,11 @@ final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
         Option.apply("stage " + context.stageId() + "." + context.stageAttemptNumber()));
   }
 
+  /** Whether an executor's name is one that {@link #location} gives. */
+  static boolean isPlace(String executor) {
+    return executor.startsWith(PREFIX);
+  }
+
   @Override
   public void write(Iterator<Product2<K, V>> records) throws IOException {
     try {

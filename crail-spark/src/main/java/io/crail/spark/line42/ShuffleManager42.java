@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
+import io.crail.client.ClientKeys;
 import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
 import io.crail.common.error.ParentNotFoundException;
 import io.crail.spark.application.ApplicationStore;
 import io.crail.spark.application.SparkKeys;
@@ -52,7 +54,6 @@ public class ShuffleManager42 implements ShuffleManager {
   private final OutputPlace outputs;
   private final SortShuffleManager sort;
   private final Fetcher fetcher;
-  private final BlockClient client;
   private final ShuffleBlockResolver resolver = new NoLocalBlocks();
 
   /** In the driver, else null. */
@@ -76,17 +77,23 @@ public class ShuffleManager42 implements ShuffleManager {
     this.application = Stores.PROCESS.of(conf, isDriver);
     this.outputs = application.outputs();
     this.sort = new SortShuffleManager(conf);
-    this.fetcher =
-        new Fetcher(
-            outputs,
-            application.configuration().get(SparkKeys.FETCH_THREADS),
-            application.configuration().get(SparkKeys.INDEX_CACHE),
-            application.configuration().get(SparkKeys.PATIENCE));
-    this.client = new BlockClient(fetcher);
+    this.fetcher = new Fetcher(outputs, limits(application.configuration()));
     this.shuffles = isDriver ? new DriverShuffles(application) : null;
     if (isDriver) {
       createRoots();
     }
+  }
+
+  /** Half of the buffers stay for writers, and for blocks that are read while they are used. */
+  static Fetcher.Limits limits(Configuration configuration) {
+    // Without -XX:MaxDirectMemorySize, buffers have no more room than the heap.
+    long buffers =
+        Math.min(configuration.get(ClientKeys.CACHE_LIMIT), Runtime.getRuntime().maxMemory());
+    return new Fetcher.Limits(
+        configuration.get(SparkKeys.FETCH_THREADS),
+        buffers / 2,
+        configuration.get(SparkKeys.INDEX_CACHE),
+        configuration.get(SparkKeys.PATIENCE));
   }
 
   private void createRoots() throws IOException {
@@ -179,7 +186,7 @@ public class ShuffleManager42 implements ShuffleManager {
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
     return new BlockReader<>(
-        client,
+        fetcher,
         ((BaseShuffleHandle<K, ?, C>) handle).dependency(),
         new BlockReader.Range(startMapIndex, endMapIndex, startPartition, endPartition),
         context,

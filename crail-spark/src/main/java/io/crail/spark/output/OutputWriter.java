@@ -37,6 +37,7 @@ public final class OutputWriter implements AutoCloseable {
   private final CrailBufferedOutputStream out;
   private final List<long[]> ends = new ArrayList<>();
   private final List<int[]> checksums = new ArrayList<>();
+  private final List<Integer> chunks = new ArrayList<>();
   private final CRC32C crc = new CRC32C();
   private int next;
   private long position;
@@ -113,16 +114,36 @@ public final class OutputWriter implements AutoCloseable {
 
   /** Writes bytes of the partition. */
   public void write(byte[] bytes, int offset, int length) throws IOException {
-    crc.update(bytes, offset, length);
+    for (int done = 0; done < length; ) {
+      int count = Math.min(length - done, chunkRoom());
+      crc.update(bytes, offset + done, count);
+      done += count;
+      position += count;
+    }
     out.write(bytes, offset, length);
-    position += length;
   }
 
   /** Writes bytes of the partition. */
   public void write(ByteBuffer bytes) throws IOException {
-    crc.update(bytes.duplicate());
-    position += bytes.remaining();
+    ByteBuffer left = bytes.duplicate();
+    while (left.position() < bytes.limit()) {
+      int count = Math.min(bytes.limit() - left.position(), chunkRoom());
+      crc.update(left.limit(left.position() + count));
+      position += count;
+    }
     out.write(bytes);
+  }
+
+  /**
+   * The bytes that the present chunk of the partition takes; when it is full, those of the next.
+   */
+  private int chunkRoom() {
+    int used = (int) ((position - begin) % OutputIndex.CHUNK_BYTES);
+    if (used == 0 && position > begin) {
+      chunks.add((int) crc.getValue());
+      crc.reset();
+    }
+    return OutputIndex.CHUNK_BYTES - used;
   }
 
   /**
@@ -156,7 +177,8 @@ public final class OutputWriter implements AutoCloseable {
             id,
             partitions,
             ends.stream().flatMapToLong(Arrays::stream).toArray(),
-            checksums.stream().flatMapToInt(Arrays::stream).toArray());
+            checksums.stream().flatMapToInt(Arrays::stream).toArray(),
+            chunks.stream().mapToInt(Integer::intValue).toArray());
     out.write(index.encode());
     out.close();
     sealing = true;
