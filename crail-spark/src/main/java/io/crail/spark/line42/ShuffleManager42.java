@@ -48,6 +48,7 @@ public class ShuffleManager42 implements ShuffleManager {
   private final SortShuffleManager sort;
   private final Fetcher fetcher;
   private final BlockClient client;
+  private final LostOutputs lost;
   private final ShuffleBlockResolver resolver = new NoLocalBlocks();
 
   /** The host of the output that a thread has sealed within one of Spark's writers. */
@@ -75,6 +76,7 @@ public class ShuffleManager42 implements ShuffleManager {
             application.configuration().get(SparkKeys.INDEX_CACHE),
             application.configuration().get(SparkKeys.PATIENCE));
     this.client = new BlockClient(fetcher);
+    this.lost = new LostOutputs(outputs);
     if (isDriver) {
       createRoots();
     }
@@ -121,6 +123,7 @@ public class ShuffleManager42 implements ShuffleManager {
   @Override
   public <K, V, C> ShuffleHandle registerShuffle(
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
+    lost.listenTo(dependency.rdd().context());
     return sort.registerShuffle(shuffleId, dependency);
   }
 

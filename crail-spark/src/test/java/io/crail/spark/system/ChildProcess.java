@@ -52,7 +52,11 @@ final class ChildProcess implements AutoCloseable {
 
   /** Waits for the end, and gives the exit code. */
   int awaitExit() throws Exception {
-    Eventually.holds("the end of a process", () -> !process.isAlive());
+    try {
+      Eventually.holds("the end of a process", () -> !process.isAlive());
+    } catch (AssertionError e) {
+      throw new AssertionError(e.getMessage() + "; it has said:\n" + output(), e);
+    }
     return process.exitValue();
   }
 

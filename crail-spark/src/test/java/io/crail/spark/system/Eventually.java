@@ -7,7 +7,7 @@ import java.util.concurrent.Callable;
 /** Waits for a condition, with a deadline. */
 final class Eventually {
   /** Far more than a busy machine needs. */
-  static final Duration PATIENCE = Duration.ofSeconds(120);
+  static final Duration PATIENCE = Duration.ofSeconds(240);
 
   private static final long POLL_MILLIS = 20;
 
