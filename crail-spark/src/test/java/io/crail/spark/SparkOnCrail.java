@@ -40,10 +40,13 @@ public final class SparkOnCrail implements AutoCloseable {
 
   /** Adds the settings that every application on this cluster needs. */
   public SparkConf set(SparkConf conf) {
+    return set(conf, cluster.configuration().texts().get("crail.namenode.address"));
+  }
+
+  /** Adds the settings that every application needs on the cluster with these namenodes. */
+  public static SparkConf set(SparkConf conf, String namenodes) {
     return conf.set("spark.shuffle.manager", CrailShuffleManager.class.getName())
-        .set(
-            "spark.crail.namenode.address",
-            cluster.configuration().texts().get("crail.namenode.address"))
+        .set("spark.crail.namenode.address", namenodes)
         .set("spark.ui.enabled", "false")
         .set("spark.unsafe.exceptionOnMemoryLeak", "true")
         .set("spark.driver.host", "127.0.0.1")

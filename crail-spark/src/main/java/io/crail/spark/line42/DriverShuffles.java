@@ -64,6 +64,7 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     tracker = (MapOutputTrackerMaster) context.env().mapOutputTracker();
     bus = context.listenerBus();
     bus.addToQueue(new StageEvents(superseded), StageEvents.QUEUE);
+    new LostOutputs(outputs).listenTo(context);
     RpcEnv rpcEnv = context.env().rpcEnv();
     rpcEnv.setupEndpoint(ShuffleEndpoint.NAME, new ShuffleEndpoint(rpcEnv, this));
     CrailTab.attach(context, application);

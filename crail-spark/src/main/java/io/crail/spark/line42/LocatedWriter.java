@@ -101,4 +101,9 @@ final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
   public long[] getPartitionLengths() {
     return writer.getPartitionLengths();
   }
+
+  /** Whether an output at this place has a file: that of a task without records may have none. */
+  static boolean hasFile(BlockManagerId location) {
+    return !location.host().equals(PREFIX + "nowhere");
+  }
 }

@@ -7,16 +7,19 @@ import java.nio.file.Path;
 import org.apache.spark.SparkConf;
 
 /** What executors in processes of their own need, if Spark lies here as single jars. */
-final class Executors {
+public final class Executors {
   private Executors() {}
 
   /**
    * Gives executors the class path of this process, and Spark a directory of jars, an empty one.
    */
-  static SparkConf set(SparkConf conf) throws IOException {
+  public static SparkConf set(SparkConf conf) throws IOException {
     Files.createDirectories(Path.of(System.getProperty("spark.test.home"), "jars"));
-    String path =
-        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    return conf.set("spark.executor.extraClassPath", path);
+    return conf.set("spark.executor.extraClassPath", classPath());
+  }
+
+  /** {@return the class path of this process} */
+  public static String classPath() {
+    return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
   }
 }

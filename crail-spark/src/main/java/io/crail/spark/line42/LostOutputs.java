@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.line42;
+
+import io.crail.CrailNode;
+import io.crail.spark.output.OutputId;
+import io.crail.spark.output.OutputPlace;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.spark.FetchFailed;
+import org.apache.spark.MapOutputTrackerMaster;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.scheduler.MapStatus;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets Spark forget all outputs of a shuffle that are missing in the store as soon as one could not
+ * be fetched. Spark by itself forgets those of one host for each task that fails, which takes too
+ * many attempts when a namenode has lost what it knew of all hosts. Lives in the driver; used by
+ * the thread of its queue.
+ */
+final class LostOutputs extends SparkListener {
+  private static final Logger LOG = LoggerFactory.getLogger(LostOutputs.class);
+
+  /** Lookups in flight. */
+  private static final int GROUP = 64;
+
+  /** An output that Spark knows, and the lookup of its file. */
+  private record Asked(int index, MapStatus status, Future<CrailNode> node) {}
+
+  private final OutputPlace place;
+  private final AtomicBoolean listening = new AtomicBoolean();
+
+  /** The attempt of a stage for which the outputs were looked for last. */
+  private long lookedFor = -1;
+
+  LostOutputs(OutputPlace place) {
+    this.place = place;
+  }
+
+  /**
+   * Begins to listen, unless it does so already; in a queue of its own, since it asks the store.
+   */
+  void listenTo(SparkContext spark) {
+    if (listening.compareAndSet(false, true)) {
+      spark.listenerBus().addToQueue(this, "crail");
+    }
+  }
+
+  @Override
+  public void onTaskEnd(SparkListenerTaskEnd event) {
+    long attempt = (long) event.stageId() << Integer.SIZE | event.stageAttemptId();
+    if (!(event.reason() instanceof FetchFailed failed) || attempt == lookedFor) {
+      return;
+    }
+    lookedFor = attempt;
+    try {
+      forgetMissing(failed.shuffleId());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (Exception e) {
+      // Spark finds out by itself, if it has attempts left.
+      LOG.warn("cannot look for the outputs of shuffle {}", failed.shuffleId(), e);
+    }
+  }
+
+  private void forgetMissing(int shuffle) throws Exception {
+    MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
+    if (!tracker.containsShuffle(shuffle)) {
+      return;
+    }
+    MapStatus[] outputs = tracker.shuffleStatuses().apply(shuffle).mapStatuses().clone();
+    int missing = 0;
+    for (int from = 0; from < outputs.length; from += GROUP) {
+      List<Asked> asked = new ArrayList<>();
+      for (int i = from; i < Math.min(from + GROUP, outputs.length); i++) {
+        if (outputs[i] != null && LocatedWriter.hasFile(outputs[i].location())) {
+          String path = place.path(new OutputId(shuffle, outputs[i].mapId()));
+          asked.add(new Asked(i, outputs[i], place.store().lookup(path)));
+        }
+      }
+      for (Asked each : asked) {
+        if (each.node.get() == null) {
+          tracker.unregisterMapOutput(shuffle, each.index, each.status.location());
+          missing++;
+        }
+      }
+    }
+    if (missing > 0) {
+      LOG.warn("{} outputs of shuffle {} are missing in the store", missing, shuffle);
+    }
+  }
+}
