@@ -141,7 +141,7 @@ nvmet_up() {
   subsystem=$config/nvmet/subsystems/nqn.2026-11.io.crail:memory
   mkdir "$subsystem"
   echo 1 >"$subsystem/attr_allow_any_host"
-  namespace 1 512 1024
+  namespace 1 512 4096
   namespace 2 4096 64
   for port in 4420/rdma 4421/tcp; do
     mkdir "$config/nvmet/ports/${port%/*}"

@@ -6,8 +6,10 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * The host that should hold a node's bytes, if it has room. A host is known by its name. The number
- * that {@link #value()} returns is derived from the name; it is positive, and the same everywhere.
+ * The host that should hold a node's bytes, if it has room. If it has none, or no datanode, the
+ * bytes go together to another host, as far as that has room. So a node with a host is lost with
+ * one, where the bytes of others spread over all. A host is known by its name. The number that
+ * {@link #value()} returns is derived from the name; it is positive, and the same everywhere.
  * Immutable.
  */
 public final class CrailLocationClass {

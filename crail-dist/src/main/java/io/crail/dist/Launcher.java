@@ -4,6 +4,7 @@ package io.crail.dist;
 import io.crail.common.Printable;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
+import io.crail.dist.admin.ApplicationsCommand;
 import io.crail.dist.admin.DatanodesCommand;
 import io.crail.dist.admin.DumpCommand;
 import io.crail.dist.admin.GetconfCommand;
@@ -44,6 +45,7 @@ final class Launcher {
           new UsageCommand(),
           new DatanodesCommand(),
           new RemoveDatanodeCommand(),
+          new ApplicationsCommand(),
           new DumpCommand(),
           new GetconfCommand(),
           new VersionCommand());

@@ -191,7 +191,7 @@ class ArchitectureTest {
         "lab",
         new Module(
             List.of("io.crail.lab.."),
-            List.of("common", "protocol", "storage", "client", "bench")));
+            List.of("common", "engine", "protocol", "storage", "client", "bench")));
     modules.put(
         "embedded",
         new Module(

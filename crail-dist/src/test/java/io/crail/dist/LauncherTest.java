@@ -80,7 +80,9 @@ class LauncherTest {
         "ping --set crail.rpctimeout=never | never",
         "ping --set nonsense | nonsense",
         "ping -Dcrail.namenode.rpctype=pigeon | pigeon",
-        "removeDatanode -p 1 | -i"
+        "removeDatanode -p 1 | -i",
+        "applications --force | --clean",
+        "applications --clean --force | --id"
       })
   void badCommandLineIsNamedInOneLine(String arguments, String named) {
     Ran refused = run(arguments);
@@ -120,6 +122,7 @@ class LauncherTest {
         "df",
         "datanodes",
         "removeDatanode",
+        "applications",
         "dump",
         "getconf",
         "version"

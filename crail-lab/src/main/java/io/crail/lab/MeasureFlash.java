@@ -56,6 +56,7 @@ public final class MeasureFlash {
   private static final int[] STREAMED = {64 << 10, 1 << 20};
   private static final int STREAM_DEPTH = 8;
   private static final int SECONDS = 3;
+  private static final long WARM_WRITES = 150_000;
   private static final long REST_NANOS = 120_000_000_000L;
   private static final int POLL_MILLIS = 3000;
 
@@ -193,7 +194,10 @@ public final class MeasureFlash {
     for (int depth : DEPTHS) {
       String name = "write, " + name(depth);
       double rate = peer(name, new FlashPeer.Load("write", 4096, depth), 0);
-      String rest = writes(4096, count(name, rate, 10_000, room() / 4096));
+      long most = room() / 4096;
+      long count = count(name, rate, 10_000, most);
+      // Each write takes new space, so a warm-up has no more room than this.
+      String rest = writes(4096, count, Math.max(count, Math.min(WARM_WRITES, most)));
       crail(name, depth == 1 ? "-t write -m false" + rest : "-t writeAsync -b " + depth + rest, 0);
       compare(name, depth);
     }
@@ -211,8 +215,8 @@ public final class MeasureFlash {
         crail(
             full,
             reads
-                ? "-t readSequentialAsync -f /data.dat" + depth + sized(size, count)
-                : "-t writeAsync" + depth + writes(size, count),
+                ? "-t readSequentialAsync -f /data.dat" + depth + sized(size, count, count)
+                : "-t writeAsync" + depth + writes(size, count, count),
             size);
         for (String initiator : initiators) {
           goal(shown(full, initiator), full, "MB/s", 0.9);
@@ -232,12 +236,12 @@ public final class MeasureFlash {
     return (bytes - FILE_BYTES) / 5;
   }
 
-  private static String sized(int size, long count) {
-    return " -s " + size + " -k " + count + " -w " + count;
+  private static String sized(int size, long count, long warmUp) {
+    return " -s " + size + " -k " + count + " -w " + warmUp;
   }
 
-  private static String writes(int size, long count) {
-    return " -f /written.dat --touch false" + sized(size, count);
+  private static String writes(int size, long count, long warmUp) {
+    return " -f /written.dat --touch false" + sized(size, count, warmUp);
   }
 
   /** With one in flight the latency matters, and with many the throughput. */

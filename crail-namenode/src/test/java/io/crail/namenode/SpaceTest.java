@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Tests space: the sizes of extents, their datanodes, when they become free, and the accounts. */
@@ -340,6 +341,36 @@ class SpaceTest {
     long full = store.call(NameNodeOperations.CREATE, placed("/n", 0, false, "here")).node().id();
     List<Extent> extents = store.extend(full, 9, 0, 2 * BLOCK);
     assertEquals(there, extents.get(extents.size() - 1).datanode());
+  }
+
+  @Test
+  void aNodeWhoseHostHasNoRoomStaysTogetherOnAnother() throws Exception {
+    TestStore store = new TestStore();
+    store.datanode(1, "full", 0, true, BLOCK);
+    long filler = store.call(NameNodeOperations.CREATE, placed("/f", 0, false, "full")).node().id();
+    store.extend(filler, 9, 0, BLOCK);
+    Map<Integer, String> hosts = new HashMap<>();
+    for (int i = 0; i < 4; i++) {
+      String host = i % 2 == 0 ? "one" : "other";
+      hosts.put(store.datanode(2 + i, host, 0, true, 16 * BLOCK), host);
+    }
+    Set<Set<String>> used = new HashSet<>();
+    for (int file = 0; file < 8; file++) {
+      String host = file % 3 == 0 ? "full" : "none-has-this-name";
+      Create.Request create = placed("/together-" + file, 0, false, host);
+      long id = store.call(NameNodeOperations.CREATE, create).node().id();
+      List<Extent> extents = new ArrayList<>(store.extend(id, 9, 0, 1));
+      extents.addAll(store.extend(id, 9, extents.get(0).fileEnd(), 3 * BLOCK));
+      used.add(hostsOf(extents, hosts));
+    }
+    assertEquals(Set.of(Set.of("one"), Set.of("other")), used);
+    long id = store.call(NameNodeOperations.CREATE, placed("/apart", 0, false, "")).node().id();
+    assertEquals(Set.of("one", "other"), hostsOf(store.extend(id, 9, 0, 4 * BLOCK), hosts));
+    store.namenode.verify();
+  }
+
+  private static Set<String> hostsOf(List<Extent> extents, Map<Integer, String> hosts) {
+    return extents.stream().map(extent -> hosts.get(extent.datanode())).collect(Collectors.toSet());
   }
 
   @Test

@@ -33,13 +33,14 @@ final class Broadcasts implements Job {
                 LEAST_SMALL_VALUES, Math.min(MOST_SMALL_VALUES, bytes / DATA_OF_A_SMALL_VALUE));
     int large = (int) Math.max(1, Math.min(MOST_LARGE_VALUES, bytes / LARGE_BYTES));
     long nanos = 0;
+    long begin = System.currentTimeMillis();
     for (int i = 0; i < small; i++) {
       nanos += broadcast(context, SMALL_BYTES, "128B", i, tasks, parts);
     }
     for (int i = 0; i < large; i++) {
       nanos += broadcast(context, LARGE_BYTES, "8MiB", i, tasks, parts);
     }
-    return new JobTimes(nanos, parts);
+    return new JobTimes(nanos, begin, parts);
   }
 
   private static long broadcast(

@@ -20,12 +20,14 @@ import org.apache.spark.api.java.JavaSparkContext;
  * them.
  *
  * <pre>
- * JobProgram terasort|groupby|join|broadcast bytes tasks local-directory
+ * JobProgram terasort|groupby|join|broadcast bytes tasks local-directory kills
  * </pre>
  *
- * It prints {@code seconds}, {@code local-bytes}, and the nanoseconds of single operations, a line
- * each. It exits with 0 if the result is right, and otherwise says on stderr why it failed. All
- * executors have ended by then.
+ * So many executors are killed when the maps of the second run have ended. The program prints
+ * {@code seconds}, {@code local-bytes}, {@code begin-millis}, {@code maps-again}, the stages with
+ * their begin and end in milliseconds since the epoch, and the nanoseconds of single operations, a
+ * line each. It exits with 0 if the result is right, and otherwise says on stderr why it failed.
+ * All executors have ended by then.
  */
 public final class JobProgram {
   private static final Map<String, Job> JOBS =
@@ -46,7 +48,12 @@ public final class JobProgram {
   public static void main(String[] args) {
     int code = 0;
     try {
-      run(args[0], Long.parseLong(args[1]), Integer.parseInt(args[2]), Path.of(args[3]));
+      run(
+          args[0],
+          Long.parseLong(args[1]),
+          Integer.parseInt(args[2]),
+          Path.of(args[3]),
+          Integer.parseInt(args[4]));
     } catch (Exception e) {
       e.printStackTrace();
       System.err.println("failed: " + e);
@@ -57,22 +64,40 @@ public final class JobProgram {
     System.exit(code);
   }
 
-  private static void run(String name, long bytes, int tasks, Path local) throws Exception {
+  private static void run(String name, long bytes, int tasks, Path local, int kills)
+      throws Exception {
     Job job = JOBS.get(name);
     if (job == null) {
       throw new IllegalArgumentException("no job " + name + "; there are: " + JOBS.keySet());
     }
+    JobWatch watch = new JobWatch(kills);
+    JobTimes times;
+    long localBytes;
     try (JavaSparkContext context = new JavaSparkContext(new SparkConf());
         LocalBytes watched = LocalBytes.watch(local)) {
+      context.sc().addSparkListener(watch);
       job.run(context, bytes / WARM_UP_PART, tasks);
-      JobTimes times = job.run(context, bytes, tasks);
-      print(System.out, times, watched.most());
+      watch.begin();
+      times = job.run(context, bytes, tasks);
+      localBytes = watched.most();
     }
+    if (watch.killed() != kills) {
+      throw new IllegalStateException(watch.killed() + " executors were killed, not " + kills);
+    }
+    print(System.out, times, localBytes, watch);
   }
 
-  private static void print(PrintStream out, JobTimes times, long localBytes) {
+  /** The stages that make the expected result have begun before the job's own ones. */
+  private static void print(PrintStream out, JobTimes times, long localBytes, JobWatch watch) {
     out.printf(Locale.ROOT, "seconds %.3f%n", times.nanos() / NANOS_PER_SECOND);
     out.println("local-bytes " + localBytes);
+    out.println("begin-millis " + times.beginMillis());
+    out.println("maps-again " + watch.mapsAgain());
+    for (JobWatch.Stage stage : watch.stages()) {
+      if (stage.beginMillis() >= times.beginMillis()) {
+        out.println("stage-" + stage.name() + " " + stage.beginMillis() + " " + stage.endMillis());
+      }
+    }
     for (Map.Entry<String, List<Long>> part : times.parts().entrySet()) {
       out.println(
           part.getKey()
@@ -82,7 +107,7 @@ public final class JobProgram {
   }
 
   /** Waits for the executors, which are processes that this one has started. */
-  private static void endChildren() {
+  static void endChildren() {
     for (ProcessHandle child : ProcessHandle.current().descendants().toList()) {
       try {
         child.onExit().get(END_SECONDS, TimeUnit.SECONDS);

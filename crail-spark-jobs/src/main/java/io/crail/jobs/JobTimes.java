@@ -3,17 +3,21 @@ package io.crail.jobs;
 
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * What one run of a job took.
  *
  * @param nanos of the whole job, without what it does to know the right result
+ * @param beginMillis when it began, in milliseconds since the epoch
  * @param parts nanoseconds of single operations by their names; empty when nothing but the whole
  *     counts
  */
-record JobTimes(long nanos, Map<String, List<Long>> parts) {
+record JobTimes(long nanos, long beginMillis, Map<String, List<Long>> parts) {
   /** Those of a job of which only the whole counts. */
   static JobTimes since(long beginNanos) {
-    return new JobTimes(System.nanoTime() - beginNanos, Map.of());
+    long nanos = System.nanoTime() - beginNanos;
+    long begin = System.currentTimeMillis() - TimeUnit.NANOSECONDS.toMillis(nanos);
+    return new JobTimes(nanos, begin, Map.of());
   }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -179,6 +180,23 @@ class CrailPluginTest {
                   .get()
                   .memSize()
               >= LARGE);
+    }
+  }
+
+  /** As cheap as Spark's own: no store, and no waiting for other tasks. */
+  @Test
+  void aCachedValueIsReadWithoutTheStore() throws Exception {
+    try (JavaSparkContext spark = SparkOnCrail.context(conf())) {
+      Broadcast<byte[]> broadcast = spark.broadcast(Broadcasts.bytes(LARGE));
+      byte[] value = Broadcasts.copy(broadcast).value();
+      SparkConf conf = SparkEnv.get().conf();
+      String application = conf.get(Stores.APPLICATION_KEY);
+      conf.remove(Stores.APPLICATION_KEY);
+      try {
+        assertSame(value, Broadcasts.copy(broadcast).value());
+      } finally {
+        conf.set(Stores.APPLICATION_KEY, application);
+      }
     }
   }
 

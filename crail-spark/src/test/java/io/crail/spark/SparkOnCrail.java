@@ -34,7 +34,8 @@ public final class SparkOnCrail implements AutoCloseable {
     return set(new SparkConf(false))
         .setMaster(master)
         .setAppName("A test")
-        .set("spark.local.dir", localDirectory.toString());
+        .set("spark.local.dir", localDirectory.toString())
+        .set("spark.storage.exceptionOnPinLeak", "true");
   }
 
   /** Adds the settings that every application on this cluster needs. */

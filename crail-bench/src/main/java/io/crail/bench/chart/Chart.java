@@ -14,8 +14,10 @@ import org.jfree.chart.ChartFactory;
 import org.jfree.chart.JFreeChart;
 import org.jfree.chart.StandardChartTheme;
 import org.jfree.chart.axis.NumberAxis;
+import org.jfree.chart.axis.SymbolAxis;
 import org.jfree.chart.axis.ValueAxis;
 import org.jfree.chart.plot.CategoryPlot;
+import org.jfree.chart.plot.CombinedDomainXYPlot;
 import org.jfree.chart.plot.DefaultDrawingSupplier;
 import org.jfree.chart.plot.DrawingSupplier;
 import org.jfree.chart.plot.XYPlot;
@@ -49,6 +51,12 @@ public final class Chart {
     new Color(0x56, 0xb4, 0xe9),
     new Color(0x44, 0x44, 0x44)
   };
+
+  private static final Color SPAN = new Color(0x99, 0x99, 0x99);
+  private static final float SPAN_WIDTH = 7;
+
+  /** How much higher the lines of a chart over time are than the spans below them. */
+  private static final int SHARE_OF_LINES = 3;
 
   private static final double MIN_MICROS = 0.001;
 
@@ -128,6 +136,67 @@ public final class Chart {
     renderer.setDefaultLinesVisible(true);
     renderer.setDefaultShapesVisible(true);
     return lines(title, data, below, figure, renderer);
+  }
+
+  /**
+   * A chart of any figure over time, and below it what went on in the meantime.
+   *
+   * @param what the label of the axis of the figures, with its unit: {@code operations/s}
+   * @param spans from top to bottom; may be empty
+   */
+  public static Chart overTime(String title, String what, List<TimeLine> lines, List<Span> spans) {
+    XYSeriesCollection data = new XYSeriesCollection();
+    for (int i = 0; i < lines.size(); i++) {
+      TimeLine line = lines.get(i);
+      XYSeries series = new XYSeries(key(lines.stream().map(TimeLine::name).toList(), i), false);
+      for (int point = 0; point < line.seconds().length; point++) {
+        series.add(line.seconds()[point], line.figures()[point]);
+      }
+      data.addSeries(series);
+    }
+    NumberAxis time = new NumberAxis("time [s]");
+    time.setAutoRangeIncludesZero(true);
+    NumberAxis figure = new NumberAxis(what);
+    figure.setAutoRangeIncludesZero(true);
+    XYPlot above = new XYPlot(data, null, figure, new XYLineAndShapeRenderer(true, false));
+    CombinedDomainXYPlot both = new CombinedDomainXYPlot(time);
+    both.add(above, SHARE_OF_LINES);
+    XYPlot below = spans(spans);
+    if (!spans.isEmpty()) {
+      both.add(below, 1);
+    }
+    JFreeChart drawing = new JFreeChart(title, null, both, true);
+    style(drawing);
+    both.setDrawingSupplier(colours());
+    for (XYPlot plot : List.of(above, below)) {
+      plot.setDomainGridlinePaint(GRID);
+      plot.setRangeGridlinePaint(GRID);
+      plot.setOutlineVisible(false);
+    }
+    for (int i = 0; i < data.getSeriesCount(); i++) {
+      above.getRenderer().setSeriesStroke(i, new BasicStroke(2));
+    }
+    return new Chart(drawing);
+  }
+
+  /** A row for each span, with a thick line from its begin to its end. */
+  private static XYPlot spans(List<Span> spans) {
+    XYSeriesCollection data = new XYSeriesCollection();
+    XYLineAndShapeRenderer renderer = new XYLineAndShapeRenderer(true, false);
+    renderer.setDefaultSeriesVisibleInLegend(false);
+    for (int i = 0; i < spans.size(); i++) {
+      XYSeries series = new XYSeries(i);
+      series.add(spans.get(i).begin(), i);
+      series.add(spans.get(i).end(), i);
+      data.addSeries(series);
+      renderer.setSeriesPaint(i, SPAN);
+      renderer.setSeriesStroke(
+          i, new BasicStroke(SPAN_WIDTH, BasicStroke.CAP_BUTT, BasicStroke.JOIN_MITER));
+    }
+    SymbolAxis names = new SymbolAxis(null, spans.stream().map(Span::name).toArray(String[]::new));
+    names.setGridBandsVisible(false);
+    names.setInverted(true);
+    return new XYPlot(data, null, names, renderer);
   }
 
   /**

@@ -138,6 +138,28 @@ class ChartTest {
         "100,000");
   }
 
+  private static Chart overTime(List<Span> spans) {
+    double[] seconds = {0, 1, 2};
+    return Chart.overTime(
+        "load",
+        "operations/s",
+        List.of(
+            new TimeLine("all", seconds, new double[] {10, 30, 20}),
+            new TimeLine("lookup", seconds, new double[] {5, 6, 7})),
+        spans);
+  }
+
+  @Test
+  void timeHasWhatWentOnBelowIt() throws Exception {
+    assertSays(svg(overTime(List.of())), "load", "operations/s", "time [s]", "all", "lookup");
+    Document stages = svg(overTime(List.of(new Span("map", 0, 1), new Span("reduce", 1, 2))));
+    assertSays(stages, "time [s]", "all", "map", "reduce");
+    assertEquals(
+        1, texts(stages).stream().filter("map"::equals).count(), "spans are not in the legend");
+    assertThrows(
+        IllegalArgumentException.class, () -> new TimeLine("x", new double[1], new double[2]));
+  }
+
   @Test
   void barsHaveNamesBelowThem() throws Exception {
     assertSays(svg(bars()), "key-values", "operations/s", "Crail", "Redis", "GET 4 B", "GET 1 KiB");
@@ -153,7 +175,8 @@ class ChartTest {
 
   @Test
   void picturesAreNotBlank() throws Exception {
-    for (Chart chart : List.of(latencies(), overSize(), bars())) {
+    for (Chart chart :
+        List.of(latencies(), overSize(), bars(), overTime(List.of(new Span("map", 0, 1))))) {
       Path file = directory.resolve("CHART.PNG");
       chart.write(file);
       BufferedImage image = ImageIO.read(file.toFile());
@@ -175,6 +198,7 @@ class ChartTest {
         svg(Chart.latencies("none", List.of(Distribution.of("empty", new Histogram(3))))), "empty");
     assertSays(svg(Chart.overSize("none", "y", List.of(new Line("empty", Map.of())))), "empty");
     svg(Chart.bars("none", "y", List.of()));
+    svg(Chart.overTime("none", "y", List.of(), List.of()));
   }
 
   @Test

@@ -6,6 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailAttributeChanges;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.config.Configuration;
+import io.crail.conf.CrailConfiguration;
 import io.crail.dist.Ran;
 import java.io.File;
 import java.net.Inet6Address;
@@ -236,6 +244,72 @@ class CommandsSystemTest {
     }
     assertTrue(ran("df").stdout().contains("2 of 2 datanodes online"));
     assertTrue(ran("dump").stdout().contains("# namenode 1 at "));
+  }
+
+  /** What a Spark that is gone left, made by hand. */
+  private static String makeApplication(CrailStore store, String name, int leaseSeconds)
+      throws Exception {
+    String id = name + "-20261126-102030-0011223344556677";
+    String root = "/spark-" + id + "." + leaseSeconds + "s.0";
+    for (String directory : List.of(root, root + "/shuffle-3", root + "/broadcast")) {
+      create(store, directory, CrailNodeType.DIRECTORY);
+    }
+    try (var out =
+        create(store, root + "/shuffle-3/1", CrailNodeType.DATAFILE)
+            .asFile()
+            .getBufferedOutputStream(0)) {
+      out.write(new byte[3 << 10]);
+    }
+    store.setAttributes(root, CrailAttributeChanges.ofTimes(null, 1L)).get();
+    return id;
+  }
+
+  private static CrailNode create(CrailStore store, String path, CrailNodeType type)
+      throws Exception {
+    return store
+        .create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true)
+        .get();
+  }
+
+  @Test
+  void applicationsOfSparkAreShownAndEnded() throws Exception {
+    Configuration configuration =
+        Configuration.builder()
+            .load(cluster.directory().resolve("crail-site.conf"), name -> null)
+            .build();
+    try (CrailStore store = CrailStore.newInstance(CrailConfiguration.of(configuration))) {
+      String dead = makeApplication(store, "dead", 1);
+      String living = makeApplication(store, "living", 999_999_999);
+      store
+          .setAttributes(
+              "/spark-" + living + ".999999999s.0",
+              CrailAttributeChanges.ofTimes(null, System.currentTimeMillis()))
+          .get();
+      Ran shown = ran("applications");
+      assertEquals(0, shown.code(), shown.stderr());
+      assertEquals(
+          List.of(
+              "application since files shuffle broadcast state",
+              dead + " 2026-11-26T10:20:30Z 1 3 KiB 0 B expired since 1970-01-01T00:00:01Z",
+              living + " 2026-11-26T10:20:30Z 1 3 KiB 0 B alive"),
+          shown.stdout().lines().map(line -> line.replaceAll(" +", " ")).toList());
+      assertEquals(1, ran("applications", "--id", "none").code());
+      Ran plain = ran("applications", "--bytes", "--id", dead);
+      assertTrue(plain.stdout().contains(" 3072 "), plain.stdout());
+      assertFalse(plain.stdout().contains(living), plain.stdout());
+
+      CrailProcess clean = cluster.run("applications", "--clean");
+      assertSuccess(clean);
+      assertNoWarning(clean);
+      assertTrue(
+          clean.stdout().contains(dead + " is ended; it held 1 files, 3 KiB"), clean.stdout());
+      assertFalse(ran("applications").stdout().contains(dead));
+      assertEquals("no application is expired\n", ran("applications", "--clean").stdout());
+      assertTrue(ran("applications").stdout().contains(living));
+      Ran forced = ran("applications", "--clean", "--force", "--id", living);
+      assertTrue(forced.stdout().contains(living + " is ended"), forced.stdout());
+      assertEquals(1, ran("applications").stdout().lines().count());
+    }
   }
 
   @Test

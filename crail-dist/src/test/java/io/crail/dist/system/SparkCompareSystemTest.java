@@ -86,7 +86,8 @@ class SparkCompareSystemTest {
     try (CrailProcess spark =
         start(
             temporary,
-            ("--size 1m --runs 1 --memory 512 --only terasort,broadcast --out " + out)
+            ("--size 1m --runs 1 --memory 512 --only terasort,terasort-killed,broadcast --out "
+                    + out)
                 .concat(" --plots " + plots)
                 .split(" "))) {
       assertEquals(0, spark.awaitExit(PATIENCE), () -> spark.stdout() + spark.stderr());
@@ -104,9 +105,24 @@ class SparkCompareSystemTest {
             text.lines().anyMatch(line -> line.matches("[|] " + figure + "( [|] [0-9.,]+){5} [|]")),
             figure + " in " + text);
       }
+      // The maps of the dead executor are lost, or not.
+      assertTrue(
+          text.lines()
+              .anyMatch(
+                  line -> line.matches("[|] terasort-killed [|] maps again [|] .* 0[.]00 [|].*")),
+          text);
+      assertTrue(
+          text.lines()
+              .anyMatch(line -> line.matches("[|] terasort [|] namenode operations [|] .*[0-9].*")),
+          text);
       assertEquals(text, Files.readString(out));
       assertEquals(
-          List.of("spark-broadcast-128B.svg", "spark-broadcast-8MiB.svg", "spark-jobs.svg"),
+          List.of(
+              "spark-broadcast-128B.svg",
+              "spark-broadcast-8MiB.svg",
+              "spark-jobs.svg",
+              "spark-namenode-terasort-killed.svg",
+              "spark-namenode-terasort.svg"),
           files(plots).stream().map(file -> file.getFileName().toString()).toList());
       assertTrue(spark.stderr().contains("run 1 of 1, terasort"), spark.stderr());
     }

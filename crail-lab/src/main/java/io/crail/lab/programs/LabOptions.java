@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import org.apache.commons.cli.CommandLine;
 import org.apache.commons.cli.DefaultParser;
 import org.apache.commons.cli.Option;
@@ -55,9 +56,24 @@ public final class LabOptions {
   /** A whole number. */
   public int number(String name, int absent, int least, int most) throws OptionException {
     String text = line.getOptionValue(name);
+    return text == null ? absent : number(name, text, least, most);
+  }
+
+  /** Whole numbers, separated by commas: ascending, each once. */
+  public List<Integer> numbers(String name, int absent, int least, int most)
+      throws OptionException {
+    String text = line.getOptionValue(name);
     if (text == null) {
-      return absent;
+      return List.of(absent);
     }
+    Set<Integer> numbers = new TreeSet<>();
+    for (String part : text.split(",", -1)) {
+      numbers.add(number(name, part, least, most));
+    }
+    return List.copyOf(numbers);
+  }
+
+  private static int number(String name, String text, int least, int most) throws OptionException {
     try {
       int value = Integer.parseInt(text);
       if (value >= least && value <= most) {
@@ -68,6 +84,12 @@ public final class LabOptions {
     }
     throw new OptionException(
         "--" + name + " " + text + ": expected a whole number from " + least + " to " + most);
+  }
+
+  /** The words of a command; none when absent. */
+  public List<String> command(String name) {
+    String text = line.getOptionValue(name);
+    return text == null || text.isBlank() ? List.of() : List.of(text.strip().split("\\s+"));
   }
 
   /** A number of bytes, such as 64m. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.lab.spark;
 
+import io.crail.bench.chart.Span;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,11 +14,24 @@ import java.util.Map;
  *
  * @param seconds of the whole job
  * @param localBytes the most that were in Spark's local directory at a time
+ * @param beginMillis when it began, in milliseconds since the epoch
+ * @param mapsAgain map tasks that computed what an earlier one had computed
+ * @param stages from the job's begin
  * @param parts nanoseconds of single operations by their names
  */
-record JobOutput(double seconds, long localBytes, Map<String, List<Long>> parts) {
+record JobOutput(
+    double seconds,
+    long localBytes,
+    long beginMillis,
+    long mapsAgain,
+    List<Span> stages,
+    Map<String, List<Long>> parts) {
   private static final String SECONDS = "seconds";
   private static final String LOCAL_BYTES = "local-bytes";
+  private static final String BEGIN_MILLIS = "begin-millis";
+  private static final String MAPS_AGAIN = "maps-again";
+  private static final String STAGE = "stage-";
+  private static final double MILLIS_PER_SECOND = 1e3;
 
   /**
    * Reads it.
@@ -28,14 +43,33 @@ record JobOutput(double seconds, long localBytes, Map<String, List<Long>> parts)
     text.lines()
         .map(line -> Arrays.asList(line.split(" ")))
         .forEach(words -> lines.put(words.get(0), words.subList(1, words.size())));
-    List<String> seconds = lines.remove(SECONDS);
-    List<String> localBytes = lines.remove(LOCAL_BYTES);
-    if (seconds == null || localBytes == null) {
+    if (!lines.keySet().containsAll(List.of(SECONDS, LOCAL_BYTES, BEGIN_MILLIS, MAPS_AGAIN))) {
       throw new IOException("the job has printed no result: " + text);
     }
+    double seconds = Double.parseDouble(lines.remove(SECONDS).get(0));
+    long localBytes = Long.parseLong(lines.remove(LOCAL_BYTES).get(0));
+    long begin = Long.parseLong(lines.remove(BEGIN_MILLIS).get(0));
+    long mapsAgain = Long.parseLong(lines.remove(MAPS_AGAIN).get(0));
+    List<Span> stages = new ArrayList<>();
     Map<String, List<Long>> parts = new LinkedHashMap<>();
-    lines.forEach((name, words) -> parts.put(name, words.stream().map(Long::valueOf).toList()));
-    return new JobOutput(
-        Double.parseDouble(seconds.get(0)), Long.parseLong(localBytes.get(0)), parts);
+    lines.forEach(
+        (name, words) -> {
+          List<Long> numbers = words.stream().map(Long::valueOf).toList();
+          if (name.startsWith(STAGE)) {
+            stages.add(
+                new Span(
+                    name.substring(STAGE.length()).replace('-', ' '),
+                    (numbers.get(0) - begin) / MILLIS_PER_SECOND,
+                    (numbers.get(1) - begin) / MILLIS_PER_SECOND));
+          } else {
+            parts.put(name, numbers);
+          }
+        });
+    return new JobOutput(seconds, localBytes, begin, mapsAgain, List.copyOf(stages), parts);
+  }
+
+  /** When it ended, in milliseconds since the epoch. */
+  long endMillis() {
+    return beginMillis + (long) (seconds * MILLIS_PER_SECOND);
   }
 }

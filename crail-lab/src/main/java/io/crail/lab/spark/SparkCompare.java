@@ -3,6 +3,7 @@ package io.crail.lab.spark;
 
 import io.crail.bench.chart.Chart;
 import io.crail.bench.record.OptionException;
+import io.crail.common.config.Configuration;
 import io.crail.lab.figures.Samples;
 import io.crail.lab.programs.LabCluster;
 import io.crail.lab.programs.LabOptions;
@@ -30,6 +31,7 @@ public final class SparkCompare {
   private static final int QUIET_MILLIS = 1000;
   private static final int SHOWN_LINES = 40;
   private static final String FAILED = "failed: ";
+  private static final String PLUGINS = "spark.plugins";
 
   /** Room for the data of two jobs, since that of a job rests for a while when it has ended. */
   private static final int ROOM = 4;
@@ -40,15 +42,18 @@ public final class SparkCompare {
   private final SparkDriver driver;
   private final PrintStream err;
   private final SparkFigures figures;
+  private final SparkCharts charts;
+  private final Configuration client;
   private final Set<String> failed = new LinkedHashSet<>();
 
-  private SparkCompare(SparkOptions options, SparkDriver driver, PrintStream err) {
+  private SparkCompare(
+      SparkOptions options, SparkDriver driver, Configuration client, PrintStream err) {
     this.options = options;
     this.driver = driver;
+    this.client = client;
     this.err = err;
-    this.figures =
-        new SparkFigures(
-            options.tasks(), options.chosenWays(), new Samples(line -> err.println("  " + line)));
+    this.figures = new SparkFigures(options, new Samples(line -> err.println("  " + line)));
+    this.charts = new SparkCharts(options, figures);
   }
 
   /** The help text. */
@@ -94,13 +99,16 @@ public final class SparkCompare {
         options.out(),
         (programs, memory) -> {
           Map<String, String> crail = Map.of();
+          Configuration.Builder client = Configuration.builder();
           if (options.chosenWays().contains(SparkWay.CRAIL)) {
             err.println("starting Crail ...");
             LabCluster cluster = cluster(programs, launcher, memory, settings, options);
             crail = SparkDriver.crail(cluster, settings, jars);
+            SparkDriver.client(cluster, settings)
+                .forEach((key, value) -> client.set(key, value, "the command line"));
           }
           SparkDriver driver = new SparkDriver(programs, memory, jars, options, crail);
-          SparkCompare compare = new SparkCompare(options, driver, err);
+          SparkCompare compare = new SparkCompare(options, driver, client.build(), err);
           String text =
               "`"
                   + command
@@ -116,7 +124,7 @@ public final class SparkCompare {
       return false;
     }
     if (options.plots() != null) {
-      compare.figures.plot(options.plots(), "Spark " + jars.version());
+      compare.charts.write(options.plots(), "Spark " + jars.version());
     }
     return compare.failed.isEmpty();
   }
@@ -126,6 +134,10 @@ public final class SparkCompare {
       throws IOException, InterruptedException {
     List<String> words = new ArrayList<>();
     settings.forEach(setting -> words.addAll(List.of("--set", setting)));
+    if (!options.through().isEmpty()) {
+      // Otherwise the memory would be counted where Spark is limited, which uses a page first.
+      words.addAll(List.of("--set", "crail.storage.tcp.preallocate=true"));
+    }
     return LabCluster.start(
         programs,
         launcher,
@@ -152,12 +164,14 @@ public final class SparkCompare {
     Instant begin = Instant.now();
     double before = Machine.busyProcessors(QUIET_MILLIS);
     for (int run = 0; run < options.runs(); run++) {
-      for (SparkTask task : options.tasks()) {
-        err.println("run " + (run + 1) + " of " + options.runs() + ", " + task.word());
+      List<SparkCase> cases = options.cases();
+      for (int i = 0; i < cases.size(); i++) {
+        SparkCase one = cases.get(i);
+        err.println("run " + (run + 1) + " of " + options.runs() + ", " + options.name(one));
         List<SparkWay> order = new ArrayList<>(options.chosenWays());
-        Collections.rotate(order, run + task.ordinal());
+        Collections.rotate(order, run + i);
         for (SparkWay way : order) {
-          measure(programs, task, way, command);
+          measure(programs, one, way, command);
         }
       }
     }
@@ -175,14 +189,18 @@ public final class SparkCompare {
   }
 
   /** A job that has failed is not run again in that way, and the others are. */
-  private void measure(Programs programs, SparkTask task, SparkWay way, String command)
+  private void measure(Programs programs, SparkCase one, SparkWay way, String command)
       throws IOException, InterruptedException {
-    String name = task.word() + ", " + way.title();
+    String name = options.name(one) + ", " + way.title();
     if (failed.stream().anyMatch(failure -> failure.startsWith(name + ": "))) {
       return;
     }
     try {
-      figures.add(task, way, command, driver.run(task, way));
+      if (way == SparkWay.CRAIL) {
+        measureWatched(one, command);
+      } else {
+        figures.add(one, way, command, driver.run(one, way));
+      }
     } catch (IOException e) {
       if (programs.isClosed()) {
         throw e;
@@ -200,6 +218,17 @@ public final class SparkCompare {
     }
   }
 
+  private void measureWatched(SparkCase one, String command)
+      throws IOException, InterruptedException {
+    try (NamenodeWatch watch = NamenodeWatch.start(client)) {
+      JobOutput output = driver.run(one, SparkWay.CRAIL);
+      NamenodeLoad load = NamenodeLoad.of(watch.end(), output.beginMillis(), output.endMillis());
+      figures.add(one, SparkWay.CRAIL, command, output);
+      figures.add(one, command, load);
+      charts.add(one, load, output.stages());
+    }
+  }
+
   private static String settings(
       Programs programs,
       Path memory,
@@ -211,12 +240,12 @@ public final class SparkCompare {
     text.append(
         String.format(
             Locale.ROOT,
-            "Spark %s, %d executors of %d cores and %d MiB, %d bytes of data for each job, %d tasks"
+            "Spark %s, %s executors of %s cores and %d MiB, %d bytes of data for each job, %d tasks"
                 + " a stage, Kryo, all else as Spark has it. An eighth of the data goes first, and"
                 + " counts for local disk alone.%n%n",
             jars.version(),
-            options.executors(),
-            options.cores(),
+            words(options.executors()),
+            words(options.cores()),
             options.memory(),
             options.bytes(),
             options.tasksOfAStage()));
@@ -230,10 +259,22 @@ public final class SparkCompare {
               Locale.ROOT,
               "- Crail: %s in Crail, with a namenode and a datanode of %d bytes on this host;"
                   + " spark.local.dir as for disk%n",
-              crail.containsKey("spark.plugins") ? "shuffle and broadcasts" : "shuffle alone",
+              crail.containsKey(PLUGINS) ? "shuffle and broadcasts" : "shuffle alone",
               datanodeBytes(options)));
     }
+    if (options.only().contains(SparkTask.BROADCAST.word()) && crail.containsKey(PLUGINS)) {
+      text.append("- broadcast: small values go to Crail too, which stay with Spark by default\n");
+    }
+    if (!options.through().isEmpty()) {
+      text.append("- driver and executors run through `")
+          .append(String.join(" ", options.through()))
+          .append("`; Crail's servers do not, and have their memory besides\n");
+    }
     return text.append('\n').toString();
+  }
+
+  private static String words(List<Integer> numbers) {
+    return String.join(", ", numbers.stream().map(String::valueOf).toList());
   }
 
   private static String kind(Path directory) throws IOException {

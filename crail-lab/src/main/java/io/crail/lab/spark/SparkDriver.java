@@ -4,6 +4,7 @@ package io.crail.lab.spark;
 import io.crail.lab.programs.LabCluster;
 import io.crail.lab.programs.Measurement;
 import io.crail.lab.programs.Programs;
+import io.crail.protocol.ClusterKeys;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -63,10 +64,17 @@ final class SparkDriver {
     if (jars.haveBroadcast()) {
       all.put("spark.plugins", "io.crail.spark.CrailPlugin");
     }
-    all.put("spark.crail.namenode.address", cluster.addresses());
+    client(cluster, settings).forEach((key, value) -> all.put("spark." + key, value));
+    return all;
+  }
+
+  /** The settings of Crail's clients. */
+  static Map<String, String> client(LabCluster cluster, List<String> settings) {
+    Map<String, String> all = new LinkedHashMap<>();
+    all.put(ClusterKeys.NAMENODE_ADDRESS.name(), cluster.addresses());
     for (String setting : settings) {
       int equals = setting.indexOf('=');
-      all.put("spark." + setting.substring(0, equals), setting.substring(equals + 1));
+      all.put(setting.substring(0, equals), setting.substring(equals + 1));
     }
     return all;
   }
@@ -76,19 +84,19 @@ final class SparkDriver {
    *
    * @throws IOException when it fails, or its result is wrong; it has all that the driver has said
    */
-  JobOutput run(SparkTask task, SparkWay way) throws IOException, InterruptedException {
+  JobOutput run(SparkCase one, SparkWay way) throws IOException, InterruptedException {
     Path parent = way == SparkWay.TMPFS ? memory : programs.directory();
     Path local = Files.createTempDirectory(parent, "spark-local");
     try {
-      return JobOutput.of(programs.run(command(task, way, local), MOST_SECONDS));
+      return JobOutput.of(programs.run(command(one, way, local), MOST_SECONDS));
     } finally {
       Measurement.deleteAll(local);
       Measurement.deleteAll(home.resolve("work"));
     }
   }
 
-  private List<String> command(SparkTask task, SparkWay way, Path local) {
-    List<String> command = new ArrayList<>();
+  private List<String> command(SparkCase one, SparkWay way, Path local) {
+    List<String> command = new ArrayList<>(options.through());
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(SparkFlags.OPENED);
     if (Runtime.version().feature() >= FIRST_JAVA_WITH_MORE_FLAGS) {
@@ -101,26 +109,27 @@ final class SparkDriver {
         way == SparkWay.CRAIL
             ? jars.jobs() + File.pathSeparator + jars.client()
             : jars.jobs().toString();
-    settings(task, way, local, own).forEach((key, value) -> command.add("-D" + key + "=" + value));
+    settings(one, way, local, own).forEach((key, value) -> command.add("-D" + key + "=" + value));
     command.addAll(
         List.of(
             "-cp",
             own + File.pathSeparator + jars.spark().resolve("*"),
             "io.crail.jobs.JobProgram",
-            task.job(),
+            one.task().job(),
             String.valueOf(options.bytes()),
             String.valueOf(options.tasksOfAStage()),
-            local.toString()));
+            local.toString(),
+            String.valueOf(one.task().kills())));
     return command;
   }
 
-  private Map<String, String> settings(SparkTask task, SparkWay way, Path local, String own) {
-    int executors = task.executors(options.executors());
-    int cores = task.cores(options.cores());
+  private Map<String, String> settings(SparkCase one, SparkWay way, Path local, String own) {
+    int executors = one.executors();
+    int cores = one.cores();
     Map<String, String> all = new LinkedHashMap<>();
     all.put(
         "spark.master", "local-cluster[" + executors + "," + cores + "," + options.memory() + "]");
-    all.put("spark.app.name", task.word());
+    all.put("spark.app.name", one.task().word());
     all.put("spark.executor.memory", options.memory() + "m");
     all.put("spark.executor.cores", String.valueOf(cores));
     // The first task starts when all executors are there.
@@ -136,6 +145,10 @@ final class SparkDriver {
     all.put("spark.executor.syncLogLevel.enabled", "true");
     if (way == SparkWay.CRAIL) {
       all.putAll(crail);
+      if (one.task() == SparkTask.BROADCAST) {
+        // Otherwise the small ones stay with Spark.
+        all.put("spark.crail.broadcast.minsize", "0");
+      }
     }
     return all;
   }

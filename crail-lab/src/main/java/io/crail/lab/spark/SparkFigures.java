@@ -1,43 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.lab.spark;
 
-import io.crail.bench.chart.Bars;
-import io.crail.bench.chart.Chart;
-import io.crail.bench.chart.Distribution;
-import io.crail.bench.chart.Spread;
 import io.crail.lab.figures.Samples;
 import io.crail.lab.figures.SideBySide;
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
-/** The figures of all jobs: a table, and charts. Not thread-safe. */
+/** The figures of all jobs, and a table of them. Not thread-safe. */
 final class SparkFigures {
+  /** The sizes of broadcast values: as the job names them, and for people. */
+  static final Map<String, String> SIZES = sorted("128B", "128 B", "8MiB", "8 MiB");
+
   private static final String SECONDS = "s";
   private static final String LOCAL = "MiB on local disk";
+  private static final String MAPS_AGAIN = "maps again";
+  private static final String OPERATIONS = "namenode operations";
+  private static final String MOST_OPERATIONS = "namenode operations/s, most";
   private static final double BYTES_PER_MIB = 1 << 20;
   private static final double NANOS_PER_MICRO = 1e3;
-
-  /** The sizes of broadcast values: as the job names them, and for people. */
-  private static final Map<String, String> SIZES = sorted("128B", "128 B", "8MiB", "8 MiB");
+  private static final int[] PERCENTILES = {50, 90, 99};
 
   /** What is done with a value: as the job names it, and for people. */
   private static final Map<String, String> PARTS =
       sorted("make", "make", "first", "first read", "cached", "cached read");
 
-  private final List<SparkTask> tasks;
-  private final List<SparkWay> ways;
+  private final SparkOptions options;
   private final Samples samples;
   private final Map<String, Histogram> nanos = new LinkedHashMap<>();
 
   /** Creates them without any. */
-  SparkFigures(List<SparkTask> tasks, List<SparkWay> ways, Samples samples) {
-    this.tasks = tasks;
-    this.ways = ways;
+  SparkFigures(SparkOptions options, Samples samples) {
+    this.options = options;
     this.samples = samples;
   }
 
@@ -50,10 +45,13 @@ final class SparkFigures {
   }
 
   /** Adds those of one job. */
-  void add(SparkTask task, SparkWay way, String command, JobOutput output) {
-    String name = SideBySide.name(task.word(), way.title());
+  void add(SparkCase one, SparkWay way, String command, JobOutput output) {
+    String name = SideBySide.name(options.name(one), way.title());
     samples.add(name, SECONDS, command, output.seconds());
     samples.add(name, LOCAL, command, output.localBytes() / BYTES_PER_MIB);
+    if (one.task().kills() > 0) {
+      samples.add(name, MAPS_AGAIN, command, output.mapsAgain());
+    }
     SIZES.forEach(
         (size, sizeTitle) ->
             PARTS.forEach(
@@ -69,7 +67,7 @@ final class SparkFigures {
     Histogram run = new Histogram(3);
     values.forEach(run::recordValue);
     String name = SideBySide.name(figure, way.title());
-    for (int percentile : new int[] {50, 99}) {
+    for (int percentile : PERCENTILES) {
       samples.add(
           name,
           "us p" + percentile,
@@ -79,60 +77,51 @@ final class SparkFigures {
     nanos.computeIfAbsent(name, key -> new Histogram(3)).add(run);
   }
 
+  /** Adds what the namenodes have served during one job. */
+  void add(SparkCase one, String command, NamenodeLoad load) {
+    String name = SideBySide.name(options.name(one), SparkWay.CRAIL.title());
+    samples.add(name, OPERATIONS, command, load.operations());
+    samples.add(name, MOST_OPERATIONS, command, load.most());
+  }
+
   private static String figure(String size, String part) {
     return SparkTask.BROADCAST.word() + " " + size + ", " + part;
   }
 
+  /** The seconds of a case in one of the ways, a value for each run. */
+  List<Double> seconds(SparkCase one, SparkWay way) {
+    String name = SideBySide.name(options.name(one), way.title());
+    return samples.has(name, SECONDS) ? samples.values(name, SECONDS) : List.of();
+  }
+
+  /** The reads of broadcast values of a size in one of the ways, of all runs, by their kind. */
+  Map<String, Histogram> reads(String sizeTitle, SparkWay way) {
+    Map<String, Histogram> reads = new LinkedHashMap<>();
+    for (String part : List.of(PARTS.get("first"), PARTS.get("cached"))) {
+      Histogram histogram = nanos.get(SideBySide.name(figure(sizeTitle, part), way.title()));
+      if (histogram != null) {
+        reads.put(part, histogram);
+      }
+    }
+    return reads;
+  }
+
   /** One table of everything. */
   String table() {
-    SideBySide table = new SideBySide(samples, ways.stream().map(SparkWay::title).toList());
-    for (SparkTask task : tasks) {
-      table.add(task.word(), SECONDS);
-      table.add(task.word(), LOCAL);
+    SideBySide table =
+        new SideBySide(samples, options.chosenWays().stream().map(SparkWay::title).toList());
+    for (SparkCase one : options.cases()) {
+      for (String unit : List.of(SECONDS, LOCAL, MAPS_AGAIN, OPERATIONS, MOST_OPERATIONS)) {
+        table.add(options.name(one), unit);
+      }
     }
     for (String size : SIZES.values()) {
       for (String part : PARTS.values()) {
-        table.add(figure(size, part), "us p50");
-        table.add(figure(size, part), "us p99");
+        for (int percentile : PERCENTILES) {
+          table.add(figure(size, part), "us p" + percentile);
+        }
       }
     }
     return table.table();
-  }
-
-  /** Writes the charts: times of all jobs, and the distribution of the reads of each size. */
-  void plot(Path directory, String title) throws IOException {
-    List<Bars> groups = new ArrayList<>();
-    for (SparkWay way : ways) {
-      Map<String, Spread> bars = new LinkedHashMap<>();
-      for (SparkTask task : tasks) {
-        String name = SideBySide.name(task.word(), way.title());
-        if (samples.has(name, SECONDS)) {
-          bars.put(
-              task.word(),
-              Spread.ofAll(
-                  samples.values(name, SECONDS).stream()
-                      .mapToDouble(Double::doubleValue)
-                      .toArray()));
-        }
-      }
-      groups.add(new Bars(way.title(), bars));
-    }
-    Chart.bars(title, "time [s]", groups).write(directory.resolve("spark-jobs.svg"));
-    for (Map.Entry<String, String> size : SIZES.entrySet()) {
-      List<Distribution> lines = new ArrayList<>();
-      for (SparkWay way : ways) {
-        for (String part : List.of(PARTS.get("first"), PARTS.get("cached"))) {
-          Histogram histogram =
-              nanos.get(SideBySide.name(figure(size.getValue(), part), way.title()));
-          if (histogram != null) {
-            lines.add(Distribution.of(way.title() + ", " + part, histogram));
-          }
-        }
-      }
-      if (!lines.isEmpty()) {
-        Chart.latencies("Spark, broadcast of " + size.getValue(), lines)
-            .write(directory.resolve("spark-broadcast-" + size.getKey() + ".svg"));
-      }
-    }
   }
 }

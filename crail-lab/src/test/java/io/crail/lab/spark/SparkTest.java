@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.lab.spark;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailStore;
+import io.crail.bench.chart.Span;
+import io.crail.bench.chart.TimeLine;
 import io.crail.bench.record.OptionException;
+import io.crail.conf.CrailConfiguration;
+import io.crail.embedded.EmbeddedCrail;
 import io.crail.lab.figures.Samples;
 import io.crail.lab.figures.SideBySide;
 import io.crail.lab.programs.Measurement;
@@ -14,6 +20,7 @@ import io.crail.lab.programs.Programs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -43,8 +50,41 @@ class SparkTest {
     assertEquals(List.of(SparkWay.DISK, SparkWay.CRAIL), some.chosenWays());
     assertEquals(1L << 30, some.bytes());
     assertEquals(32, some.tasksOfAStage(), "one for 32 MiB");
-    assertEquals(1, SparkTask.GROUPBY1.executors(3) * SparkTask.GROUPBY1.cores(2));
-    assertEquals(6, SparkTask.GROUPBY.executors(3) * SparkTask.GROUPBY.cores(2));
+  }
+
+  @Test
+  void sortsAndGroupsRunWithEachNumberOfProcessors() throws Exception {
+    SparkOptions options = parse("--executors 4,1,2,4 --cores 2,1");
+    List<String> names = options.cases().stream().map(options::name).toList();
+    assertEquals(
+        List.of(
+            "terasort 1 x 1",
+            "terasort 1 x 2",
+            "terasort 2 x 1",
+            "terasort 2 x 2",
+            "terasort 4 x 1",
+            "terasort 4 x 2",
+            "groupby1"),
+        names.subList(0, 7));
+    assertEquals(
+        List.of("groupby 4 x 2", "terasort-killed", "groupby-killed", "join", "broadcast"),
+        names.subList(12, names.size()));
+    assertTrue(options.cases().contains(new SparkCase(SparkTask.GROUPBY1, 1, 1)));
+    assertTrue(options.cases().contains(new SparkCase(SparkTask.JOIN, 4, 2)));
+    assertEquals(32, options.tasksOfAStage(), "as many for all");
+    assertEquals(SparkTask.words(), parse("").cases().stream().map(parse("")::name).toList());
+    for (String wrong : List.of("--executors 1,,2", "--executors 0", "--cores 1,x")) {
+      assertThrows(OptionException.class, () -> parse(wrong), wrong);
+    }
+  }
+
+  @Test
+  void aDriverIsStartedThroughACommand() throws Exception {
+    assertEquals(List.of(), parse("").through());
+    String[] line = {"--through", " systemd-run --scope  -p MemoryMax=5G"};
+    assertEquals(
+        List.of("systemd-run", "--scope", "-p", "MemoryMax=5G"),
+        SparkOptions.parse(line).through());
   }
 
   @Test
@@ -100,9 +140,77 @@ class SparkTest {
 
   @Test
   void whatAJobPrintsIsRead() throws Exception {
-    JobOutput output = JobOutput.of("seconds 1.5\nlocal-bytes 7\nfirst-128B 5 6\n");
-    assertEquals(new JobOutput(1.5, 7, Map.of("first-128B", List.of(5L, 6L))), output);
-    assertThrows(IOException.class, () -> JobOutput.of("seconds 1.5\n"));
+    JobOutput output =
+        JobOutput.of(
+            """
+            seconds 1.5
+            local-bytes 7
+            begin-millis 10000
+            maps-again 3
+            stage-4-flatMapToPair 10100 10600
+            stage-4-flatMapToPair-attempt-2 11000 11250
+            first-128B 5 6
+            """);
+    assertEquals(
+        new JobOutput(
+            1.5,
+            7,
+            10_000,
+            3,
+            List.of(
+                new Span("4 flatMapToPair", 0.1, 0.6),
+                new Span("4 flatMapToPair attempt 2", 1, 1.25)),
+            Map.of("first-128B", List.of(5L, 6L))),
+        output);
+    assertEquals(11_500, output.endMillis());
+    assertThrows(
+        IOException.class, () -> JobOutput.of("seconds 1.5\nlocal-bytes 7\nmaps-again 0\n"));
+  }
+
+  @Test
+  void theLoadOfAJobIsCutOutOfAllSamples() {
+    List<NamenodeLoad.Sample> samples = new ArrayList<>();
+    // 50 creates and 150 lookups in each half second, but three times as many in the last one.
+    for (int i = 0; i <= 8; i++) {
+      long times = i == 8 ? 10 : i;
+      samples.add(
+          new NamenodeLoad.Sample(
+              9_000 + 500 * i, Map.of("create", 50 * times, "lookup", 150 * times, "put", 9L)));
+    }
+    NamenodeLoad load = NamenodeLoad.of(samples, 10_100, 12_400);
+    assertEquals(5 * 200, load.operations(), "from 10,000 to 12,500");
+    assertEquals(400, load.most(), 1e-9);
+    assertEquals(
+        List.of("all", "lookup", "create"), load.lines().stream().map(TimeLine::name).toList());
+    TimeLine creates = load.lines().get(2);
+    assertArrayEquals(new double[] {0.15, 0.65, 1.15, 1.65, 2.15}, creates.seconds(), 1e-9);
+    assertArrayEquals(new double[] {100, 100, 100, 100, 100}, creates.figures(), 1e-9);
+    assertEquals("4 x 1", load.allAs("4 x 1").get(0).name());
+    assertEquals(1200, NamenodeLoad.of(samples, 10_100, 99_000).most(), 1e-9);
+    assertEquals(0, NamenodeLoad.of(samples.subList(0, 1), 10_100, 12_400).operations());
+    assertEquals(List.of(), NamenodeLoad.of(List.of(), 10_100, 12_400).allAs("none"));
+  }
+
+  @Test
+  void theNamenodeIsAskedWhileAJobRuns() throws Exception {
+    try (EmbeddedCrail crail = EmbeddedCrail.builder().start();
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
+      List<NamenodeLoad.Sample> samples;
+      try (NamenodeWatch watch = NamenodeWatch.start(crail.configuration())) {
+        for (int i = 0; i < 1000; i++) {
+          store.lookup("/none").get();
+        }
+        samples = watch.end();
+      }
+      assertFalse(samples.isEmpty());
+      samples.forEach(sample -> assertFalse(sample.counts().containsKey("dump")));
+      try (NamenodeWatch watch = NamenodeWatch.start(crail.configuration())) {
+        // The first sample is taken in any case.
+        NamenodeLoad.Sample last = watch.end().get(0);
+        assertTrue(last.count("lookup") >= 1000, last::toString);
+        assertTrue(last.count("all") > last.count("lookup"), last::toString);
+      }
+    }
   }
 
   @Test
@@ -133,31 +241,53 @@ class SparkTest {
 
   @Test
   void jobsAndBroadcastsAreDrawn() throws Exception {
-    SparkFigures figures =
-        new SparkFigures(List.of(SparkTask.values()), List.of(SparkWay.values()), new Samples());
-    for (SparkWay way : SparkWay.values()) {
-      figures.add(SparkTask.JOIN, way, "", new JobOutput(2, 1 << 20, Map.of()));
-      figures.add(
-          SparkTask.BROADCAST,
-          way,
-          "",
-          new JobOutput(
-              1,
-              0,
-              Map.of(
-                  "first-128B", List.of(1000L, 2000L, 3000L), "cached-128B", List.of(10L, 20L))));
+    SparkOptions options = parse("--executors 1,2");
+    SparkFigures figures = new SparkFigures(options, new Samples());
+    SparkCharts charts = new SparkCharts(options, figures);
+    NamenodeLoad load =
+        new NamenodeLoad(
+            500, 1000, List.of(new TimeLine("all", new double[] {1}, new double[] {1000})));
+    for (SparkCase one : options.cases()) {
+      for (SparkWay way : SparkWay.values()) {
+        if (one.task() == SparkTask.BROADCAST) {
+          List<Long> first = List.of(1000L, 2000L, 3000L);
+          figures.add(
+              one, way, "", output(0, Map.of("first-128B", first, "cached-128B", List.of(10L))));
+        } else {
+          figures.add(one, way, "", output(way == SparkWay.CRAIL ? 0 : 4, Map.of()));
+        }
+      }
+      figures.add(one, "", load);
+      charts.add(one, load, List.of(new Span("7 map", 0, 1)));
     }
     String table = figures.table();
     assertTrue(table.contains("| join | s | 2.00 | 2.00 | 2.00 | 1.00 | 1.00 |\n"), table);
     assertTrue(table.contains("| join | MiB on local disk | 1.00 |"), table);
+    assertTrue(table.contains("| join | namenode operations | | | 500 | | |\n"), table);
+    assertTrue(table.contains("| terasort-killed | maps again | 4.00 | 4.00 | 0.00 |"), table);
+    assertFalse(table.contains("| join | maps again"), table);
     assertTrue(table.contains("| broadcast 128 B, first read | us p50 | 2.00 |"), table);
+    assertTrue(table.contains("| broadcast 128 B, cached read | us p90 | 0.01 |"), table);
     assertFalse(table.contains("8 MiB"), table);
-    figures.plot(directory, "Spark");
-    String jobs = Files.readString(directory.resolve("spark-jobs.svg"));
-    assertTrue(jobs.contains(">tmpfs<") && jobs.contains(">join<"), jobs);
-    String reads = Files.readString(directory.resolve("spark-broadcast-128B.svg"));
-    assertTrue(reads.contains(">Crail, first read<"), reads);
+    charts.write(directory, "Spark");
+    assertDrawn("spark-jobs", "tmpfs", "join", "terasort-killed");
+    assertDrawn("spark-terasort", "tmpfs", "1 x 1", "2 x 1");
+    assertDrawn("spark-namenode-groupby", "1 x 1", "2 x 1");
+    assertDrawn("spark-namenode-groupby-2x1", "all", "7 map", "Spark, groupby 2 x 1");
+    assertDrawn("spark-namenode-join", "all", "7 map");
+    assertDrawn("spark-broadcast-128B", "Crail, first read");
     assertFalse(Files.exists(directory.resolve("spark-broadcast-8MiB.svg")));
+  }
+
+  private static JobOutput output(long mapsAgain, Map<String, List<Long>> parts) {
+    return new JobOutput(2, 1 << 20, 0, mapsAgain, List.of(), parts);
+  }
+
+  private void assertDrawn(String name, String... texts) throws IOException {
+    String svg = Files.readString(directory.resolve(name + ".svg"));
+    for (String text : texts) {
+      assertTrue(svg.contains(">" + text + "<"), text + " in " + name);
+    }
   }
 
   @Test

@@ -40,6 +40,7 @@ public final class Allocator {
    * @param storageClass the node's class, asked first
    * @param strict whether no other class may be asked
    * @param host the host to prefer within a class, or {@link HostNames#ANY}
+   * @param near the host that is asked next, or {@link HostNames#ANY}
    * @param client the writer, whose unreachable datanodes are asked last; null when there is none
    * @param except a datanode that must not be asked; null for none
    * @param lastResort whether unreachable datanodes are asked at all
@@ -48,17 +49,18 @@ public final class Allocator {
       int storageClass,
       boolean strict,
       int host,
+      int near,
       ClientLeases<?> client,
       DatanodeSpace except,
       boolean lastResort) {
     /** Space for a writer, at any datanode. */
-    public Purpose(int storageClass, boolean strict, int host, ClientLeases<?> client) {
-      this(storageClass, strict, host, client, null, true);
+    public Purpose(int storageClass, boolean strict, int host, int near, ClientLeases<?> client) {
+      this(storageClass, strict, host, near, client, null, true);
     }
 
     /** The same purpose, but without this datanode. */
     public Purpose except(DatanodeSpace datanode, boolean asLastResort) {
-      return new Purpose(storageClass, strict, host, client, datanode, asLastResort);
+      return new Purpose(storageClass, strict, host, near, client, datanode, asLastResort);
     }
   }
 
@@ -165,18 +167,21 @@ public final class Allocator {
       long now) {
     FreePieces.Place place = null;
     if (purpose.host != HostNames.ANY) {
-      place = take(purpose, members, first, true, length, orLess, careful, now);
+      place = take(purpose, members, first, purpose.host, length, orLess, careful, now);
+    }
+    if (place == null && purpose.near != HostNames.ANY) {
+      place = take(purpose, members, first, purpose.near, length, orLess, careful, now);
     }
     return place != null
         ? place
-        : take(purpose, members, first, false, length, orLess, careful, now);
+        : take(purpose, members, first, HostNames.ANY, length, orLess, careful, now);
   }
 
   private FreePieces.Place take(
       Purpose purpose,
       Members members,
       int first,
-      boolean onHost,
+      int host,
       int length,
       boolean orLess,
       boolean careful,
@@ -184,7 +189,7 @@ public final class Allocator {
     DatanodeSpace[] datanodes = members.datanodes;
     for (int i = 0; i < datanodes.length; i++) {
       DatanodeSpace datanode = datanodes[(first + i) % datanodes.length];
-      if ((!onHost || datanode.host() == purpose.host)
+      if ((host == HostNames.ANY || datanode.host() == host)
           && datanode != purpose.except
           && datanode.isOnline(now, options.offlineNanos())
           && !(careful && isOutOfReach(datanode, purpose.client, now))) {

@@ -94,7 +94,7 @@ public final class DatanodeSpace {
     return id;
   }
 
-  int host() {
+  public int host() {
     return host;
   }
 

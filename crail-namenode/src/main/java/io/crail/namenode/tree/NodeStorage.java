@@ -7,6 +7,7 @@ import io.crail.namenode.lease.ClientLeases;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.Allocator;
+import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.SmallValues;
@@ -38,8 +39,17 @@ public final class NodeStorage {
     return values;
   }
 
-  static Allocator.Purpose purpose(Node node, ClientLeases<Node> client) {
-    return new Allocator.Purpose(node.storageClass(), node.isStrict(), node.host(), client);
+  /**
+   * The purpose of more space for a node. A node that has a host stays together: where that host
+   * has no room, the space is on the host of the last extent if possible. So the node is lost with
+   * few hosts.
+   *
+   * @param space what it has; null for none
+   */
+  static Allocator.Purpose purpose(Node node, NodeSpace space, ClientLeases<Node> client) {
+    boolean stays = node.host() != HostNames.ANY && space != null && space.count() > 0;
+    int near = stays ? space.at(space.count() - 1).region().datanode().host() : HostNames.ANY;
+    return new Allocator.Purpose(node.storageClass(), node.isStrict(), node.host(), near, client);
   }
 
   static byte[] small(NodeSpace space) {
@@ -80,9 +90,14 @@ public final class NodeStorage {
         space == null || space.count() == 0
             ? Extent.MIN_LENGTH
             : (int) Math.min(block, 2L * space.at(space.count() - 1).allocatedLength());
-    int fitting = needed >= block ? block : Math.max(Extent.lengthFor((int) needed, block), grown);
-    int length = Math.min(fitting, block);
-    return allocator.allocate(purpose(node, client), end, length);
+    return allocator.allocate(
+        purpose(node, space, client), end, Math.min(Math.max(fitting(needed), grown), block));
+  }
+
+  /** The length of the shortest extent for so many bytes, or of a block. */
+  private int fitting(long needed) {
+    int block = allocator.blockSize();
+    return needed >= block ? block : Extent.lengthFor((int) needed, block);
   }
 
   /**
@@ -123,9 +138,9 @@ public final class NodeStorage {
     NodeSpace space = null;
     long end = 0;
     while (end < wanted && (space == null || space.count() < Extend.MAX_EXTENTS)) {
-      // Each extent is chosen like a first one, so that it is no larger than the bytes that will
-      // come.
-      Allocation next = allocate(node, null, client, end, wanted - end);
+      // No larger than the bytes that will come.
+      Allocation next =
+          allocator.allocate(purpose(node, space, client), end, fitting(wanted - end));
       if (next == null) {
         return space;
       }
@@ -209,7 +224,7 @@ public final class NodeStorage {
 
   /** Takes the extent that was given ahead for the bytes of a new node; null when it is gone. */
   Allocation takeGranted(Node node, long grant, long token, long bytes) {
-    return allocator.takeGranted(grant, token, purpose(node, null), bytes);
+    return allocator.takeGranted(grant, token, purpose(node, null, null), bytes);
   }
 
   /** Gives such an extent back while its writer may be writing to it. */

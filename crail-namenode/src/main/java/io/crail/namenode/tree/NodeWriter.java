@@ -193,7 +193,7 @@ public final class NodeWriter {
     }
     WriteLease<Node> lease = node.lease();
     lease.spaceInUse();
-    Allocator.Purpose purpose = NodeStorage.purpose(node, lease.client());
+    Allocator.Purpose purpose = NodeStorage.purpose(node, space, lease.client());
     if (reason != ReplaceExtent.PINNED) {
       DatanodeSpace unreachable = present.region().datanode();
       allocator.outOfReach(unreachable, lease.client());

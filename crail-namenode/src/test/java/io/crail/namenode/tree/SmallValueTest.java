@@ -254,7 +254,8 @@ class SmallValueTest {
         };
     assertTrue(values.take(64, null));
     Allocation extent =
-        blocks.allocate(new Allocator.Purpose(0, false, HostNames.ANY, null, null, true), 0, 8192);
+        blocks.allocate(
+            new Allocator.Purpose(0, false, HostNames.ANY, HostNames.ANY, null), 0, 8192);
     synchronized (old) {
       old.space(new MovingBytes(bytes(64, 1), extent));
       old.lease(leases.grant(old, TestStore.CLIENT, TOKEN));

@@ -73,8 +73,8 @@ final class ApplicationLease implements AutoCloseable {
   }
 
   /**
-   * Renews the lease, at every namenode that answers. A root that is not there needs none: it comes
-   * with the next output.
+   * Renews the lease, at every namenode that answers. A root that is not there needs none: the
+   * driver makes it again when it is needed.
    *
    * @throws ExecutionException the error of the first root whose lease could not be renewed
    */

@@ -6,8 +6,10 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
+import io.crail.spark.application.Applications.Application;
 import io.crail.spark.broadcast.FileDeletions;
 import io.crail.spark.broadcast.ValueLoads;
+import io.crail.spark.output.OutputCounts;
 import io.crail.spark.output.OutputPlace;
 import java.io.IOException;
 import java.time.Duration;
@@ -20,27 +22,35 @@ import org.slf4j.LoggerFactory;
  * that live in one process share it: it is closed with the last of them. Thread-safe.
  */
 public final class ApplicationStore implements AutoCloseable {
+  /** No host has this name (RFC 2606), so each output lies together on any one host. */
+  private static final CrailLocationClass NO_HOST = CrailLocationClass.of("any.invalid");
+
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationStore.class);
 
-  private final Stores owner;
+  private final Release release;
   private final String application;
   private final Configuration configuration;
   private final CrailStore store;
   private final List<String> roots;
   private final ApplicationLease lease;
+  private final OutputCounts counts = new OutputCounts();
   private final ValueLoads loads = new ValueLoads();
   private final FileDeletions deletions = new FileDeletions(path -> outputs().remove(path));
 
-  /** How many parts use it; guarded by the owner. */
-  int users;
+  /** Gives a share back, and {@linkplain #end ends} the store with the last one. */
+  @FunctionalInterface
+  interface Release {
+    /** Gives it back. */
+    void run() throws Exception;
+  }
 
   ApplicationStore(
-      Stores owner,
+      Release release,
       String application,
       Configuration configuration,
       CrailStore store,
       boolean driver) {
-    this.owner = owner;
+    this.release = release;
     this.application = application;
     this.configuration = configuration;
     this.store = store;
@@ -79,7 +89,22 @@ public final class ApplicationStore implements AutoCloseable {
         CrailStorageClass.get(configuration.get(SparkKeys.SHUFFLE_STORAGE_CLASS)),
         configuration.get(SparkKeys.LOCATION_AFFINITY)
             ? store.getLocationClass()
-            : CrailLocationClass.DEFAULT);
+            : NO_HOST,
+        counts);
+  }
+
+  /** {@return what this process has written and fetched of map outputs} */
+  public OutputCounts counts() {
+    return counts;
+  }
+
+  /**
+   * Looks at what the application has in the store now.
+   *
+   * @throws Exception an error of the store
+   */
+  public Application held() throws Exception {
+    return new Applications(store).look(application, configuration.get(SparkKeys.LEASE), roots);
   }
 
   /** {@return where the application's broadcast values lie} */
@@ -132,6 +157,6 @@ public final class ApplicationStore implements AutoCloseable {
   /** Gives this part's share back. */
   @Override
   public void close() throws Exception {
-    owner.release(this);
+    release.run();
   }
 }

@@ -8,8 +8,10 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,7 +24,8 @@ import org.slf4j.LoggerFactory;
 public final class RootCleaner {
   private static final Logger LOG = LoggerFactory.getLogger(RootCleaner.class);
 
-  private static final int LOOKS = 4;
+  /** How often it has to look during a lease. */
+  static final int LOOKS = 4;
 
   /** What was seen of a root: its access time, how long that stands still, and the last look. */
   private record Seen(long accessTime, long stoodNanos, long lookNanos) {}
@@ -42,38 +45,60 @@ public final class RootCleaner {
   }
 
   /**
-   * Looks at all roots of all applications, and deletes those that were left.
+   * Looks at all roots of all applications, and deletes those that were left. Where a namenode does
+   * not answer, or a root cannot be deleted, it does all the others.
    *
    * @return the number of roots that were deleted
+   * @throws Exception the first error
    */
   public int clean() throws Exception {
+    return clean(path -> true);
+  }
+
+  /** As {@link #clean()}, but deletes only some roots, named by their paths. */
+  int clean(Predicate<String> chosen) throws Exception {
     CrailNode top = store.lookup("/").get();
     Map<String, Seen> now = new HashMap<>();
+    Exception failure = null;
     int deleted = 0;
-    Iterator<CrailNode> children = top.asContainer().listStatus();
-    while (children.hasNext()) {
-      CrailNode root = children.next();
-      Duration lease = Roots.lease(root.getPath());
-      if (lease == null) {
-        continue;
+    try {
+      Iterator<CrailNode> children = top.asContainer().listStatus();
+      while (children.hasNext()) {
+        CrailNode root = children.next();
+        Optional<Roots.Root> name = Roots.parse(root.getPath());
+        if (name.isEmpty()
+            || !chosen.test(root.getPath())
+            || !stoodStill(root, name.get().lease(), now)) {
+          continue;
+        }
+        try {
+          delete(root.getPath(), name.get().lease());
+          deleted++;
+        } catch (ExecutionException e) {
+          failure = failure == null ? e : failure;
+        }
       }
-      long accessTime = root.getAttributes().accessTime();
-      Seen before = seen.get(root.getPath());
-      long nanos = nanoTime.getAsLong();
-      if (before == null || before.accessTime != accessTime) {
-        now.put(root.getPath(), new Seen(accessTime, 0, nanos));
-        continue;
-      }
-      long stood = before.stoodNanos + Math.min(nanos - before.lookNanos, lease.toNanos() / LOOKS);
-      if (stood < lease.toNanos()) {
-        now.put(root.getPath(), new Seen(accessTime, stood, nanos));
-      } else {
-        delete(root.getPath(), lease);
-        deleted++;
-      }
+    } finally {
+      seen = now;
     }
-    seen = now;
+    if (failure != null) {
+      throw failure;
+    }
     return deleted;
+  }
+
+  private boolean stoodStill(CrailNode root, Duration lease, Map<String, Seen> now)
+      throws Exception {
+    long accessTime = root.getAttributes().accessTime();
+    Seen before = seen.get(root.getPath());
+    long nanos = nanoTime.getAsLong();
+    if (before == null || before.accessTime != accessTime) {
+      now.put(root.getPath(), new Seen(accessTime, 0, nanos));
+      return false;
+    }
+    long stood = before.stoodNanos + Math.min(nanos - before.lookNanos, lease.toNanos() / LOOKS);
+    now.put(root.getPath(), new Seen(accessTime, stood, nanos));
+    return stood >= lease.toNanos();
   }
 
   private void delete(String root, Duration lease) throws Exception {

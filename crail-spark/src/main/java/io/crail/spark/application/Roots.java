@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.application;
 
+import java.time.DateTimeException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -13,12 +21,51 @@ import java.util.stream.IntStream;
  * namenodes. Stateless.
  */
 final class Roots {
+  /**
+   * What the name of a root says.
+   *
+   * @param application the application's name in the store
+   * @param lease how long it lives without a renewal
+   */
+  record Root(String application, Duration lease) {}
+
   private static final String PREFIX = "/spark-";
   private static final Pattern NAME =
-      Pattern.compile(PREFIX + "[a-z0-9-]+\\.([0-9]{1,9})s\\.[0-9]+");
+      Pattern.compile(PREFIX + "([a-z0-9-]+)\\.([0-9]{1,9})s\\.[0-9]+");
   private static final int FOR_EACH_NAMENODE = 4;
 
+  private static final int NAME_LENGTH = 40;
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("uuuuMMdd-HHmmss", Locale.ROOT);
+  private static final Pattern APPLICATION = Pattern.compile(".*-([0-9]{8}-[0-9]{6})-[0-9a-f]+");
+
   private Roots() {}
+
+  /**
+   * The name of an application in the store: its own, when it began, and something that no other
+   * application has.
+   */
+  static String application(String name, Instant began, byte[] random) {
+    String plain = name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-");
+    return plain.substring(0, Math.min(plain.length(), NAME_LENGTH))
+        + '-'
+        + TIME.format(began.atOffset(ZoneOffset.UTC))
+        + '-'
+        + HexFormat.of().formatHex(random);
+  }
+
+  /** When an application began, by the clock of its driver; empty if its name does not say it. */
+  static Optional<Instant> began(String application) {
+    Matcher matcher = APPLICATION.matcher(application);
+    if (!matcher.matches()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(LocalDateTime.parse(matcher.group(1), TIME).toInstant(ZoneOffset.UTC));
+    } catch (DateTimeException e) {
+      return Optional.empty();
+    }
+  }
 
   /** The paths of the roots, the same in all processes of the application. */
   static List<String> of(String application, Duration lease, int namenodes) {
@@ -27,9 +74,12 @@ final class Roots {
     return IntStream.range(0, count).mapToObj(i -> name + i).toList();
   }
 
-  /** The lease of the application whose root a path is; null for any other path. */
-  static Duration lease(String path) {
+  /** What a path says that is a root's; empty for any other path. */
+  static Optional<Root> parse(String path) {
     Matcher matcher = NAME.matcher(path);
-    return matcher.matches() ? Duration.ofSeconds(Long.parseLong(matcher.group(1))) : null;
+    return matcher.matches()
+        ? Optional.of(
+            new Root(matcher.group(1), Duration.ofSeconds(Long.parseLong(matcher.group(2)))))
+        : Optional.empty();
   }
 }

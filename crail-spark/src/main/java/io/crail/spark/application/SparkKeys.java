@@ -7,12 +7,38 @@ import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The keys of the plugin, in Spark's configuration. Any other key {@code spark.crail.x} there sets
  * the key {@code crail.x} of the store.
  */
 public final class SparkKeys implements ConfigKeys {
+  /**
+   * Keys of the plugin for Apache Crail that mean nothing here, in lower case, and what became of
+   * them.
+   */
+  public static final Map<String, String> FORMER =
+      Map.of(
+          "spark.crail.deleteonclose",
+          "an application always deletes what it has",
+          "spark.crail.deleteonstart",
+          "each application has roots of its own, and deletes those of dead ones",
+          "spark.crail.preallocate",
+          "buffers are made when they are needed, at most spark.crail.cachelimit",
+          "spark.crail.writeahead",
+          "Crail gives out space ahead of what is written by itself",
+          "spark.crail.debug",
+          "set the level of the logger io.crail",
+          "spark.crail.serializer",
+          "shuffles have the serializer that Spark chooses; set spark.serializer",
+          "spark.crail.shuffle.serializer",
+          "shuffles have the serializer that Spark chooses; set spark.serializer",
+          "spark.crail.shuffle.sorter",
+          "Spark sorts what tasks read; spark.crail.shuffle.writer says who sorts what they write",
+          "spark.crail.shuffle.outstanding",
+          "set spark.reducer.maxSizeInFlight and spark.crail.shuffle.fetchthreads");
+
   /** The tier of map outputs. */
   public static final ConfigKey<Integer> SHUFFLE_STORAGE_CLASS =
       ConfigKey.of(
@@ -29,7 +55,8 @@ public final class SparkKeys implements ConfigKeys {
           "spark.crail.shuffle.map.locationaffinity",
           ConfigType.BOOLEAN,
           "true",
-          "Whether map outputs go to a datanode on the executor's host, if there is one.");
+          "Whether map outputs go to a datanode on the executor's host, if there is one. Each output"
+              + " lies on one host in any case, as far as it has room.");
 
   /** Who writes a map output. */
   public enum Writer {
@@ -56,8 +83,8 @@ public final class SparkKeys implements ConfigKeys {
               "spark.crail.shuffle.fetchthreads",
               ConfigType.INT,
               "2",
-              "Threads of an executor that fetch blocks for its tasks. Each has up to 64 blocks in"
-                  + " flight.")
+              "Threads of an executor that fetch blocks from one host of the store. Each has up to"
+                  + " 64 blocks in flight. They end when they are idle.")
           .between(1, 64);
 
   /** Memory for indexes. */
@@ -76,9 +103,10 @@ public final class SparkKeys implements ConfigKeys {
               "spark.crail.shuffle.patience",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "30000",
-              "How long an executor asks again for a block whose datanode or namenode does not"
-                  + " answer, before it reports a fetch failure. Data that are known to be lost are"
-                  + " reported at once.")
+              "How long an executor asks a host again whose datanode or namenode does not answer,"
+                  + " before it reports fetch failures: once for all blocks that its tasks want from"
+                  + " there, not for each. Data that are known to be lost are reported at once. A"
+                  + " task that finds no free buffer to read a block waits as long.")
           .check(value -> value.isNegative() ? "must not be negative" : null);
 
   /** The lease of an application. */
@@ -88,7 +116,7 @@ public final class SparkKeys implements ConfigKeys {
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "300000",
               "How long the data of an application stay when all its processes are gone. Drivers"
-                  + " of other applications delete them then.")
+                  + " of other applications delete them then, or 'crail applications --clean'.")
           .between(Duration.ofSeconds(1), Duration.ofDays(1000));
 
   /** Which broadcast values go to the store. */

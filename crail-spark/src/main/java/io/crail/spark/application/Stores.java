@@ -8,9 +8,9 @@ import io.crail.conf.CrailConfiguration;
 import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -24,7 +24,8 @@ import scala.Tuple2;
  */
 public final class Stores {
   /** The stores of this process. */
-  public static final Stores PROCESS = new Stores();
+  public static final Stores PROCESS =
+      new Stores(settings -> CrailStore.newInstance(CrailConfiguration.of(settings)));
 
   /** The application's name in the store; the driver's part of the plugin sets it. */
   public static final String APPLICATION_KEY = "spark.crail.application";
@@ -39,11 +40,29 @@ public final class Stores {
   private static final String PREFIX = "spark.crail.";
   private static final String SPARK = "spark.";
   private static final int RANDOM_BYTES = 8;
-  private static final int NAME_LENGTH = 40;
 
-  private final Map<String, ApplicationStore> stores = new HashMap<>();
+  private final Opener opener;
 
-  private Stores() {}
+  /** Guards itself and the numbers of shares in it. Nobody waits for the network with it. */
+  private final Map<String, Entry> entries = new HashMap<>();
+
+  /** The store of an application. Its lock guards the opening alone. */
+  private static final class Entry {
+    private int shares;
+    private ApplicationStore store;
+  }
+
+  /** Makes a store. */
+  @FunctionalInterface
+  interface Opener {
+    /** Makes it. */
+    CrailStore open(Configuration configuration) throws Exception;
+  }
+
+  /** For tests; there is {@link #PROCESS}. */
+  Stores(Opener opener) {
+    this.opener = opener;
+  }
 
   /**
    * Checks what Spark wants of data on their way, and names the application, unless another part of
@@ -69,10 +88,8 @@ public final class Stores {
     if (!conf.contains(APPLICATION_KEY) || !conf.get(STARTED_KEY, "").equals(started)) {
       byte[] random = new byte[RANDOM_BYTES];
       new SecureRandom().nextBytes(random);
-      String name =
-          conf.get("spark.app.name", "").toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-");
-      name = name.substring(0, Math.min(name.length(), NAME_LENGTH));
-      conf.set(APPLICATION_KEY, name + '-' + HexFormat.of().formatHex(random));
+      String name = Roots.application(conf.get("spark.app.name", ""), Instant.now(), random);
+      conf.set(APPLICATION_KEY, name);
       conf.set(STARTED_KEY, started);
     }
   }
@@ -84,21 +101,55 @@ public final class Stores {
    * @param driver whether this process is the driver
    * @throws ConfigException for an unknown key or a bad value
    */
-  public synchronized ApplicationStore of(SparkConf conf, boolean driver) throws Exception {
+  public ApplicationStore of(SparkConf conf, boolean driver) throws Exception {
     String application = conf.get(APPLICATION_KEY, "");
     if (application.isEmpty()) {
       throw new ConfigException(
           "key '" + APPLICATION_KEY + "' is missing; the driver has to run the same plugin");
     }
-    ApplicationStore store = stores.get(application);
-    if (store == null) {
-      Configuration configuration = configuration(conf);
-      CrailStore made = CrailStore.newInstance(CrailConfiguration.of(configuration));
-      store = new ApplicationStore(this, application, configuration, made, driver);
-      stores.put(application, store);
+    Entry entry;
+    synchronized (entries) {
+      entry = entries.computeIfAbsent(application, key -> new Entry());
+      entry.shares++;
     }
-    store.users++;
-    return store;
+    boolean opened = false;
+    try {
+      ApplicationStore store = open(entry, application, conf, driver);
+      opened = true;
+      return store;
+    } finally {
+      if (!opened) {
+        release(application, entry);
+      }
+    }
+  }
+
+  private ApplicationStore open(Entry entry, String application, SparkConf conf, boolean driver)
+      throws Exception {
+    synchronized (entry) {
+      if (entry.store == null) {
+        Configuration configuration = configuration(conf);
+        CrailStore made = opener.open(configuration);
+        entry.store =
+            new ApplicationStore(
+                () -> release(application, entry), application, configuration, made, driver);
+      }
+      return entry.store;
+    }
+  }
+
+  /** Gives a share back. Nobody finds the store once the last one is given back. */
+  private void release(String application, Entry entry) throws Exception {
+    synchronized (entries) {
+      entry.shares--;
+      if (entry.shares > 0) {
+        return;
+      }
+      entries.remove(application);
+    }
+    if (entry.store != null) {
+      entry.store.end();
+    }
   }
 
   /**
@@ -135,19 +186,16 @@ public final class Stores {
     Configuration.declarations().forEach(keys -> keys.keys().forEach(key -> own.add(key.name())));
     for (Tuple2<String, String> each : conf.getAll()) {
       String name = each._1();
+      String former = SparkKeys.FORMER.get(name.toLowerCase(Locale.ROOT));
+      if (former != null) {
+        throw new ConfigException(
+            "Spark's configuration: key '" + name + "' is of an earlier plugin: " + former);
+      }
       if (name.startsWith(PREFIX) && !name.equals(APPLICATION_KEY) && !name.equals(STARTED_KEY)) {
         String key = own.contains(name) ? name : name.substring(SPARK.length());
         builder.set(key, each._2(), "Spark's configuration");
       }
     }
     return builder.build();
-  }
-
-  synchronized void release(ApplicationStore store) throws Exception {
-    store.users--;
-    if (store.users == 0) {
-      stores.remove(store.application());
-      store.end();
-    }
   }
 }

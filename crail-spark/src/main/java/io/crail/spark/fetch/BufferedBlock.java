@@ -2,9 +2,12 @@
 package io.crail.spark.fetch;
 
 import io.crail.spark.fetch.FetchMemory.Piece;
+import io.crail.spark.output.CorruptOutputException;
+import io.crail.spark.output.OutputIndex;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Objects;
+import java.util.zip.CRC32C;
 
 /** A block in memory, in pieces. */
 final class BufferedBlock implements BlockData {
@@ -29,6 +32,47 @@ final class BufferedBlock implements BlockData {
   @Override
   public void release() {
     pieces.forEach(Piece::release);
+  }
+
+  /** Compares the checksums of a range of partitions, whose bytes in all runs these are. */
+  void verify(OutputIndex index, int from, int to) throws CorruptOutputException {
+    Checks checks = new Checks();
+    for (int run = 0; run < index.runs(); run++) {
+      for (int partition = from; partition < to; partition++) {
+        long position = index.start(run, partition);
+        for (int chunk = 0; chunk < index.chunks(run, partition); chunk++) {
+          long end = index.chunkEnd(run, partition, chunk);
+          if (checks.next((int) (end - position)) != index.checksum(run, partition, chunk)) {
+            throw new CorruptOutputException(
+                "wrong checksum of partition " + partition + " of " + index.id());
+          }
+          position = end;
+        }
+      }
+    }
+  }
+
+  /** Checksums of the bytes, one part after the other. */
+  private final class Checks {
+    private final CRC32C crc = new CRC32C();
+    private int piece;
+    private int offset;
+
+    int next(int length) {
+      crc.reset();
+      for (int left = length; left > 0; ) {
+        Piece present = pieces.get(piece);
+        int count = Math.min(left, present.length() - offset);
+        crc.update(present.memory().duplicate().limit(offset + count).position(offset));
+        left -= count;
+        offset += count;
+        if (offset == present.length()) {
+          piece++;
+          offset = 0;
+        }
+      }
+      return (int) crc.getValue();
+    }
   }
 
   private final class Pieces extends InputStream {

@@ -3,9 +3,10 @@ package io.crail.spark.fetch;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.spark.output.MapOutput;
-import io.crail.spark.output.MapOutput.Opening;
+import io.crail.spark.output.OutputCounts;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputPlace;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -17,17 +18,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Remembers opened outputs, those used last up to a number of bytes. Each is opened once, however
  * many threads ask for it at the same time. Thread-safe.
  */
 final class OutputCache {
-  /** An opening waits for other threads, but never while it has openings of its own in flight. */
-  private static final long WAIT_SECONDS = 60;
+  private static final int FIRST_GUESS = 4096;
+
+  /** Indexes differ by four bytes for each MiB of large partitions. */
+  private static final int GUESS_SLACK = 256;
 
   private final OutputPlace place;
+  private final FetchMemory memory;
   private final long limitBytes;
+  private final long waitNanos;
   private final Map<OutputId, CompletableFuture<MapOutput>> loading = new ConcurrentHashMap<>();
 
   /** Bytes of the last index of a shuffle: the others have about as many. */
@@ -36,9 +42,24 @@ final class OutputCache {
   private final LinkedHashMap<OutputId, MapOutput> known = new LinkedHashMap<>(16, 0.75f, true);
   private long bytes;
 
-  OutputCache(OutputPlace place, long limitBytes) {
+  /**
+   * Remembers nothing yet.
+   *
+   * @param memory for indexes on their way
+   * @param limitBytes most bytes of indexes that are remembered, on the heap
+   * @param wait how long a thread waits for another one's opening, which it never does while it has
+   *     openings of its own in flight
+   */
+  OutputCache(OutputPlace place, FetchMemory memory, long limitBytes, Duration wait) {
     this.place = place;
+    this.memory = memory;
     this.limitBytes = limitBytes;
+    this.waitNanos = wait.toNanos();
+  }
+
+  /** What tasks get is counted there. */
+  OutputCounts counts() {
+    return place.counts();
   }
 
   /** What came of an opening: an output, or the reason why there is none. */
@@ -80,10 +101,11 @@ final class OutputCache {
   private void begin(OutputId id, CompletableFuture<MapOutput> result, List<Own> own) {
     try {
       String path = place.path(id);
-      int guess = indexBytes.getOrDefault(id.shuffle(), 0);
-      own.add(new Own(id, result, new Opening(id, path, place.store().lookup(path), guess)));
+      int guess = indexBytes.getOrDefault(id.shuffle(), FIRST_GUESS) + GUESS_SLACK;
+      Opening opening = new Opening(id, path, place.store().lookup(path), memory, guess);
+      own.add(new Own(id, result, opening));
     } catch (Exception e) {
-      loading.remove(id);
+      loading.remove(id, result);
       result.completeExceptionally(e);
     }
   }
@@ -102,8 +124,8 @@ final class OutputCache {
       try {
         MapOutput output = each.opening.get();
         remember(output);
+        loading.remove(each.id, each.result);
         each.result.complete(output);
-        loading.remove(each.id);
       } catch (Exception e) {
         end(each, e);
       }
@@ -111,16 +133,20 @@ final class OutputCache {
   }
 
   private void end(Own own, Exception failure) {
-    loading.remove(own.id);
+    if (failure instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
+    }
+    own.opening.close();
+    loading.remove(own.id, own.result);
     own.result.completeExceptionally(failure);
   }
 
-  private static Opened outcome(CompletableFuture<MapOutput> result) throws InterruptedException {
+  private Opened outcome(CompletableFuture<MapOutput> result) throws InterruptedException {
     try {
-      return new Opened(result.get(WAIT_SECONDS, TimeUnit.SECONDS), null);
+      return new Opened(result.get(waitNanos, TimeUnit.NANOSECONDS), null);
     } catch (ExecutionException e) {
       return new Opened(null, (Exception) e.getCause());
-    } catch (java.util.concurrent.TimeoutException e) {
+    } catch (TimeoutException e) {
       return new Opened(
           null, ErrorCode.TIMED_OUT.exception("another thread has not opened the output"));
     }

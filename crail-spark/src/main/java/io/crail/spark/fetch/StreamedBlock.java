@@ -2,12 +2,15 @@
 package io.crail.spark.fetch;
 
 import io.crail.CrailBufferedInputStream;
+import io.crail.common.error.ErrorCode;
+import io.crail.common.error.LimitExceededException;
 import io.crail.spark.output.CorruptOutputException;
 import io.crail.spark.output.MapOutput;
 import io.crail.spark.output.OutputIndex;
 import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -15,19 +18,33 @@ import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A block that is too large for memory: its bytes are fetched while they are read. */
+/**
+ * A block that is too large for memory: its bytes are fetched while they are read, a chunk at a
+ * time. A chunk is used only when its checksum is right. One that is wrong is read once more, and
+ * one that nobody sends is asked for again, as long as the patience lasts.
+ */
 final class StreamedBlock implements BlockData {
   private static final Logger LOG = LoggerFactory.getLogger(StreamedBlock.class);
+  private static final byte[] NONE = {};
 
   private final MapOutput output;
   private final int from;
   private final int to;
+  private final Silence host;
   private final List<Stream> streams = new ArrayList<>();
 
-  StreamedBlock(MapOutput output, int from, int to) {
+  /**
+   * Reads nothing yet.
+   *
+   * @param from the first partition
+   * @param to the partition after the last
+   * @param host the output's host
+   */
+  StreamedBlock(MapOutput output, int from, int to, Silence host) {
     this.output = output;
     this.from = from;
     this.to = to;
+    this.host = host;
   }
 
   @Override
@@ -45,13 +62,7 @@ final class StreamedBlock implements BlockData {
   @Override
   public synchronized void release() {
     // Spark does not close the stream of a block that it has not read to its end.
-    for (Stream stream : streams) {
-      try {
-        stream.close();
-      } catch (IOException e) {
-        LOG.debug("cannot close {}", output.index().id(), e);
-      }
-    }
+    streams.forEach(Stream::close);
     streams.clear();
   }
 
@@ -59,46 +70,124 @@ final class StreamedBlock implements BlockData {
     private final OutputIndex index = output.index();
     private final CRC32C crc = new CRC32C();
     private final byte[] single = new byte[1];
-    private CrailBufferedInputStream in;
+
+    /** The present chunk. */
+    private byte[] bytes = NONE;
+
+    private int position;
+    private int limit;
+
+    /** The next chunk. */
     private int run;
+
     private int partition = from;
-    private long left;
+    private int chunk;
 
     /** Opened by the first read: its error is then one of reading, which Spark expects. */
+    private CrailBufferedInputStream in;
+
+    private boolean closed;
+
+    /** Makes sure that the present chunk has bytes; false at the end. */
+    private boolean more() throws IOException {
+      if (closed) {
+        throw ErrorCode.CLOSED.exception("block of " + index.id());
+      }
+      while (position == limit && run < index.runs()) {
+        if (chunk < index.chunks(run, partition)) {
+          load();
+          chunk++;
+        } else {
+          chunk = 0;
+          partition++;
+          if (partition == to) {
+            partition = from;
+            run++;
+          }
+        }
+      }
+      return position < limit;
+    }
+
+    private void load() throws IOException {
+      Patience patience = new Patience(host);
+      boolean wasWrong = false;
+      while (true) {
+        long began = System.nanoTime();
+        try {
+          readChunk();
+          patience.answered();
+          return;
+        } catch (IOException e) {
+          closeFile();
+          boolean isWrong = e instanceof CorruptOutputException;
+          if (isWrong ? wasWrong : !patience.tryAgain(e, began)) {
+            throw failure(e);
+          }
+          wasWrong |= isWrong;
+          try {
+            Patience.pause();
+          } catch (InterruptedException interrupt) {
+            throw StoreFailure.of(interrupt);
+          }
+        }
+      }
+    }
+
+    /** Spark takes an exception of reading for the loss of the output. */
+    private IOException failure(IOException e) {
+      if (e instanceof LimitExceededException) {
+        // To compute the output once more would not help an executor that is short of memory.
+        throw new UncheckedIOException(e);
+      }
+      return e;
+    }
+
+    private void readChunk() throws IOException {
+      long start =
+          chunk == 0 ? index.start(run, partition) : index.chunkEnd(run, partition, chunk - 1);
+      int length = (int) (index.chunkEnd(run, partition, chunk) - start);
+      if (bytes.length < length) {
+        bytes = new byte[length];
+      }
+      if (in == null) {
+        openFile();
+      }
+      if (in.position() != start) {
+        in.seek(start);
+      }
+      int count = in.read(bytes, 0, length);
+      if (count < length) {
+        // Not an EOFException, which a deserializer takes for the end of the records.
+        throw new CorruptOutputException(index.id() + " ends within partition " + partition);
+      }
+      crc.reset();
+      crc.update(bytes, 0, length);
+      if ((int) crc.getValue() != index.checksum(run, partition, chunk)) {
+        throw new CorruptOutputException(
+            "wrong checksum of partition " + partition + " of " + index.id());
+      }
+      position = 0;
+      limit = length;
+    }
+
     private void openFile() throws IOException {
       try {
         in = output.file().getBufferedInputStream(Long.MAX_VALUE);
       } catch (Exception e) {
         throw StoreFailure.of(e);
       }
-      begin();
     }
 
-    private void begin() throws IOException {
-      crc.reset();
-      long start = index.start(run, partition);
-      left = index.end(run, partition) - start;
-      if (in.position() != start) {
-        in.seek(start);
-      }
-    }
-
-    /** Goes on to a partition that has bytes; false at the end. */
-    private boolean more() throws IOException {
-      while (left == 0) {
-        if (run == index.runs()) {
-          return false;
+    private void closeFile() {
+      try {
+        if (in != null) {
+          in.close();
         }
-        if (partition + 1 < to) {
-          partition++;
-        } else if (++run < index.runs()) {
-          partition = from;
-        } else {
-          return false;
-        }
-        begin();
+      } catch (IOException e) {
+        LOG.debug("cannot close {}", index.id(), e);
       }
-      return true;
+      in = null;
     }
 
     @Override
@@ -112,36 +201,27 @@ final class StreamedBlock implements BlockData {
       if (length == 0) {
         return 0;
       }
-      if (in == null) {
-        openFile();
-      }
       if (!more()) {
         return -1;
       }
-      int count = in.read(target, offset, (int) Math.min(length, left));
-      if (count < 0) {
-        // Not an EOFException, which a deserializer takes for the end of the records.
-        throw new CorruptOutputException(index.id() + " ends within partition " + partition);
-      }
-      crc.update(target, offset, count);
-      left -= count;
-      if (left == 0 && (int) crc.getValue() != index.checksum(run, partition)) {
-        throw new CorruptOutputException(
-            "wrong checksum of partition " + partition + " of " + index.id());
-      }
+      int count = Math.min(length, limit - position);
+      System.arraycopy(bytes, position, target, offset, count);
+      position += count;
       return count;
     }
 
     @Override
     public int available() {
-      return in == null ? 0 : (int) Math.min(left, in.available());
+      return limit - position;
     }
 
     @Override
-    public void close() throws IOException {
-      if (in != null) {
-        in.close();
-      }
+    public void close() {
+      closed = true;
+      bytes = NONE;
+      position = 0;
+      limit = 0;
+      closeFile();
     }
   }
 }

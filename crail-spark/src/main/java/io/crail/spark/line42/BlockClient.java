@@ -6,8 +6,10 @@ import io.crail.spark.fetch.BlockListener;
 import io.crail.spark.fetch.BlockRange;
 import io.crail.spark.fetch.Fetcher;
 import io.crail.spark.output.OutputId;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -17,17 +19,21 @@ import org.apache.spark.storage.BlockId$;
 import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
 
-/** Gives Spark's fetching iterator the blocks that it asks for, out of Crail. Thread-safe. */
+/** Gives a task's fetching iterator the blocks that it asks for, out of Crail. Thread-safe. */
 final class BlockClient extends BlockStoreClient {
   private final Fetcher fetcher;
+  private final TaskContext context;
 
-  BlockClient(Fetcher fetcher) {
+  BlockClient(Fetcher fetcher, TaskContext context) {
     this.fetcher = fetcher;
+    this.context = context;
   }
 
   /**
-   * Fetches blocks. The place is not used: a block's name says where it is. Nor is the manager of
-   * local files: a large block is read as it comes.
+   * Fetches blocks. A block's name says where it is, but only a place in Crail has blocks. The
+   * manager of local files is not used: a large block is read as it comes.
+   *
+   * @param host the host of the store, as the map status has it
    */
   @Override
   public void fetchBlocks(
@@ -37,13 +43,26 @@ final class BlockClient extends BlockStoreClient {
       String[] names,
       BlockFetchingListener listener,
       DownloadFileManager files) {
+    if (!LocatedWriter.isPlace(executor)) {
+      // Spark's own tests of retries let the driver name such a place.
+      for (String name : names) {
+        listener.onBlockFetchFailure(name, new IOException(executor + " is no place in Crail"));
+      }
+      return;
+    }
     List<BlockRange> blocks = new ArrayList<>();
     for (String name : names) {
       blocks.add(range(name));
     }
     fetcher.fetch(
+        host,
         blocks,
         new BlockListener() {
+          @Override
+          public boolean isWanted() {
+            return !context.isCompleted();
+          }
+
           @Override
           public void fetched(BlockRange block, BlockData data) {
             BlockBuffer buffer = new BlockBuffer(data);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
+import io.crail.spark.fetch.Fetcher;
 import java.io.FilterInputStream;
 import java.io.InputStream;
 import java.util.NoSuchElementException;
@@ -46,19 +47,19 @@ final class BlockReader<K, C> implements ShuffleReader<K, C> {
    */
   record Range(int startMap, int endMap, int startPartition, int endPartition) {}
 
-  private final BlockClient client;
+  private final Fetcher fetcher;
   private final ShuffleDependency<K, ?, C> dependency;
   private final Range range;
   private final TaskContext context;
   private final ShuffleReadMetricsReporter metrics;
 
   BlockReader(
-      BlockClient client,
+      Fetcher fetcher,
       ShuffleDependency<K, ?, C> dependency,
       Range range,
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
-    this.client = client;
+    this.fetcher = fetcher;
     this.dependency = dependency;
     this.range = range;
     this.context = context;
@@ -87,7 +88,7 @@ final class BlockReader<K, C> implements ShuffleReader<K, C> {
         };
     return new ShuffleBlockFetcherIterator(
             context,
-            client,
+            new BlockClient(fetcher, context),
             env.blockManager(),
             env.mapOutputTracker(),
             env.mapOutputTracker()

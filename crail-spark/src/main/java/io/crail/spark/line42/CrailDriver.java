@@ -33,6 +33,7 @@ public final class CrailDriver implements DriverPlugin {
   public Map<String, String> init(SparkContext spark, PluginContext context) {
     Stores.nameApplication(context.conf());
     application = CrailExecutor.share(context, true);
+    CrailTab.attach(spark, application);
     manager = SparkEnv.get().broadcastManager();
     try {
       Field field = BroadcastManager.class.getDeclaredField(FACTORY);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
+import com.codahale.metrics.Gauge;
+import com.codahale.metrics.MetricRegistry;
 import io.crail.spark.application.ApplicationStore;
 import io.crail.spark.application.Stores;
+import io.crail.spark.output.OutputCounts;
 import java.util.Map;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
@@ -31,15 +34,28 @@ public final class CrailExecutor implements ExecutorPlugin {
     giveBack(application);
   }
 
-  /** Takes a share of the application's store. */
+  /** Takes a share of the application's store, and shows its counts among Spark's metrics. */
   static ApplicationStore share(PluginContext context, boolean driver) {
     try {
-      return Stores.PROCESS.of(context.conf(), driver);
+      ApplicationStore application = Stores.PROCESS.of(context.conf(), driver);
+      register(context.metricRegistry(), application.counts());
+      return application;
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  private static void register(MetricRegistry registry, OutputCounts counts) {
+    Map<String, Gauge<Long>> gauges =
+        Map.of(
+            "outputs", counts::outputs,
+            "bytesWritten", counts::bytesWritten,
+            "blocksFetched", counts::blocksFetched,
+            "bytesFetched", counts::bytesFetched,
+            "blocksFailed", counts::blocksFailed);
+    gauges.forEach(registry::register);
   }
 
   /** Gives a share back. */

@@ -5,7 +5,6 @@ import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputWriter;
 import java.io.IOException;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
@@ -46,9 +45,7 @@ public final class CrailShuffleDataIO implements ShuffleDataIO {
     public ShuffleMapOutputWriter createMapOutputWriter(int shuffle, long map, int partitions)
         throws IOException {
       ShuffleManager42 manager = ShuffleManager42.current();
-      OutputId id = new OutputId(shuffle, map);
-      String attempt = Long.toHexString(ThreadLocalRandom.current().nextLong());
-      OutputWriter out = new OutputWriter(manager.outputs(), id, attempt, partitions);
+      OutputWriter out = manager.open(new OutputId(shuffle, map), partitions);
       TaskContext task = TaskContext.get();
       if (task != null) {
         // Not all of Spark's writers call abort.

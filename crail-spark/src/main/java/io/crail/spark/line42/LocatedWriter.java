@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
+import io.crail.spark.output.OutputWriter;
 import java.io.IOException;
 import java.util.function.Supplier;
 import org.apache.spark.TaskContext;
@@ -17,6 +18,14 @@ import scala.collection.Iterator;
  * cannot be fetched.
  */
 final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
+  /**
+   * An output that one of Spark's writers has sealed.
+   *
+   * @param writer wrote it
+   * @param host where it lies
+   */
+  record SealedOutput(OutputWriter writer, String host) {}
+
   private static final String PREFIX = "crail-";
 
   /** Nobody connects to it, but Spark wants one. */
@@ -24,22 +33,23 @@ final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
 
   private final ShuffleWriter<K, V> writer;
   private final TaskContext context;
-  private final Supplier<String> sealedHost;
-  private String host;
+  private final Supplier<SealedOutput> takeSealed;
+  private SealedOutput sealed;
 
   /**
    * Creates it.
    *
-   * @param sealedHost gives the host of the output that this thread has sealed; null for none
+   * @param takeSealed gives the output that this thread has sealed; null for none
    */
-  LocatedWriter(ShuffleWriter<K, V> writer, TaskContext context, Supplier<String> sealedHost) {
+  LocatedWriter(
+      ShuffleWriter<K, V> writer, TaskContext context, Supplier<SealedOutput> takeSealed) {
     this.writer = writer;
     this.context = context;
-    this.sealedHost = sealedHost;
+    this.takeSealed = takeSealed;
   }
 
   /**
-   * A place that is no executor and no host of Spark. The attempt of the stage is a part of it:
+   * A place that is no executor and no host of Spark. The stage and its attempt are a part of it:
    * when a late task of the stage before reports that an output was lost, Spark forgets that output
    * only if its place is the one that the task has asked, and not what was computed again
    * meanwhile.
@@ -47,22 +57,44 @@ final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
   static BlockManagerId location(String host, TaskContext context) {
     String name = PREFIX + (host.isEmpty() ? "nowhere" : host.replace(':', '-'));
     return BlockManagerId.apply(
-        name, name, PORT, Option.apply("attempt " + context.stageAttemptNumber()));
+        name,
+        name,
+        PORT,
+        Option.apply("stage " + context.stageId() + "." + context.stageAttemptNumber()));
+  }
+
+  /** Whether an executor's name is one that {@link #location} gives. */
+  static boolean isPlace(String executor) {
+    return executor.startsWith(PREFIX);
   }
 
   @Override
   public void write(Iterator<Product2<K, V>> records) throws IOException {
-    writer.write(records);
-    host = sealedHost.get();
+    try {
+      writer.write(records);
+    } finally {
+      // Also when it fails after the output was sealed. And no other task of this thread takes it.
+      sealed = takeSealed.get();
+    }
   }
 
   @Override
   public Option<MapStatus> stop(boolean success) {
     Option<MapStatus> status = writer.stop(success);
     if (status.isDefined()) {
-      status.get().updateLocation(location(host, context));
+      status.get().updateLocation(location(sealed.host(), context));
+    } else if (sealed != null) {
+      discard(sealed.writer());
     }
     return status;
+  }
+
+  private static void discard(OutputWriter output) {
+    try {
+      output.discard();
+    } catch (IOException e) {
+      // The driver deletes it when it hears that the task has failed.
+    }
   }
 
   @Override

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
+import io.crail.spark.line42.LocatedWriter.SealedOutput;
 import io.crail.spark.output.OutputWriter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -12,10 +13,10 @@ import org.apache.spark.shuffle.api.metadata.MapOutputCommitMessage;
 /** Writes an output for one of Spark's writers, as a single run. */
 final class MapOutputWriter implements ShuffleMapOutputWriter {
   private final OutputWriter out;
-  private final Consumer<String> sealed;
+  private final Consumer<SealedOutput> sealed;
 
-  /** Creates it; {@code sealed} hears of the host where the output lies. */
-  MapOutputWriter(OutputWriter out, Consumer<String> sealed) {
+  /** Creates it; {@code sealed} hears of the output. */
+  MapOutputWriter(OutputWriter out, Consumer<SealedOutput> sealed) {
     this.out = out;
     this.sealed = sealed;
   }
@@ -29,7 +30,7 @@ final class MapOutputWriter implements ShuffleMapOutputWriter {
   @Override
   public MapOutputCommitMessage commitAllPartitions(long[] checksums) throws IOException {
     OutputWriter.Sealed result = out.seal();
-    sealed.accept(result.host());
+    sealed.accept(new SealedOutput(out, result.host()));
     return MapOutputCommitMessage.of(result.index().lengths());
   }
 

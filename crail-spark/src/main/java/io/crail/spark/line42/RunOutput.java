@@ -2,13 +2,11 @@
 package io.crail.spark.line42;
 
 import io.crail.spark.output.OutputId;
-import io.crail.spark.output.OutputPlace;
 import io.crail.spark.output.OutputWriter;
 import io.crail.spark.output.OutputWriter.Sealed;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import org.apache.spark.TaskContext;
 import org.apache.spark.serializer.SerializerManager;
 import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
@@ -24,7 +22,14 @@ final class RunOutput implements AutoCloseable {
   /** Records are gathered in what the processor's first caches hold. */
   private static final int STAGED_BYTES = 1 << 15;
 
-  private final OutputPlace place;
+  /** Creates the file of an output. */
+  @FunctionalInterface
+  interface Opener {
+    /** Creates it. */
+    OutputWriter open(OutputId id, int partitions) throws IOException;
+  }
+
+  private final Opener opener;
   private final OutputId id;
   private final int partitions;
   private final SerializerManager serializers;
@@ -39,13 +44,13 @@ final class RunOutput implements AutoCloseable {
 
   /** Creates nothing in the store yet. */
   RunOutput(
-      OutputPlace place,
+      Opener opener,
       OutputId id,
       int partitions,
       SerializerManager serializers,
       TaskContext task,
       ShuffleWriteMetricsReporter metrics) {
-    this.place = place;
+    this.opener = opener;
     this.id = id;
     this.partitions = partitions;
     this.serializers = serializers;
@@ -58,8 +63,7 @@ final class RunOutput implements AutoCloseable {
     endPartition();
     if (out == null) {
       long began = System.nanoTime();
-      String attempt = Long.toHexString(ThreadLocalRandom.current().nextLong());
-      out = new OutputWriter(place, id, attempt, partitions);
+      out = opener.open(id, partitions);
       metrics.incWriteTime(System.nanoTime() - began);
     }
     out.beginPartition(partition);

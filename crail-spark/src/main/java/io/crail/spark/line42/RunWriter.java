@@ -2,7 +2,6 @@
 package io.crail.spark.line42;
 
 import io.crail.spark.output.OutputId;
-import io.crail.spark.output.OutputPlace;
 import io.crail.spark.output.OutputWriter.Sealed;
 import java.io.IOException;
 import java.util.Optional;
@@ -45,7 +44,7 @@ final class RunWriter<K, V> extends ShuffleWriter<K, V> {
 
   /** Takes no memory and creates no file yet. */
   RunWriter(
-      OutputPlace place,
+      RunOutput.Opener opener,
       OutputId id,
       ShuffleDependency<K, V, ?> dependency,
       TaskContext task,
@@ -56,7 +55,7 @@ final class RunWriter<K, V> extends ShuffleWriter<K, V> {
     this.task = task;
     this.output =
         new RunOutput(
-            place,
+            opener,
             id,
             dependency.partitioner().numPartitions(),
             env.serializerManager(),

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
+import io.crail.client.ClientKeys;
 import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.ParentNotFoundException;
 import io.crail.spark.application.ApplicationStore;
 import io.crail.spark.application.SparkKeys;
 import io.crail.spark.application.Stores;
 import io.crail.spark.fetch.Fetcher;
+import io.crail.spark.line42.LocatedWriter.SealedOutput;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputPlace;
+import io.crail.spark.output.OutputWriter;
+import io.crail.spark.output.RemovedShuffleException;
 import java.io.IOException;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -47,12 +54,13 @@ public class ShuffleManager42 implements ShuffleManager {
   private final OutputPlace outputs;
   private final SortShuffleManager sort;
   private final Fetcher fetcher;
-  private final BlockClient client;
-  private final LostOutputs lost;
   private final ShuffleBlockResolver resolver = new NoLocalBlocks();
 
-  /** The host of the output that a thread has sealed within one of Spark's writers. */
-  private final ThreadLocal<String> sealedHost = new ThreadLocal<>();
+  /** In the driver, else null. */
+  private final DriverShuffles shuffles;
+
+  /** The output that a thread has sealed within one of Spark's writers. */
+  private final ThreadLocal<SealedOutput> sealed = new ThreadLocal<>();
 
   /** Connects to the store. */
   protected ShuffleManager42(SparkConf conf, boolean isDriver) throws Exception {
@@ -69,24 +77,28 @@ public class ShuffleManager42 implements ShuffleManager {
     this.application = Stores.PROCESS.of(conf, isDriver);
     this.outputs = application.outputs();
     this.sort = new SortShuffleManager(conf);
-    this.fetcher =
-        new Fetcher(
-            outputs,
-            application.configuration().get(SparkKeys.FETCH_THREADS),
-            application.configuration().get(SparkKeys.INDEX_CACHE),
-            application.configuration().get(SparkKeys.PATIENCE));
-    this.client = new BlockClient(fetcher);
-    this.lost = new LostOutputs(outputs);
+    this.fetcher = new Fetcher(outputs, limits(application.configuration()));
+    this.shuffles = isDriver ? new DriverShuffles(application) : null;
     if (isDriver) {
       createRoots();
     }
   }
 
+  /** Half of the buffers stay for writers, and for blocks that are read while they are used. */
+  static Fetcher.Limits limits(Configuration configuration) {
+    // Without -XX:MaxDirectMemorySize, buffers have no more room than the heap.
+    long buffers =
+        Math.min(configuration.get(ClientKeys.CACHE_LIMIT), Runtime.getRuntime().maxMemory());
+    return new Fetcher.Limits(
+        configuration.get(SparkKeys.FETCH_THREADS),
+        buffers / 2,
+        configuration.get(SparkKeys.INDEX_CACHE),
+        configuration.get(SparkKeys.PATIENCE));
+  }
+
   private void createRoots() throws IOException {
     try {
-      for (String root : application.roots()) {
-        outputs.createDirectory(root);
-      }
+      outputs.createRoots();
     } catch (IOException e) {
       stop();
       throw e;
@@ -109,21 +121,43 @@ public class ShuffleManager42 implements ShuffleManager {
     return outputs;
   }
 
-  /** Notes where this thread has sealed an output. */
-  void sealed(String host) {
-    sealedHost.set(host);
+  DriverShuffles shuffles() {
+    return shuffles;
   }
 
-  private String takeSealedHost() {
-    String host = sealedHost.get();
-    sealedHost.remove();
-    return host;
+  Fetcher fetcher() {
+    return fetcher;
+  }
+
+  /** Creates the file of an output. */
+  OutputWriter open(OutputId id, int partitions) throws IOException {
+    String attempt = Long.toHexString(ThreadLocalRandom.current().nextLong());
+    try {
+      return new OutputWriter(outputs, id, attempt, partitions);
+    } catch (ParentNotFoundException e) {
+      int shuffle = id.shuffle();
+      if (!(isDriver ? shuffles.remake(shuffle) : ShuffleEndpoint.askDriver(shuffle))) {
+        throw new RemovedShuffleException(id, e);
+      }
+    }
+    return new OutputWriter(outputs, id, attempt, partitions);
+  }
+
+  /** Notes what this thread has sealed. */
+  void sealed(SealedOutput output) {
+    sealed.set(output);
+  }
+
+  private SealedOutput takeSealed() {
+    SealedOutput output = sealed.get();
+    sealed.remove();
+    return output;
   }
 
   @Override
   public <K, V, C> ShuffleHandle registerShuffle(
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
-    lost.listenTo(dependency.rdd().context());
+    shuffles.register(shuffleId, dependency.rdd().context());
     return sort.registerShuffle(shuffleId, dependency);
   }
 
@@ -135,10 +169,10 @@ public class ShuffleManager42 implements ShuffleManager {
     if (application.configuration().get(SparkKeys.WRITER) == SparkKeys.Writer.AUTO
         && RunWriter.suits(dependency, SparkEnv.get().conf())) {
       OutputId id = new OutputId(handle.shuffleId(), mapId);
-      return new RunWriter<>(outputs, id, dependency, context, metrics);
+      return new RunWriter<>(this::open, id, dependency, context, metrics);
     }
     ShuffleWriter<K, V> writer = sort.getWriter(handle, mapId, context, metrics);
-    return new LocatedWriter<>(writer, context, this::takeSealedHost);
+    return new LocatedWriter<>(writer, context, this::takeSealed);
   }
 
   @Override
@@ -152,7 +186,7 @@ public class ShuffleManager42 implements ShuffleManager {
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
     return new BlockReader<>(
-        client,
+        fetcher,
         ((BaseShuffleHandle<K, ?, C>) handle).dependency(),
         new BlockReader.Range(startMapIndex, endMapIndex, startPartition, endPartition),
         context,
@@ -169,17 +203,14 @@ public class ShuffleManager42 implements ShuffleManager {
     return true;
   }
 
-  /** Deletes the outputs of a shuffle. What cannot be deleted now goes with the application. */
+  /** Deletes the outputs of a shuffle, in the driver. */
   void removeShuffle(int shuffleId) {
-    try {
-      outputs.removeShuffle(shuffleId);
-    } catch (IOException e) {
-      LOG.warn("cannot delete the outputs of shuffle {}", shuffleId, e);
-    }
+    shuffles.remove(shuffleId);
   }
 
   /** Deletes all that the application has in the store. */
   void removeAll() {
+    shuffles.end();
     application.removeAll();
   }
 

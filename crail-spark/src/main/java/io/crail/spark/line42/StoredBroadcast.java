@@ -28,8 +28,10 @@ import scala.reflect.ClassTag;
  * A broadcast value that lies in Crail. As Spark's own it is kept in the block manager of each
  * process that reads it, so its memory is accounted and goes to disk when it is short, and the
  * process has one instance as long as anybody uses it. Thread-safe.
+ *
+ * <p>Public for the code that Spark generates for a query: it names this class.
  */
-final class StoredBroadcast<T> extends Broadcast<T> {
+public final class StoredBroadcast<T> extends Broadcast<T> {
   private static final long serialVersionUID = 1L;
 
   private final ValueFile file;
@@ -81,10 +83,18 @@ final class StoredBroadcast<T> extends Broadcast<T> {
     Reference<T> known = reference;
     T value = known == null ? null : known.get();
     if (value == null) {
-      value = find();
+      // Most tasks find it here, and should pay no more for it than for a value of Spark's.
+      value = used().orElseGet(this::find);
       refer(value);
     }
     return value;
+  }
+
+  /** The value that somebody in this process uses, or the block manager has in memory. */
+  @SuppressWarnings("unchecked")
+  private Optional<T> used() {
+    return Optional.ofNullable(
+        (T) SparkEnv.get().broadcastManager().cachedValues().get(block(id())));
   }
 
   private T find() {
@@ -109,9 +119,9 @@ final class StoredBroadcast<T> extends Broadcast<T> {
   /** The value that this process has already. */
   @SuppressWarnings("unchecked")
   private Optional<T> cached() {
-    Object used = SparkEnv.get().broadcastManager().cachedValues().get(block(id()));
-    if (used != null) {
-      return Optional.of((T) used);
+    Optional<T> used = used();
+    if (used.isPresent()) {
+      return used;
     }
     Option<BlockResult> result = SparkEnv.get().blockManager().getLocalValues(block(id()));
     if (result.isEmpty()) {
@@ -130,8 +140,9 @@ final class StoredBroadcast<T> extends Broadcast<T> {
     if (task == null) {
       blocks.releaseLock(block(id()), Option.empty());
     } else {
+      // It is the task of this thread. One that is named has ended, and gives nothing back.
       TaskCompletionListener release =
-          ended -> blocks.releaseLock(block(id()), Option.apply(ended));
+          ended -> blocks.releaseLock(block(id()), Option.empty());
       task.addTaskCompletionListener(release);
     }
   }

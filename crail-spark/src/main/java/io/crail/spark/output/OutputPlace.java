@@ -11,8 +11,11 @@ import io.crail.common.error.NodeExistsException;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.ParentNotFoundException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 
 /**
  * Where the map outputs of an application lie: below its roots, in a directory for each shuffle.
@@ -22,15 +25,33 @@ import java.util.concurrent.ExecutionException;
  * @param roots paths of the application's roots; several, where they spread over namenodes
  * @param storageClass the class that is asked first
  * @param locationClass the host that is asked first
+ * @param counts counts what is written and fetched
  */
 public record OutputPlace(
     CrailStore store,
     List<String> roots,
     CrailStorageClass storageClass,
-    CrailLocationClass locationClass) {
+    CrailLocationClass locationClass,
+    OutputCounts counts) {
   /** Copies the list. */
   public OutputPlace {
     roots = List.copyOf(roots);
+  }
+
+  /**
+   * A place with counts of its own.
+   *
+   * @param store the store
+   * @param roots paths of the application's roots
+   * @param storageClass the class that is asked first
+   * @param locationClass the host that is asked first
+   */
+  public OutputPlace(
+      CrailStore store,
+      List<String> roots,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass) {
+    this(store, roots, storageClass, locationClass, new OutputCounts());
   }
 
   /** {@return the path of a sealed output} */
@@ -43,19 +64,13 @@ public record OutputPlace(
     return root + "/shuffle-" + shuffle;
   }
 
-  /** Creates a file, and its directories if they are missing. */
-  public CrailFile create(String path) throws IOException {
-    try {
-      return createNode(path, CrailNodeType.DATAFILE).asFile();
-    } catch (ParentNotFoundException e) {
-      String directory = path.substring(0, path.lastIndexOf('/'));
-      createDirectory(directory.substring(0, directory.lastIndexOf('/')));
-      createDirectory(directory);
-    } catch (IOException e) {
-      throw e;
-    } catch (Exception e) {
-      throw StoreFailure.of(e);
-    }
+  /**
+   * Creates a file in a directory that exists, as the driver makes them.
+   *
+   * @throws IOException a {@code ParentNotFoundException} without the directory, for example when
+   *     the shuffle was removed
+   */
+  public CrailFile createOutput(String path) throws IOException {
     try {
       return createNode(path, CrailNodeType.DATAFILE).asFile();
     } catch (Exception e) {
@@ -63,13 +78,76 @@ public record OutputPlace(
     }
   }
 
-  /** Creates a directory that may exist. */
-  public void createDirectory(String path) throws IOException {
+  /** Creates a file, and its directories if they are missing. For the driver alone. */
+  public CrailFile create(String path) throws IOException {
     try {
-      createNode(path, CrailNodeType.DIRECTORY);
-    } catch (NodeExistsException e) {
-      // Another task was first.
+      return createOutput(path);
+    } catch (ParentNotFoundException e) {
+      String directory = path.substring(0, path.lastIndexOf('/'));
+      createDirectory(directory.substring(0, directory.lastIndexOf('/')));
+      createDirectory(directory);
     }
+    return createOutput(path);
+  }
+
+  /** Creates the roots, which may exist. For the driver alone. */
+  public void createRoots() throws IOException {
+    createDirectories(roots);
+  }
+
+  /** Creates the directories of a shuffle, which may exist. For the driver alone. */
+  public void createShuffle(int shuffle) throws IOException {
+    createDirectories(directories(shuffle));
+  }
+
+  private List<String> directories(int shuffle) {
+    return roots.stream().map(root -> directory(root, shuffle)).toList();
+  }
+
+  private void createDirectory(String path) throws IOException {
+    createDirectories(List.of(path));
+  }
+
+  private void createDirectories(List<String> paths) throws IOException {
+    try {
+      List<Future<CrailNode>> created = new ArrayList<>();
+      for (String path : paths) {
+        created.add(store.create(path, CrailNodeType.DIRECTORY, storageClass, locationClass, true));
+      }
+      for (Future<CrailNode> each : created) {
+        awaitDirectory(each);
+      }
+    } catch (Exception e) {
+      throw StoreFailure.of(e);
+    }
+  }
+
+  private static void awaitDirectory(Future<CrailNode> created) throws Exception {
+    try {
+      created.get();
+    } catch (ExecutionException e) {
+      if (!(e.getCause() instanceof NodeExistsException)) {
+        throw e;
+      }
+    }
+  }
+
+  /** {@return the paths of all files of a shuffle, also of those that are not sealed} */
+  public List<String> list(int shuffle) throws IOException {
+    List<String> paths = new ArrayList<>();
+    try {
+      for (String directory : directories(shuffle)) {
+        CrailNode node = store.lookup(directory).get();
+        if (node != null) {
+          node.asContainer().listEntries().forEachRemaining(paths::add);
+        }
+      }
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    } catch (Exception e) {
+      throw StoreFailure.of(e);
+    }
+    return paths;
   }
 
   private CrailNode createNode(String path, CrailNodeType type) throws IOException {
@@ -82,8 +160,8 @@ public record OutputPlace(
 
   /** Deletes the outputs of a shuffle at all roots. */
   public void removeShuffle(int shuffle) throws IOException {
-    for (String root : roots) {
-      remove(directory(root, shuffle));
+    for (String directory : directories(shuffle)) {
+      remove(directory);
     }
   }
 

@@ -37,6 +37,7 @@ public final class OutputWriter implements AutoCloseable {
   private final CrailBufferedOutputStream out;
   private final List<long[]> ends = new ArrayList<>();
   private final List<int[]> checksums = new ArrayList<>();
+  private final List<Integer> chunks = new ArrayList<>();
   private final CRC32C crc = new CRC32C();
   private int next;
   private long position;
@@ -51,6 +52,8 @@ public final class OutputWriter implements AutoCloseable {
    * Creates the file.
    *
    * @param attempt a name that no other attempt to write this output has
+   * @throws IOException a {@code ParentNotFoundException} when the directory of the shuffle is not
+   *     there
    */
   public OutputWriter(OutputPlace place, OutputId id, String attempt, int partitions)
       throws IOException {
@@ -61,7 +64,7 @@ public final class OutputWriter implements AutoCloseable {
     this.partitions = partitions;
     boolean created = false;
     try {
-      this.file = place.create(path);
+      this.file = place.createOutput(path);
       created = true;
       this.out = file.getBufferedOutputStream(0);
     } catch (Exception e) {
@@ -111,16 +114,36 @@ public final class OutputWriter implements AutoCloseable {
 
   /** Writes bytes of the partition. */
   public void write(byte[] bytes, int offset, int length) throws IOException {
-    crc.update(bytes, offset, length);
+    for (int done = 0; done < length; ) {
+      int count = Math.min(length - done, chunkRoom());
+      crc.update(bytes, offset + done, count);
+      done += count;
+      position += count;
+    }
     out.write(bytes, offset, length);
-    position += length;
   }
 
   /** Writes bytes of the partition. */
   public void write(ByteBuffer bytes) throws IOException {
-    crc.update(bytes.duplicate());
-    position += bytes.remaining();
+    ByteBuffer left = bytes.duplicate();
+    while (left.position() < bytes.limit()) {
+      int count = Math.min(bytes.limit() - left.position(), chunkRoom());
+      crc.update(left.limit(left.position() + count));
+      position += count;
+    }
     out.write(bytes);
+  }
+
+  /**
+   * The bytes that the present chunk of the partition takes; when it is full, those of the next.
+   */
+  private int chunkRoom() {
+    int used = (int) ((position - begin) % OutputIndex.CHUNK_BYTES);
+    if (used == 0 && position > begin) {
+      chunks.add((int) crc.getValue());
+      crc.reset();
+    }
+    return OutputIndex.CHUNK_BYTES - used;
   }
 
   /**
@@ -154,7 +177,8 @@ public final class OutputWriter implements AutoCloseable {
             id,
             partitions,
             ends.stream().flatMapToLong(Arrays::stream).toArray(),
-            checksums.stream().flatMapToInt(Arrays::stream).toArray());
+            checksums.stream().flatMapToInt(Arrays::stream).toArray(),
+            chunks.stream().mapToInt(Integer::intValue).toArray());
     out.write(index.encode());
     out.close();
     sealing = true;
@@ -171,6 +195,7 @@ public final class OutputWriter implements AutoCloseable {
     if (sealing) {
       Sealed sealed = new Sealed(index, host(file, position + index.fileBytes()));
       ended = true;
+      place.counts().sealed(position + index.fileBytes());
       return sealed;
     }
     close();

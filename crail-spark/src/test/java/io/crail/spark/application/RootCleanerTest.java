@@ -17,10 +17,12 @@ import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -79,14 +81,31 @@ class RootCleanerTest {
     return deleted;
   }
 
+  /** A store where nobody listens at the second namenode's address. */
+  private CrailStore halfStore() throws Exception {
+    Configuration broken =
+        cluster.configuration().toBuilder()
+            .set("crail.rpctimeout", "500", "the test")
+            .set(
+                "crail.namenode.address",
+                "crail://127.0.0.1:"
+                    + cluster.namenodeAddresses().get(0).getPort()
+                    + ",crail://127.0.0.1:"
+                    + freePort(),
+                "the test")
+            .build();
+    return CrailStore.newInstance(CrailConfiguration.of(broken));
+  }
+
   @Test
   void rootsSpreadOverTheNamenodes() {
     assertEquals(List.of("/spark-a-1.100s.0"), Roots.of("a-1", LEASE, 1));
     List<String> roots = Roots.of("a-1", LEASE, 2);
     assertEquals(8, roots.size());
-    roots.forEach(root -> assertEquals(LEASE, Roots.lease(root)));
-    assertNull(Roots.lease("/spark-a-1"));
-    assertNull(Roots.lease("/other"));
+    roots.forEach(
+        root -> assertEquals(Optional.of(new Roots.Root("a-1", LEASE)), Roots.parse(root)));
+    assertEquals(Optional.empty(), Roots.parse("/spark-a-1"));
+    assertEquals(Optional.empty(), Roots.parse("/other"));
   }
 
   @Test
@@ -151,18 +170,7 @@ class RootCleanerTest {
       create(root);
       store.setAttributes(root, CrailAttributeChanges.ofTimes(null, 1L)).get();
     }
-    Configuration broken =
-        cluster.configuration().toBuilder()
-            .set("crail.rpctimeout", "500", "the test")
-            .set(
-                "crail.namenode.address",
-                "crail://127.0.0.1:"
-                    + cluster.namenodeAddresses().get(0).getPort()
-                    + ",crail://127.0.0.1:"
-                    + freePort(),
-                "the test")
-            .build();
-    try (CrailStore half = CrailStore.newInstance(CrailConfiguration.of(broken));
+    try (CrailStore half = halfStore();
         ApplicationLease lease = new ApplicationLease(half, roots, Duration.ofDays(1), null)) {
       assertThrows(ExecutionException.class, lease::renew);
     }
@@ -171,6 +179,25 @@ class RootCleanerTest {
       renewed += store.lookup(root).get().getAttributes().accessTime() > 1 ? 1 : 0;
     }
     assertTrue(renewed > 0 && renewed < roots.size(), "renewed " + renewed);
+  }
+
+  @Test
+  void aNamenodeThatIsGoneDoesNotKeepTheOthersFromBeingCleaned() throws Exception {
+    List<String> roots = Roots.of("dead", LEASE, 2);
+    for (String root : roots) {
+      create(root);
+    }
+    try (CrailStore half = halfStore()) {
+      cleaner = new RootCleaner(half, now::get);
+      for (int i = 0; i < 5; i++) {
+        assertThrows(UncheckedIOException.class, () -> cleanAfter(LEASE.dividedBy(4)));
+      }
+    }
+    int left = 0;
+    for (String root : roots) {
+      left += store.lookup(root).get() == null ? 0 : 1;
+    }
+    assertTrue(left > 0 && left < roots.size(), "left " + left);
   }
 
   @Test

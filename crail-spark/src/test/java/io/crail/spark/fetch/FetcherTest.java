@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.fetch;
 
+import static io.crail.spark.fetch.MapOutputs.HOST;
+import static io.crail.spark.fetch.MapOutputs.MIB;
+import static io.crail.spark.fetch.MapOutputs.bytes;
+import static io.crail.spark.fetch.MapOutputs.fetch;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
-import io.crail.CrailStore;
 import io.crail.common.error.NodeNotFoundException;
-import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
+import io.crail.spark.fetch.MapOutputs.Results;
 import io.crail.spark.output.CorruptOutputException;
 import io.crail.spark.output.OutputId;
-import io.crail.spark.output.OutputPlace;
 import io.crail.spark.output.OutputWriter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -28,110 +28,27 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class FetcherTest {
-  private static final int MIB = 1 << 20;
-
-  private EmbeddedCrail cluster;
-  private CrailStore store;
-  private OutputPlace place;
+  private MapOutputs outputs;
 
   @BeforeEach
   void start() throws Exception {
-    cluster = EmbeddedCrail.builder().storage(256L * MIB).start();
-    store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
-    place =
-        new OutputPlace(
-            store, List.of("/app"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
+    outputs = new MapOutputs(EmbeddedCrail.builder());
   }
 
   @AfterEach
   void stop() throws Exception {
-    store.close();
-    cluster.close();
-  }
-
-  /** Writes an output of some runs; returns the bytes of each partition. */
-  private byte[][] write(OutputId id, String attempt, byte[][][] runs) throws IOException {
-    int partitions = runs[0].length;
-    ByteArrayOutputStream[] model = new ByteArrayOutputStream[partitions];
-    Arrays.setAll(model, i -> new ByteArrayOutputStream());
-    try (OutputWriter writer = new OutputWriter(place, id, attempt, partitions)) {
-      for (byte[][] run : runs) {
-        for (int i = 0; i < partitions; i++) {
-          if (run[i].length > 0) {
-            writer.beginPartition(i);
-            writer.write(run[i], 0, run[i].length);
-            assertEquals(run[i].length, writer.endPartition());
-            model[i].write(run[i]);
-          }
-        }
-        writer.endRun();
-      }
-      writer.seal();
-    }
-    return Arrays.stream(model).map(ByteArrayOutputStream::toByteArray).toArray(byte[][]::new);
-  }
-
-  private static byte[] bytes(Random random, int length) {
-    byte[] bytes = new byte[length];
-    random.nextBytes(bytes);
-    return bytes;
-  }
-
-  /** What came of each block, by its name. */
-  private static final class Results implements BlockListener {
-    final Map<String, Object> all = new ConcurrentHashMap<>();
-    final CountDownLatch left;
-
-    Results(int count) {
-      left = new CountDownLatch(count);
-    }
-
-    @Override
-    public void fetched(BlockRange block, BlockData data) {
-      try (InputStream in = data.open()) {
-        byte[] bytes = in.readAllBytes();
-        assertEquals(data.length(), bytes.length);
-        put(block, bytes);
-      } catch (IOException e) {
-        put(block, e);
-      } finally {
-        data.release();
-      }
-    }
-
-    @Override
-    public void failed(BlockRange block, Exception cause) {
-      put(block, cause);
-    }
-
-    private void put(BlockRange block, Object result) {
-      assertNull(all.put(block.name(), result));
-      left.countDown();
-    }
-  }
-
-  private Map<String, Object> fetch(Fetcher fetcher, List<BlockRange> blocks)
-      throws InterruptedException {
-    Results results = new Results(blocks.size());
-    fetcher.fetch(blocks, results);
-    assertTrue(results.left.await(60, TimeUnit.SECONDS));
-    return results.all;
-  }
-
-  private Fetcher fetcher(long indexCacheBytes, Duration patience) {
-    return new Fetcher(place, 2, indexCacheBytes, patience);
+    outputs.close();
   }
 
   @Test
@@ -139,7 +56,7 @@ class FetcherTest {
     long seed = Long.getLong("crail.seed", System.nanoTime());
     System.out.println("-Dcrail.seed=" + seed);
     Random random = new Random(seed);
-    Map<OutputId, byte[][]> model = new java.util.HashMap<>();
+    Map<OutputId, byte[][]> model = new HashMap<>();
     for (int map = 0; map < 40; map++) {
       byte[][][] runs = new byte[1 + random.nextInt(3)][20][];
       for (byte[][] run : runs) {
@@ -147,11 +64,11 @@ class FetcherTest {
             run, i -> bytes(random, random.nextInt(4) == 0 ? 0 : random.nextInt(100_000)));
       }
       OutputId id = new OutputId(3, map);
-      model.put(id, write(id, "a", runs));
+      model.put(id, outputs.write(id, "a", runs));
     }
     // The second cache has room for a few indexes only.
     for (long cache : new long[] {64L * MIB, 2000}) {
-      try (Fetcher fetcher = fetcher(cache, Duration.ZERO)) {
+      try (Fetcher fetcher = outputs.fetcher(cache, Duration.ZERO)) {
         List<BlockRange> blocks = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
           int from = random.nextInt(20);
@@ -191,14 +108,14 @@ class FetcherTest {
     OutputId id = new OutputId(1, 1);
     Random random = new Random(1);
     byte[][] model =
-        write(
+        outputs.write(
             id,
             "a",
             new byte[][][] {
               {bytes(random, 10), bytes(random, 12 * MIB), bytes(random, 3)},
               {new byte[0], bytes(random, 5 * MIB), new byte[0]}
             });
-    try (Fetcher fetcher = fetcher(MIB, Duration.ZERO)) {
+    try (Fetcher fetcher = outputs.fetcher(MIB, Duration.ZERO)) {
       Map<String, Object> results =
           fetch(
               fetcher,
@@ -211,15 +128,15 @@ class FetcherTest {
   @Test
   void theSecondAttemptToSealLosesAndLearnsTheFirstOne() throws Exception {
     OutputId id = new OutputId(1, 2);
-    byte[][] model = write(id, "first", new byte[][][] {{{1}, {2, 3}}});
-    try (OutputWriter writer = new OutputWriter(place, id, "second", 2)) {
+    byte[][] model = outputs.write(id, "first", new byte[][][] {{{1}, {2, 3}}});
+    try (OutputWriter writer = new OutputWriter(outputs.place, id, "second", 2)) {
       writer.beginPartition(1);
       writer.write(new byte[] {9, 9, 9, 9}, 0, 4);
       writer.endPartition();
       assertArrayEquals(new long[] {1, 2}, writer.seal().index().lengths());
     }
-    assertNull(store.lookup(place.path(id) + ".second").get());
-    try (Fetcher fetcher = fetcher(MIB, Duration.ZERO)) {
+    assertNull(outputs.store.lookup(outputs.place.path(id) + ".second").get());
+    try (Fetcher fetcher = outputs.fetcher(MIB, Duration.ZERO)) {
       assertArrayEquals(
           model[1], (byte[]) fetch(fetcher, List.of(new BlockRange("b", id, 1, 2))).get("b"));
     }
@@ -228,26 +145,27 @@ class FetcherTest {
   @Test
   void anOutputThatWasNotSealedIsDeleted() throws Exception {
     OutputId id = new OutputId(1, 3);
-    try (OutputWriter writer = new OutputWriter(place, id, "a", 1)) {
+    try (OutputWriter writer = new OutputWriter(outputs.place, id, "a", 1)) {
       writer.beginPartition(0);
       writer.write(new byte[100], 0, 100);
     }
-    assertNull(store.lookup(place.path(id) + ".a").get());
-    assertNull(store.lookup(place.path(id)).get());
+    assertNull(outputs.store.lookup(outputs.place.path(id) + ".a").get());
+    assertNull(outputs.store.lookup(outputs.place.path(id)).get());
   }
 
   @Test
   void aListenerThatFailsHearsOfEachBlockAllTheSame() throws Exception {
     OutputId id = new OutputId(1, 5);
-    write(id, "a", new byte[][][] {{{1}, {2}, {3}}});
+    outputs.write(id, "a", new byte[][][] {{{1}, {2}, {3}}});
     List<BlockRange> blocks =
         List.of(
             new BlockRange("0", id, 0, 1),
             new BlockRange("1", id, 1, 2),
             new BlockRange("2", id, 2, 3));
     Results results = new Results(3);
-    try (Fetcher fetcher = fetcher(MIB, Duration.ZERO)) {
+    try (Fetcher fetcher = outputs.fetcher(MIB, Duration.ZERO)) {
       fetcher.fetch(
+          HOST,
           blocks,
           new BlockListener() {
             @Override
@@ -264,7 +182,7 @@ class FetcherTest {
               results.failed(block, cause);
             }
           });
-      assertTrue(results.left.await(60, TimeUnit.SECONDS));
+      results.await();
     }
     assertInstanceOf(byte[].class, results.all.get("0"));
     assertInstanceOf(IllegalStateException.class, results.all.get("1"));
@@ -274,10 +192,11 @@ class FetcherTest {
   @Test
   void aLargeBlockThatIsReleasedHoldsNoStream() throws Exception {
     OutputId id = new OutputId(1, 6);
-    write(id, "a", new byte[][][] {{new byte[9 * MIB]}});
+    outputs.write(id, "a", new byte[][][] {{new byte[9 * MIB]}});
     CompletableFuture<BlockData> large = new CompletableFuture<>();
-    try (Fetcher fetcher = fetcher(MIB, Duration.ZERO)) {
+    try (Fetcher fetcher = outputs.fetcher(MIB, Duration.ZERO)) {
       fetcher.fetch(
+          HOST,
           List.of(new BlockRange("0", id, 0, 1)),
           new BlockListener() {
             @Override
@@ -296,7 +215,7 @@ class FetcherTest {
       // Spark releases the block, and does not close a stream that it has not read to its end.
       data.release();
       assertThrows(IOException.class, in::readAllBytes);
-      store.delete(place.path(id), false).get();
+      outputs.store.delete(outputs.place.path(id), false).get();
       try (InputStream unread = data.open()) {
         assertEquals(0, unread.available());
       }
@@ -306,7 +225,7 @@ class FetcherTest {
 
   @Test
   void aMissingOutputIsNotAnEmptyOne() throws Exception {
-    try (Fetcher fetcher = fetcher(MIB, Duration.ofSeconds(30))) {
+    try (Fetcher fetcher = outputs.fetcher(MIB, Duration.ofSeconds(30))) {
       Object result =
           fetch(fetcher, List.of(new BlockRange("b", new OutputId(1, 99), 0, 1))).get("b");
       assertInstanceOf(NodeNotFoundException.class, result);
@@ -317,18 +236,16 @@ class FetcherTest {
   void aWrongByteIsFoundWhereverItIs() throws Exception {
     OutputId id = new OutputId(1, 4);
     Random random = new Random(4);
-    write(id, "a", new byte[][][] {{bytes(random, 1000), bytes(random, 9 * MIB), {5}}});
-    String path = place.path(id);
-    byte[] file;
-    try (CrailBufferedInputStream in = file(path).getBufferedInputStream(0)) {
-      file = in.readAllBytes();
-    }
+    outputs.write(id, "a", new byte[][][] {{bytes(random, 1000), bytes(random, 9 * MIB), {5}}});
+    String path = outputs.place.path(id);
+    byte[] file = outputs.file(id);
     for (int at : new int[] {0, 999, 1000, 8 * MIB, file.length - 1}) {
       byte[] wrong = file.clone();
       wrong[at] ^= 1;
-      store.delete(path, false).get();
+      outputs.store.delete(path, false).get();
       CrailFile node =
-          store
+          outputs
+              .store
               .create(
                   path,
                   CrailNodeType.DATAFILE,
@@ -340,7 +257,7 @@ class FetcherTest {
       try (CrailBufferedOutputStream out = node.getBufferedOutputStream(0)) {
         out.write(wrong);
       }
-      try (Fetcher fetcher = fetcher(MIB, Duration.ofSeconds(30))) {
+      try (Fetcher fetcher = outputs.fetcher(MIB, Duration.ofSeconds(30))) {
         Map<String, Object> results =
             fetch(
                 fetcher,
@@ -359,9 +276,5 @@ class FetcherTest {
   private static void check(boolean wrong, Object result, int at) {
     Class<?> expected = wrong ? CorruptOutputException.class : byte[].class;
     assertInstanceOf(expected, result, "byte " + at);
-  }
-
-  private CrailFile file(String path) throws Exception {
-    return store.lookup(path).get().asFile();
   }
 }

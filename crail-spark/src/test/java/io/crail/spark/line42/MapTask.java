@@ -112,6 +112,10 @@ final class MapTask {
     onBytes = action;
   }
 
+  int shuffle() {
+    return id.shuffle();
+  }
+
   TaskContext context() {
     return context;
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.output;
 
+import static io.crail.spark.output.OutputIndex.CHUNK_BYTES;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -16,7 +17,7 @@ class OutputIndexTest {
   /** Two runs of three partitions. */
   private static OutputIndex index() {
     return new OutputIndex(
-        ID, 3, new long[] {10, 10, 25, 30, 37, 37}, new int[] {1, 0, -3, 4, 5, 0});
+        ID, 3, new long[] {10, 10, 25, 30, 37, 37}, new int[] {1, 0, -3, 4, 5, 0}, new int[0]);
   }
 
   private static OutputIndex decode(byte[] bytes, long fileBytes) throws IOException {
@@ -35,7 +36,7 @@ class OutputIndexTest {
     assertEquals(10, index.end(0, 0));
     assertEquals(25, index.start(1, 0));
     assertEquals(30, index.end(1, 0));
-    assertEquals(-3, index.checksum(0, 2));
+    assertEquals(-3, index.checksum(0, 2, 0));
     assertEquals(15, index.length(0, 1));
     assertEquals(22, index.length(1, 3));
     assertArrayEquals(new long[] {15, 7, 15}, index.lengths());
@@ -43,10 +44,36 @@ class OutputIndexTest {
 
   @Test
   void anOutputMayHaveNoRunAndNoByte() throws IOException {
-    byte[] bytes = new OutputIndex(ID, 3, new long[0], new int[0]).encode();
+    byte[] bytes = new OutputIndex(ID, 3, new long[0], new int[0], new int[0]).encode();
     OutputIndex index = decode(bytes, bytes.length);
     assertEquals(0, index.runs());
     assertArrayEquals(new long[3], index.lengths());
+  }
+
+  @Test
+  void eachChunkOfALargePartitionHasAChecksum() throws IOException {
+    // A partition of three chunks, and one of a whole chunk in another run.
+    long large = 5 + 2L * CHUNK_BYTES + 7;
+    long end = large + CHUNK_BYTES;
+    long[] ends = {5, large, large, end};
+    byte[] bytes = new OutputIndex(ID, 2, ends, new int[] {1, 2, 0, 4}, new int[] {5, 6}).encode();
+    OutputIndex index = decode(bytes, end + bytes.length);
+    assertEquals(1, index.chunks(0, 0));
+    assertEquals(3, index.chunks(0, 1));
+    assertEquals(0, index.chunks(1, 0));
+    assertEquals(1, index.chunks(1, 1));
+    assertEquals(5 + CHUNK_BYTES, index.chunkEnd(0, 1, 0));
+    assertEquals(5 + 2 * CHUNK_BYTES, index.chunkEnd(0, 1, 1));
+    assertEquals(large, index.chunkEnd(0, 1, 2));
+    assertEquals(end, index.chunkEnd(1, 1, 0));
+    assertEquals(1, index.checksum(0, 0, 0));
+    assertEquals(5, index.checksum(0, 1, 0));
+    assertEquals(6, index.checksum(0, 1, 1));
+    assertEquals(2, index.checksum(0, 1, 2));
+    assertEquals(4, index.checksum(1, 1, 0));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> new OutputIndex(ID, 2, ends, new int[4], new int[] {5, 6, 7}));
   }
 
   @Test
@@ -62,8 +89,9 @@ class OutputIndexTest {
             + "00000007"
             + "00000003"
             + "00000002"
-            + "00000001",
-        HexFormat.of().formatHex(index().encode(), 0, 6 * 12 + 24));
+            + "00000000"
+            + "00000002",
+        HexFormat.of().formatHex(index().encode(), 0, 6 * 12 + 28));
   }
 
   @Test

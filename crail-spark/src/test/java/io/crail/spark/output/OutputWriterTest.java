@@ -12,9 +12,12 @@ import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Random;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,8 +36,8 @@ class OutputWriterTest {
     place =
         new OutputPlace(
             store, List.of("/app"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
-    place.createDirectory("/app");
-    place.createDirectory("/app/shuffle-1");
+    place.createRoots();
+    place.createShuffle(1);
   }
 
   @AfterEach
@@ -116,5 +119,34 @@ class OutputWriterTest {
     assertArrayEquals(new long[] {10}, second.seal().index().lengths());
     second.discard();
     assertEquals(List.of(place.path(ID)), files());
+  }
+
+  /** Whatever the calls are, there is a checksum for each chunk. */
+  @Test
+  void checksumsDoNotDependOnHowThePartitionIsWritten() throws Exception {
+    byte[] bytes = new byte[3 * OutputIndex.CHUNK_BYTES];
+    new Random(1).nextBytes(bytes);
+    for (int step : new int[] {bytes.length, OutputIndex.CHUNK_BYTES, 100_003}) {
+      try (OutputWriter writer = new OutputWriter(place, ID, "a", 2)) {
+        writer.beginPartition(1);
+        for (int at = 0; at < bytes.length; at += step) {
+          int count = Math.min(step, bytes.length - at);
+          if (at % 2 == 0) {
+            writer.write(bytes, at, count);
+          } else {
+            writer.write(ByteBuffer.wrap(bytes, at, count));
+          }
+        }
+        writer.endPartition();
+        OutputIndex index = writer.seal().index();
+        writer.discard();
+        assertEquals(3, index.chunks(0, 1));
+        for (int chunk = 0; chunk < 3; chunk++) {
+          CRC32C crc = new CRC32C();
+          crc.update(bytes, chunk * OutputIndex.CHUNK_BYTES, OutputIndex.CHUNK_BYTES);
+          assertEquals((int) crc.getValue(), index.checksum(0, 1, chunk), step + "");
+        }
+      }
+    }
   }
 }

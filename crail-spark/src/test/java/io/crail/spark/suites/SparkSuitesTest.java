@@ -1,59 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.suites;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.scalatest.tools.Runner;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Spark's own suites as judges. */
 @Tag("once")
+@Timeout(value = 40, unit = TimeUnit.MINUTES)
 class SparkSuitesTest {
-  /**
-   * One with executors in processes of their own, and those without. Left out are four that look
-   * for local files, which Crail has none of: SPARK-3426, SPARK-4085, its sibling "cannot find its
-   * local shuffle file", and SPARK-36206.
-   */
-  private static final List<String> QUICK =
-      List.of(
-          "groupByKey without compression",
-          "zero sized blocks without kryo",
-          "metrics for shuffle without aggregation",
-          "metrics for shuffle with aggregation",
-          "multiple simultaneous attempts for one task (SPARK-8029)",
-          "SPARK-34541: shuffle can be removed");
+  private SuiteEnvironment environment;
 
-  private static final List<String> OTHERS =
-      List.of(
-          "shuffle non-zero block size",
-          "shuffle serializer",
-          "zero sized blocks",
-          "shuffle on mutable pairs",
-          "sorting on mutable pairs",
-          "cogroup using mutable pairs",
-          "subtract mutable pairs",
-          "sort with Java non serializable class - Kryo",
-          "sort with Java non serializable class - Java",
-          "SPARK-39771: warn when shuffle block number is too large");
+  @BeforeEach
+  void start() throws Exception {
+    environment = new SuiteEnvironment(Map.of());
+  }
 
-  private static void run(Class<?> suite, List<String> tests) {
-    List<String> arguments = new ArrayList<>(List.of("-oW", "-s", suite.getName()));
-    tests.forEach(test -> arguments.addAll(List.of("-t", test)));
-    assertTrue(Runner.run(arguments.toArray(String[]::new)), suite.getSimpleName());
+  @AfterEach
+  void stop() throws Exception {
+    try {
+      assertEquals(List.of(), environment.left(), "what applications left");
+    } finally {
+      environment.close();
+    }
+  }
+
+  /** One with executors in processes of their own, and some without. */
+  @Test
+  void someShuffles() throws Exception {
+    SparkSuites.SHUFFLE.run(
+        "groupByKey without compression",
+        "zero sized blocks without kryo",
+        "metrics for shuffle without aggregation",
+        "metrics for shuffle with aggregation",
+        "multiple simultaneous attempts for one task (SPARK-8029)",
+        "SPARK-34541: shuffle can be removed");
+  }
+
+  /** Ranges of partitions, and of map outputs. */
+  @Test
+  void someAdaptiveQueries() throws Exception {
+    SparkSuites.ADAPTIVE.run(
+        "Change merge join to broadcast join",
+        "SPARK-29544: adaptive skew join with different join types",
+        "SPARK-34091: Batch shuffle fetch in AQE partition coalescing",
+        "SPARK-34980: Support coalesce partition through union");
   }
 
   @Test
-  void shuffles() {
-    run(CrailShuffleSuite.class, QUICK);
+  void someQueries() throws Exception {
+    SparkSuites.QUERIES.run("group-by-ordinal.sql", "natural-join.sql");
   }
 
-  @Test
+  static List<SparkSuite> suites() {
+    return SparkSuites.ALL;
+  }
+
+  @ParameterizedTest
+  @MethodSource("suites")
   @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
-  void shufflesLong() {
-    run(CrailShuffleSuite.class, OTHERS);
+  void all(SparkSuite suite) throws Exception {
+    suite.run();
   }
 }

@@ -74,7 +74,7 @@ class KernelTargetTest {
       List<NamespaceData> namespaces = host.controller().namespaces();
       assertEquals(2, namespaces.size());
       assertEquals(512, namespaces.get(0).blockLength());
-      assertEquals(1L << 30, namespaces.get(0).bytes());
+      assertEquals(4L << 30, namespaces.get(0).bytes());
       assertEquals(4096, namespaces.get(1).blockLength());
       assertTrue(host.controller().data().inCapsule() >= 4096, host.controller().data()::toString);
       Moves.check(host, new Random(seed), number -> null);

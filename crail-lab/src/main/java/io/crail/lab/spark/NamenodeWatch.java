@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.spark;
+
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.Dump;
+import io.crail.protocol.cluster.Hello;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Asks the namenodes at a steady rate how many operations they have served. Owns a thread, which
+ * ends with {@link #close}.
+ */
+final class NamenodeWatch implements AutoCloseable {
+  /** How often it asks. An answer takes a namenode a fraction of a millisecond. */
+  static final int TIMES_A_SECOND = 5;
+
+  private static final String LINE = "operation ";
+  private static final long END_SECONDS = 60;
+
+  private final Transport transport;
+  private final ClientLoop loop;
+  private final NameNodeClient client;
+  private final CountDownLatch end = new CountDownLatch(1);
+  private final List<NamenodeLoad.Sample> samples = new ArrayList<>();
+  private final Thread thread = new Thread(this::watch, "namenode-watch");
+  private IOException failure;
+
+  private NamenodeWatch(Configuration configuration) throws IOException {
+    transport = TransportProvider.open(configuration);
+    loop = transport.newClientLoop("namenode-watch");
+    client =
+        new NameNodeClient(
+            loop,
+            configuration.get(ClusterKeys.NAMENODE_ADDRESS),
+            new NameNodeClient.Identity(
+                Hello.ROLE_CLIENT,
+                ThreadLocalRandom.current().nextLong(),
+                "",
+                configuration.get(ClusterKeys.CLUSTER_NAME)),
+            transport.peerOptions(),
+            configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
+    thread.setDaemon(true);
+  }
+
+  /** Begins to ask the namenodes of a configuration. */
+  static NamenodeWatch start(Configuration configuration) throws IOException {
+    NamenodeWatch watch = new NamenodeWatch(configuration);
+    watch.thread.start();
+    return watch;
+  }
+
+  private void watch() {
+    long begin = System.nanoTime();
+    try {
+      for (long asked = 1; true; asked++) {
+        samples.add(sample());
+        long next = begin + asked * TimeUnit.SECONDS.toNanos(1) / TIMES_A_SECOND;
+        if (end.await(next - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+          return;
+        }
+      }
+    } catch (IOException e) {
+      failure = e;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private NamenodeLoad.Sample sample() throws IOException, InterruptedException {
+    Map<String, Long> counts = new TreeMap<>();
+    for (int index = 0; index < client.count(); index++) {
+      Dump.Response page =
+          client.callAt(index, NameNodeOperations.DUMP, new Dump.Request(0)).join();
+      counts(page.text().toString()).forEach((name, count) -> counts.merge(name, count, Long::sum));
+    }
+    return new NamenodeLoad.Sample(System.currentTimeMillis(), counts);
+  }
+
+  /** What the first page of a dump says about operations, without the dumps themselves. */
+  static Map<String, Long> counts(String page) {
+    Map<String, Long> counts = new TreeMap<>();
+    page.lines()
+        .filter(line -> line.startsWith(LINE))
+        .map(line -> line.split(" "))
+        .forEach(words -> counts.put(words[1], Long.valueOf(words[2])));
+    counts.remove(NameNodeOperations.DUMP.name());
+    return counts;
+  }
+
+  /**
+   * Ends, and returns what it was told.
+   *
+   * @throws IOException when a namenode did not answer
+   */
+  List<NamenodeLoad.Sample> end() throws IOException, InterruptedException {
+    end.countDown();
+    thread.join(TimeUnit.SECONDS.toMillis(END_SECONDS));
+    if (thread.isAlive()) {
+      throw new IOException("a namenode does not answer");
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    return samples;
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    end.countDown();
+    thread.join(TimeUnit.SECONDS.toMillis(END_SECONDS));
+    client.close();
+    loop.close();
+    transport.close();
+  }
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.line42;
+
+import io.crail.spark.application.ApplicationStore;
+import io.crail.spark.application.Applications.Application;
+import io.crail.spark.application.Applications.Held;
+import jakarta.servlet.http.HttpServletRequest;
+import org.apache.spark.SparkContext;
+import org.apache.spark.ui.SparkUI;
+import org.apache.spark.ui.SparkUITab;
+import org.apache.spark.ui.UIUtils;
+import org.apache.spark.ui.WebUIPage;
+import org.apache.spark.util.Utils;
+import scala.Option;
+import scala.collection.immutable.Seq;
+import scala.xml.Node;
+import scala.xml.Utility$;
+import scala.xml.XML$;
+
+/**
+ * The tab of Spark's user interface with what the application holds in the store at the moment, and
+ * what its executors have moved. Thread-safe.
+ */
+final class CrailTab extends SparkUITab {
+  private static final String PREFIX = "crail";
+
+  private CrailTab(SparkUI ui, ApplicationStore application, TaskFigures figures) {
+    super(ui, PREFIX);
+    attachPage(new Page(this, application, figures));
+  }
+
+  /** Adds the tab, unless another part of the plugin has done it, or there is no interface. */
+  static synchronized void attach(SparkContext spark, ApplicationStore application) {
+    Option<SparkUI> ui = spark.ui();
+    if (ui.isEmpty() || ui.get().getTabs().exists(tab -> tab instanceof CrailTab)) {
+      return;
+    }
+    TaskFigures figures = new TaskFigures();
+    spark.addSparkListener(figures);
+    ui.get().attachTab(new CrailTab(ui.get(), application, figures));
+  }
+
+  private static final class Page extends WebUIPage {
+    private final CrailTab tab;
+    private final ApplicationStore application;
+    private final TaskFigures figures;
+
+    Page(CrailTab tab, ApplicationStore application, TaskFigures figures) {
+      super("");
+      this.tab = tab;
+      this.application = application;
+      this.figures = figures;
+    }
+
+    @Override
+    public Seq<Node> render(HttpServletRequest request) {
+      String html = "<div>" + held() + executors() + "</div>";
+      Seq<Node> content = XML$.MODULE$.loadString(html);
+      return UIUtils.headerSparkPage(
+          request, "Crail", () -> content, tab, Option.empty(), false, false, false);
+    }
+
+    /** One request at a time lists the files. */
+    private synchronized String held() {
+      Application held;
+      try {
+        held = application.held();
+      } catch (Exception e) {
+        // Whatever it is, people want to read it.
+        return "<p>The store does not say what the application holds: " + escaped(e) + "</p>";
+      }
+      return table(
+          row("th", "Application", "Roots", "Held", "Files", "Bytes")
+              + row(held.id(), held.roots().size(), "shuffle", held.shuffle())
+              + row(held.id(), held.roots().size(), "broadcast", held.broadcast()));
+    }
+
+    private static String row(Object id, Object roots, String kind, Held held) {
+      return row("td", id, roots, kind, held.files(), bytes(held.bytes()));
+    }
+
+    private String executors() {
+      StringBuilder rows = new StringBuilder();
+      rows.append(row("th", "Executor", "Written", "Read", "Fetch failures"));
+      for (TaskFigures.Row each : figures.rows()) {
+        rows.append(
+            row(
+                "td",
+                each.executor(),
+                bytes(each.bytesWritten()),
+                bytes(each.bytesRead()),
+                each.fetchFailures()));
+      }
+      return table(rows.toString());
+    }
+
+    private static String table(String rows) {
+      return "<table class='table table-bordered table-sm table-striped'>" + rows + "</table>";
+    }
+
+    private static String row(String cell, Object... values) {
+      StringBuilder html = new StringBuilder("<tr>");
+      for (Object value : values) {
+        html.append('<').append(cell).append('>').append(escaped(value));
+        html.append("</").append(cell).append('>');
+      }
+      return html.append("</tr>").toString();
+    }
+
+    private static String bytes(long bytes) {
+      return Utils.bytesToString(bytes) + " (" + bytes + ")";
+    }
+
+    private static String escaped(Object value) {
+      return Utility$.MODULE$.escape(String.valueOf(value));
+    }
+  }
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.line42;
+
+import io.crail.spark.application.ApplicationStore;
+import io.crail.spark.output.OutputPlace;
+import io.crail.spark.output.SupersededOutputs;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.CleanerListener;
+import org.apache.spark.MapOutputTrackerMaster;
+import org.apache.spark.ShuffleStatus;
+import org.apache.spark.SparkContext;
+import org.apache.spark.rpc.RpcEnv;
+import org.apache.spark.scheduler.LiveListenerBus;
+import org.apache.spark.scheduler.MapStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Option;
+
+/**
+ * The shuffles of an application, in its driver. It alone makes their directories, so that what a
+ * late task writes does not bring back a shuffle that was removed. Directories that are missing
+ * although Spark needs the shuffle, because a namenode came back empty, are made again for the task
+ * that asks. Thread-safe.
+ */
+final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener {
+  private static final Logger LOG = LoggerFactory.getLogger(DriverShuffles.class);
+
+  private final ApplicationStore application;
+  private final OutputPlace outputs;
+  private final SupersededOutputs superseded;
+
+  /** The shuffles whose directories were made again. */
+  private final Set<Integer> remade = ConcurrentHashMap.newKeySet();
+
+  private volatile LiveListenerBus bus;
+  private volatile MapOutputTrackerMaster tracker;
+  private volatile boolean ended;
+
+  DriverShuffles(ApplicationStore application) {
+    this.application = application;
+    this.outputs = application.outputs();
+    this.superseded = new SupersededOutputs(outputs, this);
+  }
+
+  /** Makes the directories of a shuffle. Where that fails, tasks ask for them. */
+  void register(int shuffle, SparkContext context) {
+    start(context);
+    try {
+      outputs.createShuffle(shuffle);
+    } catch (IOException e) {
+      LOG.warn("cannot create the directories of shuffle {}; tasks ask for them", shuffle, e);
+    }
+  }
+
+  /** With the first shuffle there is a context. */
+  private synchronized void start(SparkContext context) {
+    if (bus != null) {
+      return;
+    }
+    tracker = (MapOutputTrackerMaster) context.env().mapOutputTracker();
+    bus = context.listenerBus();
+    bus.addToQueue(new StageEvents(superseded), StageEvents.QUEUE);
+    new LostOutputs(outputs).listenTo(context);
+    RpcEnv rpcEnv = context.env().rpcEnv();
+    rpcEnv.setupEndpoint(ShuffleEndpoint.NAME, new ShuffleEndpoint(rpcEnv, this));
+    CrailTab.attach(context, application);
+    if (context.cleaner().isDefined()) {
+      context.cleaner().get().attachListener(this);
+    }
+  }
+
+  /**
+   * Makes the directories of a shuffle again.
+   *
+   * @return false when Spark does not need the shuffle any more
+   */
+  boolean remake(int shuffle) throws IOException {
+    if (!isNeeded(shuffle)) {
+      return false;
+    }
+    remade.add(shuffle);
+    outputs.createRoots();
+    outputs.createShuffle(shuffle);
+    if (isNeeded(shuffle)) {
+      return true;
+    }
+    // Whoever removed it meanwhile may have been too early.
+    outputs.removeShuffle(shuffle);
+    if (ended) {
+      removeRoots();
+    }
+    return false;
+  }
+
+  private boolean isNeeded(int shuffle) {
+    return !ended && tracker.containsShuffle(shuffle);
+  }
+
+  private void removeRoots() throws IOException {
+    for (String root : outputs.roots()) {
+      outputs.remove(root);
+    }
+  }
+
+  /** Deletes the outputs of a shuffle. What cannot be deleted now goes with the application. */
+  void remove(int shuffle) {
+    superseded.forget(shuffle);
+    try {
+      outputs.removeShuffle(shuffle);
+    } catch (IOException e) {
+      LOG.warn("cannot delete the outputs of shuffle {}", shuffle, e);
+    }
+  }
+
+  /** No directory is made from now on. */
+  void end() {
+    ended = true;
+  }
+
+  @Override
+  public Optional<Set<Long>> registered(int shuffle) {
+    Option<ShuffleStatus> status = tracker.shuffleStatuses().get(shuffle);
+    if (status.isEmpty()) {
+      return Optional.empty();
+    }
+    Set<Long> maps = new HashSet<>();
+    status
+        .get()
+        .withMapStatuses(
+            statuses -> {
+              for (MapStatus each : statuses) {
+                if (each != null) {
+                  maps.add(each.mapId());
+                }
+              }
+              return null;
+            });
+    return Optional.of(maps);
+  }
+
+  /** A later epoch makes executors forget what they know of outputs. */
+  @Override
+  public void tellReaders(SupersededOutputs.Known known) {
+    tracker.incrementEpoch();
+    bus.post(new StageEvents.Mark(known));
+  }
+
+  /** Spark has forgotten a shuffle; before that, a late task could still ask for it. */
+  @Override
+  public void shuffleCleaned(int shuffle) {
+    if (remade.remove(shuffle)) {
+      remove(shuffle);
+    }
+  }
+
+  @Override
+  public void rddCleaned(int rdd) {
+    // Not ours.
+  }
+
+  @Override
+  public void broadcastCleaned(long broadcast) {
+    // Not ours.
+  }
+
+  @Override
+  public void accumCleaned(long accumulator) {
+    // Not ours.
+  }
+
+  @Override
+  public void checkpointCleaned(long rdd) {
+    // Not ours.
+  }
+}

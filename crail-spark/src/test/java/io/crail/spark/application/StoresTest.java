@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.application;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailAttributeChanges;
+import io.crail.CrailBuffer;
+import io.crail.CrailKeyValue;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailResult;
+import io.crail.CrailSpace;
+import io.crail.CrailStatistics;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.conf.CrailConfiguration;
+import io.crail.embedded.EmbeddedCrail;
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The stores of a process, which nobody may block for the others. */
+@Timeout(60)
+class StoresTest {
+  private final CountDownLatch asked = new CountDownLatch(1);
+  private final CountDownLatch released = new CountDownLatch(1);
+  private final AtomicInteger opened = new AtomicInteger();
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private EmbeddedCrail cluster;
+
+  @BeforeEach
+  void start() throws Exception {
+    cluster = EmbeddedCrail.builder().start();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    released.countDown();
+    threads.shutdown();
+    assertTrue(threads.awaitTermination(30, TimeUnit.SECONDS));
+    cluster.close();
+  }
+
+  private CrailStore store() throws Exception {
+    opened.incrementAndGet();
+    return CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+  }
+
+  private static SparkConf conf(String application, String lease) {
+    return new SparkConf(false)
+        .set(Stores.APPLICATION_KEY, application)
+        .set("spark.crail.application.lease", lease);
+  }
+
+  @Test
+  void aSlowOpeningHindersOnlyItsOwnApplication() throws Exception {
+    Stores stores =
+        new Stores(
+            settings -> {
+              if (settings.get(SparkKeys.LEASE).toSeconds() == 77) {
+                asked.countDown();
+                released.await();
+              }
+              return store();
+            });
+    Future<ApplicationStore> first = threads.submit(() -> stores.of(conf("slow", "77s"), false));
+    asked.await();
+    Future<ApplicationStore> second = threads.submit(() -> stores.of(conf("slow", "77s"), false));
+    stores.of(conf("quick", "300s"), false).close();
+    released.countDown();
+    assertSame(first.get(), second.get());
+    first.get().close();
+    second.get().close();
+    assertEquals(2, opened.get());
+  }
+
+  @Test
+  void aSlowEndHindersNobody() throws Exception {
+    Stores stores =
+        new Stores(settings -> opened.getAndIncrement() == 0 ? new SlowStore() : store());
+    SparkConf conf = conf("ending", "300s");
+    ApplicationStore ending = stores.of(conf, false);
+    Future<?> end =
+        threads.submit(
+            () -> {
+              ending.close();
+              return null;
+            });
+    asked.await();
+    try (ApplicationStore next = stores.of(conf, false)) {
+      assertNotSame(ending, next);
+      assertFalse(end.isDone());
+    }
+    released.countDown();
+    end.get();
+  }
+
+  /** Takes its time to close, and can do nothing else. */
+  private final class SlowStore extends CrailStore {
+    @Override
+    public void close() throws Exception {
+      asked.countDown();
+      released.await();
+    }
+
+    private static UnsupportedOperationException unused() {
+      return new UnsupportedOperationException();
+    }
+
+    @Override
+    public Upcoming<CrailNode> create(
+        String path,
+        CrailNodeType type,
+        CrailStorageClass storage,
+        CrailLocationClass location,
+        boolean enumerable) {
+      throw unused();
+    }
+
+    @Override
+    public Upcoming<CrailNode> create(
+        String path,
+        CrailNodeType type,
+        CrailStorageClass storage,
+        CrailLocationClass location,
+        boolean enumerable,
+        boolean replace,
+        int permissions) {
+      throw unused();
+    }
+
+    @Override
+    public Upcoming<CrailNode> lookup(String path) {
+      throw unused();
+    }
+
+    @Override
+    public Upcoming<CrailKeyValue> put(
+        String path,
+        CrailBuffer value,
+        CrailStorageClass storage,
+        CrailLocationClass location,
+        boolean enumerable) {
+      throw unused();
+    }
+
+    @Override
+    public Upcoming<CrailResult> get(String path, CrailBuffer target) {
+      throw unused();
+    }
+
+    @Override
+    public Upcoming<CrailNode> rename(String source, String target) {
+      throw unused();
+    }
+
+    @Override
+    public Upcoming<CrailNode> rename(String source, String target, boolean replace) {
+      throw unused();
+    }
+
+    @Override
+    public Upcoming<CrailNode> setAttributes(String path, CrailAttributeChanges changes) {
+      throw unused();
+    }
+
+    @Override
+    public Upcoming<CrailNode> delete(String path, boolean recursive) {
+      throw unused();
+    }
+
+    @Override
+    public CrailBuffer allocateBuffer() {
+      throw unused();
+    }
+
+    @Override
+    public void freeBuffer(CrailBuffer buffer) {
+      throw unused();
+    }
+
+    @Override
+    public CrailSpace getSpace() {
+      throw unused();
+    }
+
+    @Override
+    public CrailStatistics getStatistics() {
+      throw unused();
+    }
+
+    @Override
+    public CrailLocationClass getLocationClass() {
+      throw unused();
+    }
+  }
+
+  @Test
+  void aFailedOpeningLeavesNothing() throws Exception {
+    AtomicInteger failures = new AtomicInteger(1);
+    Stores stores =
+        new Stores(
+            settings -> {
+              if (failures.getAndDecrement() > 0) {
+                throw new IOException("for the test");
+              }
+              return store();
+            });
+    SparkConf conf = conf("again", "300s");
+    assertThrows(IOException.class, () -> stores.of(conf, false));
+    ApplicationStore first = stores.of(conf, false);
+    first.close();
+    ApplicationStore second = stores.of(conf, false);
+    assertNotSame(first, second);
+    second.close();
+  }
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.line42;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.codahale.metrics.MetricRegistry;
+import io.crail.CrailStore;
+import io.crail.embedded.EmbeddedCrail;
+import io.crail.spark.CrailPlugin;
+import io.crail.spark.SparkOnCrail;
+import io.crail.spark.line42.TaskFigures.Row;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import scala.Tuple2;
+
+/** What users see of Crail in Spark: a page, and metrics. */
+class CrailTabTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  @TempDir Path local;
+  private SparkOnCrail crail;
+  private CrailStore store;
+
+  @BeforeEach
+  void start() throws Exception {
+    crail = new SparkOnCrail(EmbeddedCrail.builder());
+    store = crail.store();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    store.close();
+    crail.close();
+  }
+
+  private static String fetch(String address) throws Exception {
+    HttpClient client = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+    HttpResponse<String> response =
+        client.send(
+            HttpRequest.newBuilder(URI.create(address)).timeout(PATIENCE).build(),
+            HttpResponse.BodyHandlers.ofString());
+    assertEquals(200, response.statusCode(), response::body);
+    return response.body();
+  }
+
+  /** The cells of the rows of a page. */
+  private static List<List<String>> rows(String page) {
+    List<List<String>> rows = new ArrayList<>();
+    Matcher row = Pattern.compile("<tr>(.*?)</tr>", Pattern.DOTALL).matcher(page);
+    while (row.find()) {
+      List<String> cells = new ArrayList<>();
+      Matcher cell = Pattern.compile("<t[dh]>(.*?)</t[dh]>", Pattern.DOTALL).matcher(row.group(1));
+      while (cell.find()) {
+        cells.add(cell.group(1));
+      }
+      rows.add(cells);
+    }
+    return rows;
+  }
+
+  private static long bytes(String cell) {
+    return Long.parseLong(cell.replaceAll(".*\\((\\d+)\\)", "$1"));
+  }
+
+  private long stored() throws Exception {
+    long bytes = 0;
+    for (String file : MapTask.files(store, "/")) {
+      bytes += store.lookup(file).get().getCapacity();
+    }
+    return bytes;
+  }
+
+  private static Object metric(String name) {
+    MetricRegistry registry =
+        SparkEnv.get()
+            .metricsSystem()
+            .getSourcesByName("plugin." + CrailPlugin.class.getName())
+            .head()
+            .metricRegistry();
+    return registry.getGauges().get(name).getValue();
+  }
+
+  @Test
+  void pageAndMetricsSayWhatIsStored() throws Exception {
+    SparkConf conf =
+        crail
+            .conf("local[2]", local)
+            .set("spark.ui.enabled", "true")
+            .set("spark.ui.port", "0")
+            .set("spark.plugins", CrailPlugin.class.getName())
+            .set("spark.crail.broadcast.minsize", "1m");
+    try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+      String page = spark.sc().uiWebUrl().get() + "/crail/";
+      assertEquals(List.of("shuffle", "0", "0.0 B (0)"), rows(fetch(page)).get(1).subList(2, 5));
+      JavaPairRDD<Integer, Iterable<Integer>> grouped =
+          spark
+              .parallelize(IntStream.range(0, 20_000).boxed().toList(), 5)
+              .mapToPair(number -> new Tuple2<>(number % 97, number))
+              .groupByKey(3);
+      grouped.count();
+      spark.sc().listenerBus().waitUntilEmpty();
+      long stored = stored();
+      List<List<String>> rows = rows(fetch(page));
+      assertEquals(5, rows.size(), rows::toString);
+      List<String> shuffle = rows.get(1);
+      String id = spark.getConf().get("spark.crail.application");
+      assertEquals(List.of(id, "1", "shuffle", "5"), shuffle.subList(0, 4));
+      assertEquals(stored, bytes(shuffle.get(4)));
+      List<String> executor = rows.get(4);
+      assertEquals("driver", executor.get(0), rows::toString);
+      long written = bytes(executor.get(1));
+      assertTrue(written > 0 && written < stored, executor::toString);
+      assertEquals(written, bytes(executor.get(2)));
+      assertEquals("0", executor.get(3));
+      assertEquals(5L, metric("outputs"));
+      assertEquals(stored, metric("bytesWritten"));
+      assertEquals(written, metric("bytesFetched"));
+      assertEquals(0L, metric("blocksFailed"));
+
+      store.delete(MapTask.files(store, "/").get(0), false).get();
+      ShuffleManager42.current().fetcher().forgetShuffle(0);
+      grouped.count();
+      spark.sc().listenerBus().waitUntilEmpty();
+      executor = rows(fetch(page)).get(4);
+      assertTrue(Integer.parseInt(executor.get(3)) > 0, executor::toString);
+      assertTrue((long) metric("blocksFailed") > 0);
+
+      spark.broadcast(new byte[2 << 20]);
+      List<String> broadcast = rows(fetch(page)).get(2);
+      assertEquals(List.of("broadcast", "1"), broadcast.subList(2, 4));
+    }
+  }
+
+  /** With the shuffle manager alone there is a page from the first shuffle on. */
+  @Test
+  void aPageNeedsNoPlugin() throws Exception {
+    SparkConf conf =
+        crail.conf("local[1]", local).set("spark.ui.enabled", "true").set("spark.ui.port", "0");
+    try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+      spark
+          .parallelize(List.of(1, 2, 3), 2)
+          .mapToPair(number -> new Tuple2<>(number % 2, number))
+          .groupByKey(1)
+          .count();
+      String page = fetch(spark.sc().uiWebUrl().get() + "/crail/");
+      assertEquals("2", rows(page).get(1).get(3), page);
+    }
+  }
+
+  @Test
+  void executorsThatComeLateAreOneRow() {
+    TaskFigures figures = new TaskFigures();
+    for (int i = 0; i < TaskFigures.MOST_ROWS + 5; i++) {
+      figures.add(new Row("executor " + i, 1, 2, 0));
+    }
+    figures.add(new Row("executor 3", 10, 20, 1));
+    assertEquals(TaskFigures.MOST_ROWS + 1, figures.rows().size());
+    assertTrue(figures.rows().contains(new Row("others", 5, 10, 0)), "others");
+    assertTrue(figures.rows().contains(new Row("executor 3", 11, 22, 1)), "known");
+  }
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.output;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.crail.CrailLocationClass;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.conf.CrailConfiguration;
+import io.crail.embedded.EmbeddedCrail;
+import io.crail.spark.output.SupersededOutputs.Known;
+import io.crail.spark.output.SupersededOutputs.StageAttempt;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What happens in a driver, event by event. */
+class SupersededOutputsTest {
+  private static final int SHUFFLE = 5;
+  private static final StageAttempt MAP = new StageAttempt(1, 0);
+  private static final StageAttempt AGAIN = new StageAttempt(1, 1);
+  private static final StageAttempt READER = new StageAttempt(2, 0);
+  private static final StageAttempt OTHER = new StageAttempt(3, 0);
+
+  private EmbeddedCrail cluster;
+  private CrailStore store;
+  private OutputPlace place;
+  private SupersededOutputs outputs;
+
+  /** What the driver's tracker knows; null without the shuffle. */
+  private Set<Long> registered = new HashSet<>();
+
+  private Known told;
+
+  @BeforeEach
+  void start() throws Exception {
+    cluster = EmbeddedCrail.builder().start();
+    store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+    place =
+        new OutputPlace(
+            store, List.of("/a", "/b"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
+    place.createRoots();
+    place.createShuffle(SHUFFLE);
+    outputs =
+        new SupersededOutputs(
+            place,
+            new SupersededOutputs.Tracker() {
+              @Override
+              public Optional<Set<Long>> registered(int shuffle) {
+                return Optional.ofNullable(registered);
+              }
+
+              @Override
+              public void tellReaders(Known known) {
+                told = known;
+              }
+            });
+    outputs.stageBegan(MAP, OptionalInt.of(SHUFFLE));
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    store.close();
+    cluster.close();
+  }
+
+  private void seal(long task) throws IOException {
+    place.createOutput(place.path(new OutputId(SHUFFLE, task)));
+  }
+
+  private void leavePart(long task) throws IOException {
+    place.createOutput(place.path(new OutputId(SHUFFLE, task)) + ".f00d");
+  }
+
+  private void succeed(StageAttempt stage, long task) throws IOException {
+    seal(task);
+    outputs.taskEnded(stage, task, true, false);
+    registered.add(task);
+  }
+
+  private Set<String> names() throws IOException {
+    Set<String> names = new TreeSet<>();
+    place.list(SHUFFLE).forEach(path -> names.add(path.substring(path.lastIndexOf('/') + 1)));
+    return names;
+  }
+
+  @Test
+  void theOutputOfTheAttemptThatLostGoesAtOnce() throws IOException {
+    succeed(MAP, 10);
+    seal(11);
+    outputs.taskEnded(MAP, 11, false, false);
+    assertEquals(Set.of("10"), names());
+    outputs.stageEnded(MAP);
+    seal(12);
+    outputs.taskEnded(MAP, 12, false, false);
+    assertEquals(Set.of("10"), names());
+  }
+
+  @Test
+  void whatAnExecutorLeftGoesWithItsStageButNothingOfTasksThatRun() throws IOException {
+    succeed(MAP, 10);
+    leavePart(11);
+    leavePart(12);
+    seal(13);
+    outputs.taskEnded(MAP, 11, false, true);
+    outputs.stageEnded(MAP);
+    assertEquals(Set.of("10", "12.f00d", "13"), names());
+  }
+
+  @Test
+  void anOutputThatWasComputedAgainStaysForThoseWhoMayReadIt() throws IOException {
+    succeed(MAP, 10);
+    succeed(MAP, 11);
+    outputs.stageEnded(MAP);
+    outputs.stageBegan(READER, OptionalInt.empty());
+    outputs.stageBegan(OTHER, OptionalInt.empty());
+    outputs.stageEnded(READER);
+    registered.remove(10L);
+    outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    succeed(AGAIN, 20);
+    outputs.stageEnded(AGAIN);
+    assertEquals(Set.of("10", "11", "20"), names());
+    StageAttempt later = new StageAttempt(2, 1);
+    outputs.stageBegan(later, OptionalInt.empty());
+    outputs.stageEnded(OTHER);
+    assertEquals(Set.of("11", "20"), names());
+    assertNull(told);
+  }
+
+  /** Its reader begins again when both are there; until then, its old tasks must not fail. */
+  @Test
+  void anOutputStaysUntilOtherShufflesAreComputedAgainToo() throws IOException {
+    StageAttempt second = new StageAttempt(7, 1);
+    succeed(MAP, 10);
+    outputs.stageEnded(MAP);
+    registered.clear();
+    outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    outputs.stageBegan(second, OptionalInt.of(SHUFFLE + 1));
+    succeed(AGAIN, 20);
+    outputs.stageEnded(AGAIN);
+    assertEquals(Set.of("10", "20"), names());
+    outputs.stageEnded(second);
+    assertEquals(Set.of("20"), names());
+  }
+
+  @Test
+  void anOutputThatWasComputedAgainGoesWithItsStageWhereNobodyReads() throws IOException {
+    succeed(MAP, 10);
+    outputs.stageEnded(MAP);
+    registered.clear();
+    outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    succeed(AGAIN, 20);
+    assertEquals(Set.of("10", "20"), names());
+    outputs.stageEnded(AGAIN);
+    assertEquals(Set.of("20"), names());
+  }
+
+  /** The stage before ends its tasks late: one counts, and replaces what was there. */
+  @Test
+  void anOutputThatALateTaskReplacesStaysForThoseWhoWereNotTold() throws IOException {
+    outputs.stageEnded(MAP);
+    outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    succeed(AGAIN, 20);
+    outputs.stageEnded(AGAIN);
+    succeed(MAP, 10);
+    registered.remove(20L);
+    outputs.stageBegan(READER, OptionalInt.empty());
+    outputs.stageEnded(READER);
+    assertEquals(Set.of("10", "20"), names());
+    // Begins with what executors remember.
+    outputs.stageBegan(OTHER, OptionalInt.empty());
+    told.run();
+    StageAttempt later = new StageAttempt(4, 0);
+    outputs.stageBegan(later, OptionalInt.empty());
+    assertEquals(Set.of("10", "20"), names());
+    outputs.stageEnded(OTHER);
+    assertEquals(Set.of("10"), names());
+  }
+
+  @Test
+  void anOutputThatIsRegisteredAfterAllStays() throws IOException {
+    seal(10);
+    outputs.taskEnded(MAP, 10, true, false);
+    outputs.stageEnded(MAP);
+    outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    registered.add(10L);
+    outputs.stageEnded(AGAIN);
+    assertEquals(Set.of("10"), names());
+  }
+
+  @Test
+  void nothingIsDoneForAShuffleThatIsGone() throws IOException {
+    succeed(MAP, 10);
+    outputs.forget(SHUFFLE);
+    registered = null;
+    outputs.taskEnded(MAP, 11, false, true);
+    outputs.stageEnded(MAP);
+    assertEquals(Set.of("10"), names());
+    place.removeShuffle(SHUFFLE);
+    outputs.taskEnded(MAP, 12, false, true);
+    outputs.stageEnded(MAP);
+    assertFalse(place.remove("/a/shuffle-" + SHUFFLE));
+  }
+}

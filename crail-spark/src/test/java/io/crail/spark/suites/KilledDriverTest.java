@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.suites;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailStore;
+import io.crail.embedded.EmbeddedCrail;
+import io.crail.spark.Broadcasts;
+import io.crail.spark.SparkOnCrail;
+import io.crail.spark.application.Applications;
+import io.crail.spark.application.Applications.Application;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code crail applications} does, to a driver that is a process of its own. */
+@Tag("once")
+@Timeout(120)
+class KilledDriverTest {
+  private static final int LEASE_SECONDS = 2;
+
+  @TempDir Path local;
+
+  private Process driver(SparkOnCrail crail) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(argument -> argument.startsWith("--add-opens"))
+        .forEach(command::add);
+    command.addAll(
+        List.of(
+            "-Xmx512m",
+            "-cp",
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+            DriverProgram.class.getName(),
+            crail.cluster().configuration().texts().get("crail.namenode.address"),
+            LEASE_SECONDS + "s",
+            local.toString()));
+    return new ProcessBuilder(command).redirectError(local.resolve("driver.log").toFile()).start();
+  }
+
+  private static void awaitReady(Process driver) throws IOException {
+    BufferedReader out = driver.inputReader();
+    String line = out.readLine();
+    while (line != null && !line.equals(DriverProgram.READY)) {
+      line = out.readLine();
+    }
+    assertEquals(DriverProgram.READY, line, "the driver has ended");
+  }
+
+  private static Application only(Applications applications) throws Exception {
+    List<Application> found = applications.list().applications();
+    assertEquals(1, found.size(), found::toString);
+    return found.get(0);
+  }
+
+  @Test
+  void whatAKilledDriverHeldIsDeletedButNotWhatALivingOneHolds() throws Exception {
+    Process driver = null;
+    try (SparkOnCrail crail = new SparkOnCrail(EmbeddedCrail.builder());
+        CrailStore store = crail.store()) {
+      Applications applications = new Applications(store);
+      driver = driver(crail);
+      awaitReady(driver);
+      Application living = only(applications);
+      assertTrue(living.id().startsWith("to-be-killed-"), living::toString);
+      assertEquals(Duration.ofSeconds(LEASE_SECONDS), living.lease());
+      Duration age = Duration.between(living.began().orElseThrow(), Instant.now());
+      assertTrue(!age.isNegative() && age.toSeconds() < 120, age::toString);
+      assertEquals(DriverProgram.MAPS, living.shuffle().files());
+      assertTrue(living.shuffle().bytes() > 0);
+      assertEquals(1, living.broadcast().files());
+      assertTrue(living.broadcast().bytes() >= DriverProgram.BROADCAST_BYTES);
+      assertEquals(List.of(), applications.endUnlessRenewed(List.of(living)));
+      assertFalse(only(applications).expired(Instant.now()));
+
+      driver.destroyForcibly();
+      assertTrue(driver.waitFor(30, TimeUnit.SECONDS));
+      Application dead = only(applications);
+      while (!dead.expired(Instant.now())) {
+        TimeUnit.MILLISECONDS.sleep(100);
+        dead = only(applications);
+      }
+      assertEquals(living.shuffle(), dead.shuffle());
+      assertEquals(List.of(dead), applications.endUnlessRenewed(List.of(dead)));
+      assertEquals(List.of(), Broadcasts.children(store, "/"));
+      assertEquals(0, store.getSpace().usedBytes());
+    } finally {
+      if (driver != null) {
+        driver.destroyForcibly();
+      }
+    }
+  }
+}
