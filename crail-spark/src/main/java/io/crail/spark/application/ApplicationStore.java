@@ -87,9 +87,7 @@ public final class ApplicationStore implements AutoCloseable {
         store,
         roots,
         CrailStorageClass.get(configuration.get(SparkKeys.SHUFFLE_STORAGE_CLASS)),
-        configuration.get(SparkKeys.LOCATION_AFFINITY)
-            ? store.getLocationClass()
-            : NO_HOST,
+        configuration.get(SparkKeys.LOCATION_AFFINITY) ? store.getLocationClass() : NO_HOST,
         counts);
   }
 
