@@ -133,8 +133,7 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
       blocks.releaseLock(block(id()), Option.empty());
     } else {
       // It is the task of this thread. One that is named has ended, and gives nothing back.
-      TaskCompletionListener release =
-          ended -> blocks.releaseLock(block(id()), Option.empty());
+      TaskCompletionListener release = ended -> blocks.releaseLock(block(id()), Option.empty());
       task.addTaskCompletionListener(release);
     }
   }

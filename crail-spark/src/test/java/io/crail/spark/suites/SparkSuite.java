@@ -124,7 +124,8 @@ record SparkSuite(String name, Map<String, String> leftOut) {
     }
 
     private static void print(String outcome, String test, Option<Object> millis) {
-      System.out.println(outcome + ": " + test + ", ms " + (millis.isDefined() ? millis.get() : "?"));
+      System.out.println(
+          outcome + ": " + test + ", ms " + (millis.isDefined() ? millis.get() : "?"));
     }
   }
 
