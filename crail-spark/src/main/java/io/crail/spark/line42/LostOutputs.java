@@ -5,7 +5,9 @@ import io.crail.CrailNode;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputPlace;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.spark.FetchFailed;
@@ -36,8 +38,10 @@ final class LostOutputs extends SparkListener {
   private final OutputPlace place;
   private final AtomicBoolean listening = new AtomicBoolean();
 
-  /** The attempt of a stage for which the outputs were looked for last. */
-  private long lookedFor = -1;
+  /** The attempt of a stage that has failed last, and the shuffles that were looked at for it. */
+  private long lastAttempt = -1;
+
+  private final Set<Integer> looked = new HashSet<>();
 
   LostOutputs(OutputPlace place) {
     this.place = place;
@@ -54,13 +58,18 @@ final class LostOutputs extends SparkListener {
 
   @Override
   public void onTaskEnd(SparkListenerTaskEnd event) {
-    long attempt = (long) event.stageId() << Integer.SIZE | event.stageAttemptId();
-    if (!(event.reason() instanceof FetchFailed failed) || attempt == lookedFor) {
+    if (!(event.reason() instanceof FetchFailed failed)) {
       return;
     }
-    lookedFor = attempt;
+    long attempt = (long) event.stageId() << Integer.SIZE | event.stageAttemptId();
+    if (attempt != lastAttempt) {
+      lastAttempt = attempt;
+      looked.clear();
+    }
     try {
-      forgetMissing(failed.shuffleId());
+      if (looked.add(failed.shuffleId())) {
+        forgetMissing(failed.shuffleId());
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (Exception e) {

@@ -285,9 +285,10 @@ class SparkFaultsTest {
       NumbersJob.assertWhole(moved.collect());
       Path directory = Files.createTempDirectory(local, "drivers");
       Path end = directory.resolve("end");
-      try (ChildProcess ending = DriverProgram.start(servers, "ending", "8s", directory, end);
+      try (ChildProcess ending = ApplicationProgram.start(servers, "ending", "8s", directory, end);
           ChildProcess dying =
-              DriverProgram.start(servers, "dying", "8s", directory, Path.of("/nonexistent"))) {
+              ApplicationProgram.start(
+                  servers, "dying", "8s", directory, Path.of("/nonexistent"))) {
         ending.await("groups 10");
         dying.await("groups 10");
         assertEquals(List.of("a-test", "dying", "ending"), applications());

@@ -16,8 +16,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /** A driver that is a process, with one executor: it has a shuffle until a file appears. */
-final class DriverProgram {
-  private DriverProgram() {}
+final class ApplicationProgram {
+  private ApplicationProgram() {}
 
   /** Starts it with the options of this JVM; {@code end} is the file that ends it. */
   static ChildProcess start(CrailServers servers, String name, String lease, Path local, Path end)
@@ -37,7 +37,7 @@ final class DriverProgram {
             "-Djava.io.tmpdir=" + local,
             "-cp",
             Executors.classPath(),
-            DriverProgram.class.getName(),
+            ApplicationProgram.class.getName(),
             servers.addresses(),
             name,
             lease,
