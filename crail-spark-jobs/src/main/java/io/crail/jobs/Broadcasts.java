@@ -40,7 +40,7 @@ final class Broadcasts implements Job {
     for (int i = 0; i < large; i++) {
       nanos += broadcast(context, LARGE_BYTES, "8MiB", i, tasks, parts);
     }
-    return new JobTimes(nanos, begin, parts);
+    return new JobTimes(nanos, begin, System.currentTimeMillis(), parts);
   }
 
   private static long broadcast(

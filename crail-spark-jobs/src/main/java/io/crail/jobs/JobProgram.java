@@ -24,10 +24,10 @@ import org.apache.spark.api.java.JavaSparkContext;
  * </pre>
  *
  * So many executors are killed when the maps of the second run have ended. The program prints
- * {@code seconds}, {@code local-bytes}, {@code begin-millis}, {@code maps-again}, the stages with
- * their begin and end in milliseconds since the epoch, and the nanoseconds of single operations, a
- * line each. It exits with 0 if the result is right, and otherwise says on stderr why it failed.
- * All executors have ended by then.
+ * {@code seconds}, {@code local-bytes}, {@code maps-again}, the job and its stages with their begin
+ * and end in milliseconds since the epoch, and the nanoseconds of single operations, a line each.
+ * It exits with 0 if the result is right, and otherwise says on stderr why it failed. All executors
+ * have ended by then.
  */
 public final class JobProgram {
   private static final Map<String, Job> JOBS =
@@ -91,7 +91,7 @@ public final class JobProgram {
   private static void print(PrintStream out, JobTimes times, long localBytes, JobWatch watch) {
     out.printf(Locale.ROOT, "seconds %.3f%n", times.nanos() / NANOS_PER_SECOND);
     out.println("local-bytes " + localBytes);
-    out.println("begin-millis " + times.beginMillis());
+    out.println("ran-millis " + times.beginMillis() + " " + times.endMillis());
     out.println("maps-again " + watch.mapsAgain());
     for (JobWatch.Stage stage : watch.stages()) {
       if (stage.beginMillis() >= times.beginMillis()) {

@@ -10,14 +10,15 @@ import java.util.concurrent.TimeUnit;
  *
  * @param nanos of the whole job, without what it does to know the right result
  * @param beginMillis when it began, in milliseconds since the epoch
+ * @param endMillis when it ended
  * @param parts nanoseconds of single operations by their names; empty when nothing but the whole
  *     counts
  */
-record JobTimes(long nanos, long beginMillis, Map<String, List<Long>> parts) {
+record JobTimes(long nanos, long beginMillis, long endMillis, Map<String, List<Long>> parts) {
   /** Those of a job of which only the whole counts. */
   static JobTimes since(long beginNanos) {
     long nanos = System.nanoTime() - beginNanos;
-    long begin = System.currentTimeMillis() - TimeUnit.NANOSECONDS.toMillis(nanos);
-    return new JobTimes(nanos, begin, Map.of());
+    long end = System.currentTimeMillis();
+    return new JobTimes(nanos, end - TimeUnit.NANOSECONDS.toMillis(nanos), end, Map.of());
   }
 }

@@ -33,6 +33,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import scala.Tuple2;
 
 /** Blocks that are read while they are used: one map task, and most of its bytes in one block. */
+@Tag("once")
 class LargeBlocksTest {
   private static final int RECORD_BYTES = 1 << 16;
 

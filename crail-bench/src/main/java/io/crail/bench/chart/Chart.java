@@ -26,6 +26,7 @@ import org.jfree.chart.renderer.xy.XYErrorRenderer;
 import org.jfree.chart.renderer.xy.XYItemRenderer;
 import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
 import org.jfree.chart.text.TextUtils;
+import org.jfree.chart.ui.RectangleInsets;
 import org.jfree.data.category.DefaultCategoryDataset;
 import org.jfree.data.xy.XYDataset;
 import org.jfree.data.xy.XYSeries;
@@ -53,7 +54,8 @@ public final class Chart {
   };
 
   private static final Color SPAN = new Color(0x99, 0x99, 0x99);
-  private static final float SPAN_WIDTH = 7;
+  private static final BasicStroke THICK =
+      new BasicStroke(7, BasicStroke.CAP_BUTT, BasicStroke.JOIN_MITER);
 
   /** How much higher the lines of a chart over time are than the spans below them. */
   private static final int SHARE_OF_LINES = 3;
@@ -172,9 +174,15 @@ public final class Chart {
       plot.setDomainGridlinePaint(GRID);
       plot.setRangeGridlinePaint(GRID);
       plot.setOutlineVisible(false);
+      // Both stand exactly above the one axis.
+      plot.setAxisOffset(RectangleInsets.ZERO_INSETS);
     }
     for (int i = 0; i < data.getSeriesCount(); i++) {
       above.getRenderer().setSeriesStroke(i, new BasicStroke(2));
+    }
+    for (int i = 0; i < spans.size(); i++) {
+      below.getRenderer().setSeriesPaint(i, SPAN);
+      below.getRenderer().setSeriesStroke(i, THICK);
     }
     return new Chart(drawing);
   }
@@ -189,9 +197,6 @@ public final class Chart {
       series.add(spans.get(i).begin(), i);
       series.add(spans.get(i).end(), i);
       data.addSeries(series);
-      renderer.setSeriesPaint(i, SPAN);
-      renderer.setSeriesStroke(
-          i, new BasicStroke(SPAN_WIDTH, BasicStroke.CAP_BUTT, BasicStroke.JOIN_MITER));
     }
     SymbolAxis names = new SymbolAxis(null, spans.stream().map(Span::name).toArray(String[]::new));
     names.setGridBandsVisible(false);

@@ -15,6 +15,7 @@ import java.util.Map;
  * @param seconds of the whole job
  * @param localBytes the most that were in Spark's local directory at a time
  * @param beginMillis when it began, in milliseconds since the epoch
+ * @param endMillis when it ended; not all of the time in between need count
  * @param mapsAgain map tasks that computed what an earlier one had computed
  * @param stages from the job's begin
  * @param parts nanoseconds of single operations by their names
@@ -23,12 +24,13 @@ record JobOutput(
     double seconds,
     long localBytes,
     long beginMillis,
+    long endMillis,
     long mapsAgain,
     List<Span> stages,
     Map<String, List<Long>> parts) {
   private static final String SECONDS = "seconds";
   private static final String LOCAL_BYTES = "local-bytes";
-  private static final String BEGIN_MILLIS = "begin-millis";
+  private static final String RAN_MILLIS = "ran-millis";
   private static final String MAPS_AGAIN = "maps-again";
   private static final String STAGE = "stage-";
   private static final double MILLIS_PER_SECOND = 1e3;
@@ -43,12 +45,14 @@ record JobOutput(
     text.lines()
         .map(line -> Arrays.asList(line.split(" ")))
         .forEach(words -> lines.put(words.get(0), words.subList(1, words.size())));
-    if (!lines.keySet().containsAll(List.of(SECONDS, LOCAL_BYTES, BEGIN_MILLIS, MAPS_AGAIN))) {
+    if (!lines.keySet().containsAll(List.of(SECONDS, LOCAL_BYTES, RAN_MILLIS, MAPS_AGAIN))) {
       throw new IOException("the job has printed no result: " + text);
     }
     double seconds = Double.parseDouble(lines.remove(SECONDS).get(0));
     long localBytes = Long.parseLong(lines.remove(LOCAL_BYTES).get(0));
-    long begin = Long.parseLong(lines.remove(BEGIN_MILLIS).get(0));
+    List<String> ran = lines.remove(RAN_MILLIS);
+    long begin = Long.parseLong(ran.get(0));
+    long end = Long.parseLong(ran.get(1));
     long mapsAgain = Long.parseLong(lines.remove(MAPS_AGAIN).get(0));
     List<Span> stages = new ArrayList<>();
     Map<String, List<Long>> parts = new LinkedHashMap<>();
@@ -65,11 +69,6 @@ record JobOutput(
             parts.put(name, numbers);
           }
         });
-    return new JobOutput(seconds, localBytes, begin, mapsAgain, List.copyOf(stages), parts);
-  }
-
-  /** When it ended, in milliseconds since the epoch. */
-  long endMillis() {
-    return beginMillis + (long) (seconds * MILLIS_PER_SECOND);
+    return new JobOutput(seconds, localBytes, begin, end, mapsAgain, List.copyOf(stages), parts);
   }
 }

@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
  * ends with {@link #close}.
  */
 final class NamenodeWatch implements AutoCloseable {
-  /** How often it asks. An answer takes a namenode a fraction of a millisecond. */
-  static final int TIMES_A_SECOND = 5;
+  /** An answer takes a namenode a fraction of a millisecond. */
+  private static final long PAUSE_MILLIS = 200;
 
   private static final String LINE = "operation ";
   private static final long END_SECONDS = 60;
@@ -63,15 +63,11 @@ final class NamenodeWatch implements AutoCloseable {
   }
 
   private void watch() {
-    long begin = System.nanoTime();
     try {
-      for (long asked = 1; true; asked++) {
+      // A late answer is not followed by an early one: their distance divides what was counted.
+      do {
         samples.add(sample());
-        long next = begin + asked * TimeUnit.SECONDS.toNanos(1) / TIMES_A_SECOND;
-        if (end.await(next - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-          return;
-        }
-      }
+      } while (!end.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS));
     } catch (IOException e) {
       failure = e;
     } catch (InterruptedException e) {

@@ -30,11 +30,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One of two datanodes is gone, and the namenode does not know it yet. */
+@Tag("once")
 class SilentHostTest {
   private static final String DEAD = "crail-dead";
   private static final String ALIVE = "crail-alive";

@@ -27,9 +27,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What {@code crail applications} does, to a driver that is a process of its own. */
 @Tag("once")
-@Timeout(120)
+@Timeout(300)
 class KilledDriverTest {
-  private static final int LEASE_SECONDS = 2;
+  private static final int LEASE_SECONDS = 4;
 
   @TempDir Path local;
 

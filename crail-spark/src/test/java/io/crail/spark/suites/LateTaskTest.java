@@ -22,7 +22,7 @@ import scala.Tuple2;
 
 /** Directories of shuffles, which an executor in a process of its own has to ask for. */
 @Tag("once")
-@Timeout(180)
+@Timeout(300)
 class LateTaskTest {
   private static final int START_MILLIS = 60_000;
 

@@ -53,7 +53,7 @@ class SparkSuitesTest {
     SparkSuites.ADAPTIVE.run(
         "Change merge join to broadcast join",
         "SPARK-29544: adaptive skew join with different join types",
-        "SPARK-34091: Batch shuffle fetch in AQE partition coalescing",
+        "SPARK-35725: Support optimize skewed partitions in RebalancePartitions",
         "SPARK-34980: Support coalesce partition through union");
   }
 

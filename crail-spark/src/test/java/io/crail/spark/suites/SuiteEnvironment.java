@@ -41,7 +41,8 @@ final class SuiteEnvironment implements AutoCloseable {
   SuiteEnvironment(Map<String, String> more) throws Exception {
     Path resources = Path.of(System.getProperty("spark.test.home"), RESOURCES);
     unpack(resources);
-    crail = new SparkOnCrail(EmbeddedCrail.builder());
+    // A task of theirs may fail once only, also where this process gets little of the processors.
+    crail = new SparkOnCrail(EmbeddedCrail.builder().set("crail.lease", "300s"));
     SparkConf conf =
         Executors.set(crail.set(new SparkConf(false)))
             .set("spark.plugins", CrailPlugin.class.getName())
