@@ -314,7 +314,7 @@ class SparkFaultsTest {
   private static List<String> applications() throws Exception {
     try (CrailStore store = servers.store()) {
       return Broadcasts.children(store, "/").stream()
-          .map(root -> root.replaceAll("/spark-(.*)-[0-9a-f]+\\.[0-9]+s\\.[0-9]+", "$1"))
+          .map(root -> root.replaceAll("/spark-([a-z-]+)-[0-9].*", "$1"))
           .distinct()
           .sorted()
           .toList();
