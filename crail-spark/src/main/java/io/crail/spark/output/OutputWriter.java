@@ -172,12 +172,19 @@ public final class OutputWriter implements AutoCloseable {
    */
   public Sealed seal() throws IOException {
     endRun();
+    // One copy: Spark allows 2^24 partitions and more.
+    long[] allEnds = new long[ends.size() * partitions];
+    int[] allChecksums = new int[allEnds.length];
+    for (int run = 0; run < ends.size(); run++) {
+      System.arraycopy(ends.get(run), 0, allEnds, run * partitions, partitions);
+      System.arraycopy(checksums.get(run), 0, allChecksums, run * partitions, partitions);
+    }
     OutputIndex index =
         new OutputIndex(
             id,
             partitions,
-            ends.stream().flatMapToLong(Arrays::stream).toArray(),
-            checksums.stream().flatMapToInt(Arrays::stream).toArray(),
+            allEnds,
+            allChecksums,
             chunks.stream().mapToInt(Integer::intValue).toArray());
     out.write(index.encode());
     out.close();

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(value = 40, unit = TimeUnit.MINUTES)
 class EncryptedSuitesTest {
   static List<SparkSuite> suites() {
-    return SparkSuites.ALL;
+    return SparkSuites.ENCRYPTED;
   }
 
   @ParameterizedTest

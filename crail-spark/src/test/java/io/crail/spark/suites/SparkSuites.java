@@ -3,6 +3,7 @@ package io.crail.spark.suites;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** Spark's suites that judge the plugin, and what is left out of them. */
 final class SparkSuites {
@@ -26,45 +27,73 @@ final class SparkSuites {
           "org.apache.spark.sql.execution.adaptive.AdaptiveQueryExecSuite",
           Map.of(
               "SPARK-34091: Batch shuffle fetch in AQE partition coalescing",
-              "counts blocks of this executor, which has none; BatchFetchTest has its promise"));
+              "counts blocks of this executor, which has none; BatchFetchTest has its promise",
+              "SPARK-48037: Fix SortShuffleWriter lacks shuffle write related metrics resulting in"
+                  + " potentially inaccurate data",
+              "the index of 17 million partitions does not fit into this process"));
 
   static final SparkSuite QUERIES = sql("SQLQueryTestSuite");
 
-  static final List<SparkSuite> ALL =
+  /** Files of queries that shuffle. */
+  static final List<String> QUERY_FILES =
       List.of(
-          SHUFFLE,
+          "except-all.sql",
+          "except.sql",
+          "group-by-alias.sql",
+          "group-by-all-duckdb.sql",
+          "group-by-all-mosha.sql",
+          "group-by-all.sql",
+          "group-by-filter.sql",
+          "group-by-ordinal.sql",
+          "group-by.sql",
+          "grouping_set.sql",
+          "grouping_set_grand_total_disabled.sql",
+          "having-and-order-by-recursive-type-name-resolution.sql",
+          "having.sql",
+          "inner-join.sql",
+          "intersect-all.sql",
+          "join-empty-relation.sql",
+          "join-lateral.sql",
+          "join-nearest-by.sql",
+          "join-resolution-edge-cases.sql",
+          "limit.sql",
+          "natural-join.sql",
+          "order-by-alias.sql",
+          "order-by-all.sql",
+          "order-by-and-having-on-top-of-aggregate-with-join.sql",
+          "order-by-nulls-ordering.sql",
+          "order-by-ordinal.sql",
+          "order-by.sql",
+          "outer-join.sql",
+          "postgreSQL/aggregates_part1.sql",
+          "postgreSQL/aggregates_part2.sql",
+          "postgreSQL/groupingsets.sql");
+
+  static final List<SparkSuite> ENCRYPTED =
+      List.of(
           core("rdd.SortingSuite"),
-          core("rdd.PairRDDFunctionsSuite"),
-          core("rdd.RDDSuite"),
-          core("DistributedSuite"),
-          core("JobCancellationSuite"),
-          core("ContextCleanerSuite"),
-          core("scheduler.AdaptiveSchedulingSuite"),
-          core("scheduler.BarrierTaskContextSuite"),
-          core("scheduler.WorkerDecommissionSuite"),
-          core("scheduler.WorkerDecommissionExtendedSuite"),
-          core("util.collection.ExternalSorterSuite"),
-          core("broadcast.BroadcastSuite"),
-          ADAPTIVE,
           sql("execution.CoalesceShufflePartitionsSuite"),
           sql("execution.ExchangeSuite"),
           sql("execution.SortSuite"),
-          sql("execution.TakeOrderedAndProjectSuite"),
-          sql("execution.ReplaceHashWithSortAggSuite"),
-          sql("execution.joins.BroadcastJoinSuite"),
-          sql("execution.joins.InnerJoinSuite"),
-          sql("execution.joins.OuterJoinSuite"),
-          sql("execution.metric.SQLMetricsSuite"),
-          // Each stage runs again.
-          sql("execution.metric.SQLLastAttemptMetricIntegrationSuiteWithStageRetries"),
           sql("execution.metric.MetricsFailureInjectionSuite"),
           sql("MapStatusEndToEndSuite"),
-          sql("JoinSuite"),
-          sql("DataFrameAggregateSuite"),
-          sql("DataFrameWindowFunctionsSuite"),
-          sql("DataFrameSetOperationsSuite"),
-          sql("DatasetSuite"),
-          QUERIES);
+          sql("JoinSuite"));
+
+  static final List<SparkSuite> ALL =
+      Stream.concat(
+              ENCRYPTED.stream(),
+              Stream.of(
+                  SHUFFLE,
+                  core("rdd.PairRDDFunctionsSuite"),
+                  core("rdd.RDDSuite"),
+                  core("scheduler.AdaptiveSchedulingSuite"),
+                  core("util.collection.ExternalSorterSuite"),
+                  ADAPTIVE,
+                  // Each stage runs again.
+                  sql("execution.metric.SQLLastAttemptMetricIntegrationSuiteWithStageRetries"),
+                  sql("DatasetSuite"),
+                  sql("DataFrameSetOperationsSuite")))
+          .toList();
 
   private SparkSuites() {}
 

@@ -62,6 +62,12 @@ class SparkSuitesTest {
     SparkSuites.QUERIES.run("group-by-ordinal.sql", "natural-join.sql");
   }
 
+  @Test
+  @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
+  void moreQueries() throws Exception {
+    SparkSuites.QUERIES.run(SparkSuites.QUERY_FILES.toArray(String[]::new));
+  }
+
   static List<SparkSuite> suites() {
     return SparkSuites.ALL;
   }

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.TimeZone;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
+import org.apache.commons.io.FileUtils;
 import org.apache.spark.SparkConf;
 import scala.Tuple2;
 
@@ -33,6 +34,7 @@ final class SuiteEnvironment implements AutoCloseable {
 
   private final SparkOnCrail crail;
   private final Map<String, String> before = new HashMap<>();
+  private final Path warehouse = Files.createTempDirectory("warehouse");
   private final ClassLoader loader = Thread.currentThread().getContextClassLoader();
   private final TimeZone zone = TimeZone.getDefault();
   private final Locale locale = Locale.getDefault();
@@ -47,11 +49,7 @@ final class SuiteEnvironment implements AutoCloseable {
         Executors.set(crail.set(new SparkConf(false)))
             .set("spark.plugins", CrailPlugin.class.getName())
             .set("spark.crail.broadcast.minsize", "0")
-            .set(
-                "spark.sql.warehouse.dir",
-                Path.of(System.getProperty("java.io.tmpdir"), "spark-warehouse")
-                    .toUri()
-                    .toString());
+            .set("spark.sql.warehouse.dir", warehouse.toUri().toString());
     more.forEach(conf::set);
     for (Tuple2<String, String> each : conf.getAll()) {
       before.put(each._1(), System.setProperty(each._1(), each._2()));
@@ -68,7 +66,7 @@ final class SuiteEnvironment implements AutoCloseable {
 
   /** Puts back what suites may have changed, too. */
   @Override
-  public void close() {
+  public void close() throws IOException {
     TimeZone.setDefault(zone);
     Locale.setDefault(locale);
     Thread.currentThread().setContextClassLoader(loader);
@@ -81,6 +79,7 @@ final class SuiteEnvironment implements AutoCloseable {
           }
         });
     crail.close();
+    FileUtils.deleteDirectory(warehouse.toFile());
   }
 
   /** Another process may do the same at the same time. */
