@@ -64,7 +64,7 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     tracker = (MapOutputTrackerMaster) context.env().mapOutputTracker();
     bus = context.listenerBus();
     bus.addToQueue(new StageEvents(superseded), StageEvents.QUEUE);
-    new LostOutputs(outputs).listenTo(context);
+    bus.addToQueue(new LostOutputs(outputs), StageEvents.QUEUE);
     RpcEnv rpcEnv = context.env().rpcEnv();
     rpcEnv.setupEndpoint(ShuffleEndpoint.NAME, new ShuffleEndpoint(rpcEnv, this));
     CrailTab.attach(context, application);

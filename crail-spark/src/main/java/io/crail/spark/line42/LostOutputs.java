@@ -9,10 +9,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.MapOutputTrackerMaster;
-import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.scheduler.SparkListener;
@@ -36,7 +34,6 @@ final class LostOutputs extends SparkListener {
   private record Asked(int index, MapStatus status, Future<CrailNode> node) {}
 
   private final OutputPlace place;
-  private final AtomicBoolean listening = new AtomicBoolean();
 
   /** The attempt of a stage that has failed last, and the shuffles that were looked at for it. */
   private long lastAttempt = -1;
@@ -45,15 +42,6 @@ final class LostOutputs extends SparkListener {
 
   LostOutputs(OutputPlace place) {
     this.place = place;
-  }
-
-  /**
-   * Begins to listen, unless it does so already; in a queue of its own, since it asks the store.
-   */
-  void listenTo(SparkContext spark) {
-    if (listening.compareAndSet(false, true)) {
-      spark.listenerBus().addToQueue(this, "crail");
-    }
   }
 
   @Override
