@@ -47,6 +47,11 @@ final class Patience {
         && now - firstNanos < host.patienceNanos();
   }
 
+  /** Begins anew, after attempts of which none is left. */
+  void renew() {
+    begun = false;
+  }
+
   /** Waits before another attempt. */
   static void pause() throws InterruptedException {
     Thread.sleep(PAUSE_MILLIS);

@@ -85,6 +85,7 @@ final class Request {
             Patience.pause();
           }
         }
+        patience.renew();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -64,7 +64,7 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     tracker = (MapOutputTrackerMaster) context.env().mapOutputTracker();
     bus = context.listenerBus();
     bus.addToQueue(new StageEvents(superseded), StageEvents.QUEUE);
-    bus.addToQueue(new LostOutputs(outputs), StageEvents.QUEUE);
+    bus.addToQueue(new LostOutputs(outputs), LostOutputs.QUEUE);
     RpcEnv rpcEnv = context.env().rpcEnv();
     rpcEnv.setupEndpoint(ShuffleEndpoint.NAME, new ShuffleEndpoint(rpcEnv, this));
     CrailTab.attach(context, application);
@@ -142,11 +142,22 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     return Optional.of(maps);
   }
 
-  /** A later epoch makes executors forget what they know of outputs. */
   @Override
-  public void tellReaders(SupersededOutputs.Known known) {
-    tracker.incrementEpoch();
+  public void tellReaders(int shuffle, SupersededOutputs.Known known) {
+    askAnew(tracker, shuffle);
     bus.post(new StageEvents.Mark(known));
+  }
+
+  /**
+   * Begins a new epoch, in which executors forget what they know of outputs and ask again. What
+   * Spark answers them does not change by itself when one output takes the place of another.
+   */
+  static void askAnew(MapOutputTrackerMaster tracker, int shuffle) {
+    Option<ShuffleStatus> status = tracker.shuffleStatuses().get(shuffle);
+    if (status.isDefined()) {
+      status.get().invalidateSerializedMapOutputStatusCache();
+    }
+    tracker.incrementEpoch();
   }
 
   /** Spark has forgotten a shuffle; before that, a late task could still ask for it. */

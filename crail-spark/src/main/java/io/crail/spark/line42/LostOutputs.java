@@ -27,6 +27,9 @@ import org.slf4j.LoggerFactory;
 final class LostOutputs extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(LostOutputs.class);
 
+  /** The queue in Spark's bus. It is the only one there: what others wait for must not delay it. */
+  static final String QUEUE = "crail-lost";
+
   /** Lookups in flight. */
   private static final int GROUP = 64;
 
@@ -61,7 +64,8 @@ final class LostOutputs extends SparkListener {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (Exception e) {
-      // Spark finds out by itself, if it has attempts left.
+      // The next failure looks again.
+      looked.remove(failed.shuffleId());
       LOG.warn("cannot look for the outputs of shuffle {}", failed.shuffleId(), e);
     }
   }

@@ -158,10 +158,18 @@ public record OutputPlace(
     }
   }
 
-  /** Deletes the outputs of a shuffle at all roots. */
+  /** Deletes the outputs of a shuffle at all roots, also where it fails at some of them. */
   public void removeShuffle(int shuffle) throws IOException {
+    IOException failure = null;
     for (String directory : directories(shuffle)) {
-      remove(directory);
+      try {
+        remove(directory);
+      } catch (IOException e) {
+        failure = e;
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 

@@ -38,10 +38,11 @@ public final class SupersededOutputs {
     /**
      * Lets tasks of stages that begin from now on ask anew where outputs are.
      *
+     * @param shuffle the shuffle whose outputs they know from before
      * @param known is run, in the thread that tells what happens, when it has told of all stages
      *     that began earlier
      */
-    void tellReaders(Known known);
+    void tellReaders(int shuffle, Known known);
   }
 
   /** A step that may fail in the store. */
@@ -65,6 +66,12 @@ public final class SupersededOutputs {
   /** Outputs of a shuffle, and the stages for which they stay. */
   private record Old(int shuffle, List<Long> maps, Set<StageAttempt> stages) {}
 
+  /**
+   * How long nothing is deleted after an error. A delete takes seconds where nobody answers, and
+   * the end of the application waits for all events.
+   */
+  private static final long REST_NANOS = 60_000_000_000L;
+
   private final OutputPlace place;
   private final Tracker tracker;
   private final Set<StageAttempt> running = new HashSet<>();
@@ -81,6 +88,9 @@ public final class SupersededOutputs {
   private final Set<Integer> orphaned = new HashSet<>();
 
   private final List<Old> waiting = new ArrayList<>();
+
+  private boolean failed;
+  private long failedNanos;
 
   /** Creates it. */
   public SupersededOutputs(OutputPlace place, Tracker tracker) {
@@ -143,7 +153,7 @@ public final class SupersededOutputs {
       tasks.failed.add(task);
       orphaned.add(shuffle);
     }
-    place.remove(place.path(new OutputId(shuffle, task)));
+    remove(place.path(new OutputId(shuffle, task)));
   }
 
   /** A stage attempt has ended, and the driver has registered what its tasks have written. */
@@ -182,6 +192,7 @@ public final class SupersededOutputs {
     List<Long> maps = takeUnregistered(shuffle);
     if (!maps.isEmpty()) {
       tracker.tellReaders(
+          shuffle,
           () -> {
             Old old = new Old(shuffle, maps, new HashSet<>(running));
             if (running.isEmpty()) {
@@ -213,7 +224,7 @@ public final class SupersededOutputs {
     }
     for (long map : old.maps) {
       if (!registered.get().contains(map)) {
-        place.remove(place.path(new OutputId(old.shuffle, map)));
+        remove(place.path(new OutputId(old.shuffle, map)));
       }
     }
   }
@@ -221,16 +232,35 @@ public final class SupersededOutputs {
   /** Deletes what processes that died have left, whether it was sealed or not. */
   private void deleteOrphans(int shuffle) throws IOException {
     Ended tasks = ended.get(shuffle);
-    if (tasks == null) {
+    if (tasks == null || isResting()) {
       return;
     }
     for (String path : place.list(shuffle)) {
       String name = path.substring(path.lastIndexOf('/') + 1);
       int dot = name.indexOf('.');
       if (tasks.failed.contains(Long.parseLong(dot < 0 ? name : name.substring(0, dot)))) {
-        place.remove(path);
+        remove(path);
       }
     }
+  }
+
+  /** Deletes a file, unless a delete has failed lately. */
+  private void remove(String path) throws IOException {
+    if (isResting()) {
+      return;
+    }
+    try {
+      place.remove(path);
+    } catch (IOException e) {
+      failed = true;
+      failedNanos = System.nanoTime();
+      throw e;
+    }
+  }
+
+  private boolean isResting() {
+    failed &= System.nanoTime() - failedNanos < REST_NANOS;
+    return failed;
   }
 
   /** Forgets a shuffle that was removed. Any thread may call it. */

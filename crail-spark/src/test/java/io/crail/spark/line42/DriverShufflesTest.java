@@ -2,6 +2,7 @@
 package io.crail.spark.line42;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,6 +14,7 @@ import io.crail.spark.SparkOnCrail;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.RemovedShuffleException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
@@ -25,12 +27,16 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.scheduler.MapStatus;
+import org.apache.spark.scheduler.MapStatus$;
+import org.apache.spark.storage.BlockManagerId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import scala.Option;
 import scala.Tuple2;
 
 /** What shuffles hold, and what late tasks may bring back. */
@@ -98,6 +104,37 @@ class DriverShufflesTest {
               return null;
             });
     return maps;
+  }
+
+  @Test
+  void executorsAreToldOfAnOutputInThePlaceOfAnother() throws Exception {
+    try (JavaSparkContext spark = SparkOnCrail.context(conf())) {
+      int shuffle = 1_000;
+      MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
+      tracker.registerShuffle(shuffle, 1, 1);
+      tracker.registerMapOutput(shuffle, 0, status(7));
+      byte[] first = served(tracker, shuffle);
+      tracker.registerMapOutput(shuffle, 0, status(8));
+      long epoch = tracker.getEpoch();
+      DriverShuffles.askAnew(tracker, shuffle);
+      assertFalse(Arrays.equals(first, served(tracker, shuffle)));
+      assertTrue(tracker.getEpoch() > epoch);
+      tracker.unregisterShuffle(shuffle);
+    }
+  }
+
+  private static MapStatus status(long task) {
+    BlockManagerId place = BlockManagerId.apply("crail-a", "a", 1, Option.empty());
+    return MapStatus$.MODULE$.apply(place, new long[] {100}, task, 0);
+  }
+
+  /** What an executor gets that asks for the outputs. */
+  private static byte[] served(MapOutputTrackerMaster tracker, int shuffle) {
+    return tracker
+        .shuffleStatuses()
+        .apply(shuffle)
+        .serializedMapStatus(
+            SparkEnv.get().broadcastManager(), true, Integer.MAX_VALUE, SparkEnv.get().conf());
   }
 
   /** All outputs of the host are computed again, so those that were not lost are there twice. */

@@ -4,6 +4,7 @@ package io.crail.spark.output;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.crail.CrailLocationClass;
 import io.crail.CrailStorageClass;
@@ -60,7 +61,7 @@ class SupersededOutputsTest {
               }
 
               @Override
-              public void tellReaders(Known known) {
+              public void tellReaders(int shuffle, Known known) {
                 told = known;
               }
             });
@@ -103,6 +104,18 @@ class SupersededOutputsTest {
     seal(12);
     outputs.taskEnded(MAP, 12, false, false);
     assertEquals(Set.of("10"), names());
+  }
+
+  /** Where nobody answers, each delete takes seconds, and Spark's end waits for all of them. */
+  @Test
+  void nothingIsDeletedForAWhileAfterAnError() throws Exception {
+    seal(10);
+    leavePart(11);
+    store.close();
+    assertThrows(IOException.class, () -> outputs.taskEnded(MAP, 10, false, false));
+    outputs.taskEnded(MAP, 11, false, true);
+    outputs.taskEnded(MAP, 12, false, false);
+    outputs.stageEnded(MAP);
   }
 
   @Test
