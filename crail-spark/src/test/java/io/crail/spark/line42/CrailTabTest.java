@@ -10,6 +10,7 @@ import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.CrailPlugin;
 import io.crail.spark.SparkOnCrail;
 import io.crail.spark.line42.TaskFigures.Row;
+import java.lang.ref.Reference;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -25,6 +26,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.broadcast.Broadcast;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -143,9 +145,11 @@ class CrailTabTest {
       assertTrue(Integer.parseInt(executor.get(3)) > 0, executor::toString);
       assertTrue((long) metric("blocksFailed") > 0);
 
-      spark.broadcast(new byte[2 << 20]);
+      Broadcast<byte[]> value = spark.broadcast(new byte[2 << 20]);
       List<String> broadcast = rows(fetch(page)).get(2);
       assertEquals(List.of("broadcast", "1"), broadcast.subList(2, 4));
+      // Spark removes what nobody holds any more.
+      Reference.reachabilityFence(value);
     }
   }
 
@@ -155,13 +159,16 @@ class CrailTabTest {
     SparkConf conf =
         crail.conf("local[1]", local).set("spark.ui.enabled", "true").set("spark.ui.port", "0");
     try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
-      spark
-          .parallelize(List.of(1, 2, 3), 2)
-          .mapToPair(number -> new Tuple2<>(number % 2, number))
-          .groupByKey(1)
-          .count();
+      JavaPairRDD<Integer, Iterable<Integer>> groups =
+          spark
+              .parallelize(List.of(1, 2, 3), 2)
+              .mapToPair(number -> new Tuple2<>(number % 2, number))
+              .groupByKey(1);
+      assertEquals(2, groups.count());
       String page = fetch(spark.sc().uiWebUrl().get() + "/crail/");
       assertEquals("2", rows(page).get(1).get(3), page);
+      // Spark removes what nobody holds any more.
+      Reference.reachabilityFence(groups);
     }
   }
 

@@ -299,8 +299,9 @@ class DarpcPeersTest {
                 String.valueOf(server.address().getPort()))
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
-    // Which ends its output, too.
-    CompletableFuture.delayedExecutor(LONG, TimeUnit.NANOSECONDS).execute(child::destroyForcibly);
+    // Which ends its output, too. A JVM may take more than a minute to start on a busy emulator.
+    CompletableFuture.delayedExecutor(3 * LONG, TimeUnit.NANOSECONDS)
+        .execute(child::destroyForcibly);
     try (BufferedReader output = child.inputReader()) {
       assertEquals("connected", output.readLine());
       child.destroyForcibly();
