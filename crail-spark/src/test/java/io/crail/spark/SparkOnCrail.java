@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import java.nio.file.Path;
+import java.util.List;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 
@@ -61,6 +64,16 @@ public final class SparkOnCrail implements AutoCloseable {
   /** {@return a client of the cluster} */
   public CrailStore store() throws Exception {
     return CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+  }
+
+  /** Ends a client and the cluster. Fails when applications have left something in the store. */
+  public void closeEmpty(CrailStore store) throws Exception {
+    try {
+      assertEquals(List.of(), Broadcasts.children(store, "/"), "what applications left");
+    } finally {
+      store.close();
+      close();
+    }
   }
 
   @Override
