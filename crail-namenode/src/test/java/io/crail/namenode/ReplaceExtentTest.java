@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
@@ -18,7 +19,9 @@ import io.crail.protocol.node.Put;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.TierTraits;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -237,6 +240,27 @@ class ReplaceExtentTest {
     refused(ErrorCode.NO_SPACE, () -> replace(id("/f"), TOKEN, other, ReplaceExtent.SILENT));
     assertEquals(List.of(other), store.extend(id("/f"), TOKEN, 0, 1));
     assertEquals(bad.datanode(), replace(id("/f"), other).get(0).datanode());
+  }
+
+  /** Writes that were given up may still be executed there, so the same place is of no use. */
+  @Test
+  void flashGivesOtherSpaceOfItsOwnWhereNobodyElseHasSome() throws Exception {
+    store = new TestStore();
+    TierTraits traits = new TierTraits(512, FenceKind.CUT_OFF, 7000, true, Utf8.EMPTY, Utf8.EMPTY);
+    int flash =
+        store
+            .call(
+                NameNodeOperations.REGISTER_DATANODE,
+                TestStore.registration(3, "three", 1003, 0, traits))
+            .datanode();
+    store.region(flash, 0, 24L << 20);
+    for (int reason : new int[] {ReplaceExtent.SILENT, ReplaceExtent.UNREACHABLE}) {
+      String path = "/flash" + reason;
+      long id = store.create(NodeType.DATAFILE, path, TOKEN).id();
+      Extent bad = store.extend(id, TOKEN, 0, 1).get(0);
+      Extent other = replace(id, TOKEN, bad, reason).get(0);
+      assertFalse(other.beginsAt(bad));
+    }
   }
 
   @Test

@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -36,6 +37,11 @@ class NvmfLateWriteTest {
   private static final int MIB = 1 << 20;
   private static final int SECTOR = 4096;
   private static final int WRITE = 1;
+
+  /** Writes in flight together, and their bytes, which end within a sector. */
+  private static final int WRITES = 8;
+
+  private static final int EACH = 9001;
 
   /** Longer than lease and margin, and shorter than a target keeps a host that is gone. */
   private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(12);
@@ -116,6 +122,35 @@ class NvmfLateWriteTest {
       CrailFile other = store.lookup("/other-" + i).get().asFile();
       assertArrayEquals(contents.get(i), Bytes.read(other), other.getPath());
     }
+  }
+
+  /**
+   * A writer whose only target is slow goes on in other space of it. Had it written to the same
+   * place again, the late writes would undo what follows in their last sectors.
+   */
+  @Test
+  void aWriterGoesOnInOtherSpaceOfTheOnlyTarget() throws Exception {
+    CrailStore patient =
+        cluster.newStore("crail.datatimeout=20s", "crail.client.datanodesilence=300ms");
+    byte[] bytes = Bytes.random(random, WRITES * EACH);
+    Bytes.write(patient, "/first", Bytes.random(random, EACH));
+    int connections = target.connections();
+    CrailFile file = Bytes.createFile(patient, "/slow");
+    keepWrites(true);
+    CrailOutputStream output = file.getDirectOutputStream(0);
+    List<Future<?>> writes = new ArrayList<>();
+    for (int at = 0; at < WRITES * EACH; at += EACH) {
+      writes.add(output.write(Bytes.buffer(Arrays.copyOfRange(bytes, at, at + EACH))));
+    }
+    // A connection ends with a write that is given up.
+    TestCluster.await("it is given up", () -> target.connections() > connections);
+    keepWrites(false);
+    for (Future<?> write : writes) {
+      write.get();
+    }
+    output.close();
+    assertTrue(target.executeKept() > 0);
+    assertArrayEquals(bytes, Bytes.read(patient.lookup("/slow").get().asFile()));
   }
 
   /** The next writer continues elsewhere, though the extent has room and is still the file's. */

@@ -354,7 +354,9 @@ public final class WriteLocator extends Locator {
 
     /** No other datanode has space, and this one is only slow: it gets all the time there is. */
     private boolean isWorthWaiting(CrailException failure) {
-      return failure.code() == ErrorCode.NO_SPACE && reason() == ReplaceExtent.SILENT;
+      return failure.code() == ErrorCode.NO_SPACE
+          && reason() == ReplaceExtent.SILENT
+          && givenUp.mayBeWrittenAgain();
     }
 
     /** The error of the write says more than the lack of other space. */

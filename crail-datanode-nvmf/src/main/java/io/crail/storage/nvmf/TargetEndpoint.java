@@ -31,6 +31,8 @@ import java.util.UUID;
 final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements LabelLooks.Listener {
   private static final int MAX_REPEATS = 1;
 
+  private static final String NOT_IN_TIME = "a transfer was not done in time";
+
   /** A target that ends no command for so long, after some were given up, is taken for lost. */
   private static final long QUIET_NANOS = 1_000_000_000;
 
@@ -252,12 +254,14 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
       return;
     }
     TransferQueue<NvmfTransfer> hopeless = takeHopeless(lostReads);
-    for (NvmfTransfer write = lostWrites.pollFirst();
-        write != null;
-        write = lostWrites.pollFirst()) {
-      hopeless.addLast(write);
-    }
+    moveAll(lostWrites, hopeless);
     connectionLost(cause, answered, lostReads, hopeless);
+  }
+
+  private static void moveAll(TransferQueue<NvmfTransfer> from, TransferQueue<NvmfTransfer> to) {
+    for (NvmfTransfer next = from.pollFirst(); next != null; next = from.pollFirst()) {
+      to.addLast(next);
+    }
   }
 
   @Override
@@ -405,8 +409,12 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
     if (unsafe) {
       // First, so that no owner is told of the end of a write that still continues.
       Controller closing = controller;
-      closing.close("a transfer was not done in time");
-      controllerLost("a transfer was not done in time");
+      closing.close(NOT_IN_TIME);
+      endPartial(NOT_IN_TIME);
+      // The target is as silent to these: it was reached, so their writers may find it again.
+      overdue = overdue == null ? new TransferQueue<>() : overdue;
+      moveAll(lostWrites, overdue);
+      controllerLost(NOT_IN_TIME);
     }
     if (looks != null) {
       watchLabels(nowNanos);

@@ -123,6 +123,11 @@ public final class DatanodeSpace {
     return Math.max(marginNanos, description.traits().drainMillis() * 1_000_000L);
   }
 
+  /** Whether requests of a connection that has ended may still be executed. */
+  public boolean executesLate() {
+    return description.traits().drainMillis() > 0;
+  }
+
   /** Whether the datanode can cut off a client: end what the client has begun. */
   boolean cutsOff() {
     return description.traits().fence() == FenceKind.CUT_OFF;

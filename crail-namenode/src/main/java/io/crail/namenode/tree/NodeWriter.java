@@ -194,13 +194,20 @@ public final class NodeWriter {
     WriteLease<Node> lease = node.lease();
     lease.spaceInUse();
     Allocator.Purpose purpose = NodeStorage.purpose(node, space, lease.client());
-    if (reason != ReplaceExtent.PINNED) {
+    NodeSpace others;
+    if (reason == ReplaceExtent.PINNED) {
+      others = storage.allocateInPlace(purpose, present);
+    } else {
       DatanodeSpace unreachable = present.region().datanode();
       allocator.outOfReach(unreachable, lease.client());
       // A datanode that is only slow is better than one that cannot be reached.
-      purpose = purpose.except(unreachable, reason == ReplaceExtent.UNREACHABLE);
+      boolean lastResort = reason == ReplaceExtent.UNREACHABLE;
+      others = storage.allocateInPlace(purpose.except(unreachable, lastResort), present);
+      if (others == null && unreachable.executesLate()) {
+        // Its client must not write to the same place again, but may to other space of it.
+        others = storage.allocateInPlace(purpose, present);
+      }
     }
-    NodeSpace others = storage.allocateInPlace(purpose, present);
     if (others == null) {
       return false;
     }

@@ -218,6 +218,22 @@ class NvmfEndpointTest extends FlashClient {
     assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
   }
 
+  /** Their writers treat them alike: the target was reached, and is slow. */
+  @Test
+  void aWriteThatIsLostWithAnOverdueOneIsOverdueToo() throws Exception {
+    NvmeTarget target = target(512);
+    StorageEndpoint endpoint = endpoint(target);
+    ByteBuffer bytes = Moves.memory(3000, random);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+    target.plan((queue, command, count) -> queue == 1 ? Fate.IGNORED : Fate.NORMAL);
+    Transfer patient = begin(endpoint, true, bytes, 0, PATIENCE);
+    Transfer overdue = begin(endpoint, true, bytes, 0, 300 * MILLIS);
+    assertEquals(ErrorCode.TIMED_OUT, end(overdue));
+    assertEquals(ErrorCode.TIMED_OUT, end(patient));
+    target.plan((queue, command, count) -> Fate.NORMAL);
+    assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
+  }
+
   @Test
   void aTargetThatIsThereAndSaysNothingIsLostWithItsKeepAlive() throws Exception {
     NvmeTarget target = target(512);
