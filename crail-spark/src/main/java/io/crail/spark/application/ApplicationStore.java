@@ -7,8 +7,8 @@ import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.spark.application.Applications.Application;
-import io.crail.spark.broadcast.FileDeletions;
 import io.crail.spark.broadcast.ValueLoads;
+import io.crail.spark.output.Deletions;
 import io.crail.spark.output.OutputCounts;
 import io.crail.spark.output.OutputPlace;
 import java.io.IOException;
@@ -35,7 +35,7 @@ public final class ApplicationStore implements AutoCloseable {
   private final ApplicationLease lease;
   private final OutputCounts counts = new OutputCounts();
   private final ValueLoads loads = new ValueLoads();
-  private final FileDeletions deletions = new FileDeletions(path -> outputs().remove(path));
+  private final Deletions deletions = new Deletions(path -> outputs().remove(path));
 
   /** Gives a share back, and {@linkplain #end ends} the store with the last one. */
   @FunctionalInterface
@@ -129,8 +129,8 @@ public final class ApplicationStore implements AutoCloseable {
     return loads;
   }
 
-  /** {@return what deletes broadcast values} */
-  public FileDeletions deletions() {
+  /** {@return what deletes broadcast values, and what could not be deleted at once} */
+  public Deletions deletions() {
     return deletions;
   }
 
