@@ -14,6 +14,7 @@ import io.crail.spark.output.OutputPlace;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,8 +58,14 @@ public final class ApplicationStore implements AutoCloseable {
     Duration leaseTime = configuration.get(SparkKeys.LEASE);
     int namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS).size();
     this.roots = Roots.of(application, leaseTime, namenodes);
-    RootCleaner cleaner = driver ? new RootCleaner(store, System::nanoTime) : null;
-    this.lease = new ApplicationLease(store, roots, leaseTime, cleaner);
+    this.lease =
+        new ApplicationLease(
+            store,
+            roots,
+            leaseTime,
+            driver
+                ? Optional.of(new RootCleaner(store, System::nanoTime)::clean)
+                : Optional.empty());
   }
 
   /** {@return the application's name in the store} */
