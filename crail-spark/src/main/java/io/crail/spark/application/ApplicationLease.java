@@ -9,6 +9,7 @@ import io.crail.common.error.NodeNotFoundException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -20,7 +21,8 @@ import org.slf4j.LoggerFactory;
  * Renews the lease of an application, in each of its processes: as long as one of them lives, even
  * while the driver stands still, the application keeps what it has. A renewal sets the access time
  * of each root. When nobody has renewed for the time of the lease, anybody may delete the roots;
- * see {@link RootCleaner}. Its thread also cleans up, in the driver. Thread-safe.
+ * see {@link RootCleaner}. The driver cleans up as often, in another thread: that may wait long for
+ * a namenode with nothing of this application. Thread-safe.
  */
 final class ApplicationLease implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationLease.class);
@@ -29,46 +31,67 @@ final class ApplicationLease implements AutoCloseable {
 
   private final CrailStore store;
   private final List<String> roots;
-  private final ScheduledExecutorService thread;
-  private volatile boolean failing;
+  private final ScheduledExecutorService threads;
+
+  /** What is done again and again. */
+  @FunctionalInterface
+  interface Step {
+    /** Does it. */
+    void run() throws Exception;
+  }
 
   /**
-   * Starts the thread.
+   * Starts the threads.
    *
    * @param lease how long the application lives without a renewal
-   * @param cleaner deletes what dead applications left; null in executors
+   * @param cleaner deletes what dead applications left; empty in executors
    */
-  ApplicationLease(CrailStore store, List<String> roots, Duration lease, RootCleaner cleaner) {
+  ApplicationLease(CrailStore store, List<String> roots, Duration lease, Optional<Step> cleaner) {
     this.store = store;
     this.roots = roots;
-    this.thread =
-        Executors.newSingleThreadScheduledExecutor(
+    // A task never runs twice at a time, so there is always a thread for the other one.
+    this.threads =
+        Executors.newScheduledThreadPool(
+            cleaner.isPresent() ? 2 : 1,
             task -> {
               Thread made = new Thread(task, "crail-spark-lease");
               made.setDaemon(true);
               return made;
             });
     long period = Math.max(1, lease.toMillis() / RENEWALS);
-    thread.scheduleWithFixedDelay(() -> run(cleaner), period, period, TimeUnit.MILLISECONDS);
+    String root = roots.get(0);
+    schedule(new Repeated("renew the lease of " + root, this::renew), period);
+    cleaner.ifPresent(step -> schedule(new Repeated("clean up beside " + root, step), period));
   }
 
-  private void run(RootCleaner cleaner) {
-    try {
+  private void schedule(Repeated task, long period) {
+    threads.scheduleWithFixedDelay(task, period, period, TimeUnit.MILLISECONDS);
+  }
+
+  /** A step that tells of the first of several failures. Used by one thread at a time. */
+  private static final class Repeated implements Runnable {
+    private final String what;
+    private final Step step;
+    private boolean failing;
+
+    Repeated(String what, Step step) {
+      this.what = what;
+      this.step = step;
+    }
+
+    @Override
+    public void run() {
       try {
-        renew();
-      } finally {
-        if (cleaner != null) {
-          cleaner.clean();
+        step.run();
+        failing = false;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (Exception e) {
+        if (!failing) {
+          LOG.warn("cannot {}; trying again", what, e);
         }
+        failing = true;
       }
-      failing = false;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (Exception e) {
-      if (!failing) {
-        LOG.warn("cannot renew the lease of {} or clean up; trying again", roots.get(0), e);
-      }
-      failing = true;
     }
   }
 
@@ -99,10 +122,10 @@ final class ApplicationLease implements AutoCloseable {
     }
   }
 
-  /** Ends the thread. */
+  /** Ends the threads. */
   @Override
   public void close() throws InterruptedException {
-    thread.shutdownNow();
-    thread.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
+    threads.shutdownNow();
+    threads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
   }
 }

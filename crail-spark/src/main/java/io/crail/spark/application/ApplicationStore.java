@@ -7,13 +7,14 @@ import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.spark.application.Applications.Application;
-import io.crail.spark.broadcast.FileDeletions;
 import io.crail.spark.broadcast.ValueLoads;
+import io.crail.spark.output.Deletions;
 import io.crail.spark.output.OutputCounts;
 import io.crail.spark.output.OutputPlace;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,7 +36,7 @@ public final class ApplicationStore implements AutoCloseable {
   private final ApplicationLease lease;
   private final OutputCounts counts = new OutputCounts();
   private final ValueLoads loads = new ValueLoads();
-  private final FileDeletions deletions = new FileDeletions(path -> outputs().remove(path));
+  private final Deletions deletions = new Deletions(path -> outputs().remove(path));
 
   /** Gives a share back, and {@linkplain #end ends} the store with the last one. */
   @FunctionalInterface
@@ -57,8 +58,14 @@ public final class ApplicationStore implements AutoCloseable {
     Duration leaseTime = configuration.get(SparkKeys.LEASE);
     int namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS).size();
     this.roots = Roots.of(application, leaseTime, namenodes);
-    RootCleaner cleaner = driver ? new RootCleaner(store, System::nanoTime) : null;
-    this.lease = new ApplicationLease(store, roots, leaseTime, cleaner);
+    this.lease =
+        new ApplicationLease(
+            store,
+            roots,
+            leaseTime,
+            driver
+                ? Optional.of(new RootCleaner(store, System::nanoTime)::clean)
+                : Optional.empty());
   }
 
   /** {@return the application's name in the store} */
@@ -129,8 +136,8 @@ public final class ApplicationStore implements AutoCloseable {
     return loads;
   }
 
-  /** {@return what deletes broadcast values} */
-  public FileDeletions deletions() {
+  /** {@return what deletes broadcast values, and what could not be deleted at once} */
+  public Deletions deletions() {
     return deletions;
   }
 

@@ -2,6 +2,7 @@
 package io.crail.spark.broadcast;
 
 import io.crail.CrailStore;
+import io.crail.spark.output.Deletions;
 import io.crail.spark.output.OutputPlace;
 import java.io.IOException;
 import java.io.InputStream;
@@ -38,7 +39,7 @@ public final class Values {
       Object value,
       long minBytes,
       UnaryOperator<OutputStream> wrap,
-      FileDeletions deletions)
+      Deletions deletions)
       throws IOException {
     ValueOutput file = new ValueOutput(place, path);
     ThresholdOutput out = new ThresholdOutput(minBytes, () -> wrap.apply(file));

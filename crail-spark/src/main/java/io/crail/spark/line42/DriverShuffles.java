@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
+import com.codahale.metrics.Counter;
 import io.crail.spark.application.ApplicationStore;
 import io.crail.spark.output.OutputPlace;
 import io.crail.spark.output.SupersededOutputs;
@@ -22,9 +23,10 @@ import scala.Option;
 
 /**
  * The shuffles of an application, in its driver. It alone makes their directories, so that what a
- * late task writes does not bring back a shuffle that was removed. Directories that are missing
- * although Spark needs the shuffle, because a namenode came back empty, are made again for the task
- * that asks. Thread-safe.
+ * late task writes does not bring back a shuffle that was removed. It makes them when a stage
+ * begins that writes the shuffle: Spark never removes one that no stage has written. Directories
+ * that are missing although Spark needs the shuffle, for example because a namenode came back
+ * empty, are made for the task that asks. Thread-safe.
  */
 final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener {
   private static final Logger LOG = LoggerFactory.getLogger(DriverShuffles.class);
@@ -33,10 +35,14 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
   private final OutputPlace outputs;
   private final SupersededOutputs superseded;
 
-  /** The shuffles whose directories were made again. */
-  private final Set<Integer> remade = ConcurrentHashMap.newKeySet();
+  /** The shuffles that may have directories. */
+  private final Set<Integer> made = ConcurrentHashMap.newKeySet();
 
   private volatile LiveListenerBus bus;
+
+  /** Counts the events that did not fit into the queue of {@link StageEvents}. */
+  private volatile Counter dropped;
+
   private volatile MapOutputTrackerMaster tracker;
   private volatile boolean ended;
 
@@ -46,14 +52,10 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     this.superseded = new SupersededOutputs(outputs, this);
   }
 
-  /** Makes the directories of a shuffle. Where that fails, tasks ask for them. */
+  /** A shuffle is there, which perhaps nobody will ever write. */
   void register(int shuffle, SparkContext context) {
     start(context);
-    try {
-      outputs.createShuffle(shuffle);
-    } catch (IOException e) {
-      LOG.warn("cannot create the directories of shuffle {}; tasks ask for them", shuffle, e);
-    }
+    superseded.watch(shuffle);
   }
 
   /** With the first shuffle there is a context. */
@@ -63,8 +65,10 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     }
     tracker = (MapOutputTrackerMaster) context.env().mapOutputTracker();
     bus = context.listenerBus();
-    bus.addToQueue(new StageEvents(superseded), StageEvents.QUEUE);
-    bus.addToQueue(new LostOutputs(outputs), LostOutputs.QUEUE);
+    String queue = "queue." + StageEvents.QUEUE;
+    dropped = bus.metrics().metricRegistry().counter(queue + ".numDroppedEvents");
+    bus.addToQueue(new StageEvents(this, superseded), StageEvents.QUEUE);
+    bus.addToQueue(new LostOutputs(outputs, tracker), LostOutputs.QUEUE);
     RpcEnv rpcEnv = context.env().rpcEnv();
     rpcEnv.setupEndpoint(ShuffleEndpoint.NAME, new ShuffleEndpoint(rpcEnv, this));
     CrailTab.attach(context, application);
@@ -74,7 +78,21 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
   }
 
   /**
-   * Makes the directories of a shuffle again.
+   * Makes the directories of a shuffle, if there are none. Where that fails, tasks ask for them.
+   */
+  void prepare(int shuffle) {
+    if (made.contains(shuffle)) {
+      return;
+    }
+    try {
+      make(shuffle);
+    } catch (IOException e) {
+      LOG.warn("cannot create the directories of shuffle {}; tasks ask for them", shuffle, e);
+    }
+  }
+
+  /**
+   * Makes the directories of a shuffle again, for a task that has found none.
    *
    * @return false when Spark does not need the shuffle any more
    */
@@ -82,14 +100,21 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     if (!isNeeded(shuffle)) {
       return false;
     }
-    remade.add(shuffle);
     outputs.createRoots();
-    outputs.createShuffle(shuffle);
+    return make(shuffle);
+  }
+
+  private boolean make(int shuffle) throws IOException {
+    try {
+      outputs.createShuffle(shuffle);
+    } finally {
+      made.add(shuffle);
+    }
     if (isNeeded(shuffle)) {
       return true;
     }
     // Whoever removed it meanwhile may have been too early.
-    outputs.removeShuffle(shuffle);
+    remove(shuffle);
     if (ended) {
       removeRoots();
     }
@@ -106,13 +131,24 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     }
   }
 
-  /** Deletes the outputs of a shuffle. What cannot be deleted now goes with the application. */
+  /** Deletes the outputs of a shuffle. Where that fails, it is tried again later. */
   void remove(int shuffle) {
     superseded.forget(shuffle);
-    try {
+    if (made.remove(shuffle)) {
+      try {
+        outputs.removeShuffle(shuffle);
+      } catch (IOException e) {
+        LOG.warn("cannot delete the outputs of shuffle {} now", shuffle, e);
+        application.deletions().again("shuffle " + shuffle, () -> removeLate(shuffle));
+      }
+    }
+  }
+
+  /** Unless Spark has the shuffle again, or still: then it removes it once more. */
+  private void removeLate(int shuffle) throws IOException {
+    made.add(shuffle);
+    if (!isNeeded(shuffle) && made.remove(shuffle)) {
       outputs.removeShuffle(shuffle);
-    } catch (IOException e) {
-      LOG.warn("cannot delete the outputs of shuffle {}", shuffle, e);
     }
   }
 
@@ -143,6 +179,11 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
   }
 
   @Override
+  public long missed() {
+    return dropped.getCount();
+  }
+
+  @Override
   public void tellReaders(int shuffle, SupersededOutputs.Known known) {
     askAnew(tracker, shuffle);
     bus.post(new StageEvents.Mark(known));
@@ -163,9 +204,7 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
   /** Spark has forgotten a shuffle; before that, a late task could still ask for it. */
   @Override
   public void shuffleCleaned(int shuffle) {
-    if (remade.remove(shuffle)) {
-      remove(shuffle);
-    }
+    remove(shuffle);
   }
 
   @Override

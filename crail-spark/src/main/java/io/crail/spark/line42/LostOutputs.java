@@ -4,6 +4,7 @@ package io.crail.spark.line42;
 import io.crail.CrailNode;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputPlace;
+import io.crail.spark.output.StageAttempt;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -11,7 +12,6 @@ import java.util.Set;
 import java.util.concurrent.Future;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.MapOutputTrackerMaster;
-import org.apache.spark.SparkEnv;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -37,14 +37,16 @@ final class LostOutputs extends SparkListener {
   private record Asked(int index, MapStatus status, Future<CrailNode> node) {}
 
   private final OutputPlace place;
+  private final MapOutputTrackerMaster tracker;
 
   /** The attempt of a stage that has failed last, and the shuffles that were looked at for it. */
-  private long lastAttempt = -1;
+  private StageAttempt last = new StageAttempt(-1, -1);
 
   private final Set<Integer> looked = new HashSet<>();
 
-  LostOutputs(OutputPlace place) {
+  LostOutputs(OutputPlace place, MapOutputTrackerMaster tracker) {
     this.place = place;
+    this.tracker = tracker;
   }
 
   @Override
@@ -52,9 +54,9 @@ final class LostOutputs extends SparkListener {
     if (!(event.reason() instanceof FetchFailed failed)) {
       return;
     }
-    long attempt = (long) event.stageId() << Integer.SIZE | event.stageAttemptId();
-    if (attempt != lastAttempt) {
-      lastAttempt = attempt;
+    StageAttempt attempt = new StageAttempt(event.stageId(), event.stageAttemptId());
+    if (!attempt.equals(last)) {
+      last = attempt;
       looked.clear();
     }
     try {
@@ -71,7 +73,6 @@ final class LostOutputs extends SparkListener {
   }
 
   private void forgetMissing(int shuffle) throws Exception {
-    MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
     if (!tracker.containsShuffle(shuffle)) {
       return;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
+import io.crail.spark.output.StageAttempt;
 import io.crail.spark.output.SupersededOutputs;
 import io.crail.spark.output.SupersededOutputs.Known;
-import io.crail.spark.output.SupersededOutputs.StageAttempt;
 import java.io.IOException;
 import java.util.OptionalInt;
 import org.apache.spark.ExecutorLostFailure;
@@ -15,6 +15,7 @@ import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
 import org.apache.spark.scheduler.StageInfo;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Tells of stages and tasks in the order in which Spark's scheduler has handled them: the end of a
  * stage comes after all that its tasks have registered. Has a queue and a thread of its own, since
- * it waits for the store. Where Spark drops events, files stay until their shuffle goes.
+ * it waits for the store. Spark drops events when that queue is full, and counts them.
  */
 final class StageEvents extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(StageEvents.class);
@@ -38,20 +39,29 @@ final class StageEvents extends SparkListener {
     }
   }
 
+  private final DriverShuffles shuffles;
   private final SupersededOutputs outputs;
 
-  StageEvents(SupersededOutputs outputs) {
+  StageEvents(DriverShuffles shuffles, SupersededOutputs outputs) {
+    this.shuffles = shuffles;
     this.outputs = outputs;
   }
 
   @Override
   public void onStageSubmitted(SparkListenerStageSubmitted event) {
     StageInfo stage = event.stageInfo();
-    outputs.stageBegan(
-        attempt(stage),
+    OptionalInt shuffle =
         stage.shuffleDepId().isDefined()
             ? OptionalInt.of((Integer) stage.shuffleDepId().get())
-            : OptionalInt.empty());
+            : OptionalInt.empty();
+    shuffle.ifPresent(shuffles::prepare);
+    outputs.stageBegan(attempt(stage), shuffle);
+  }
+
+  @Override
+  public void onTaskStart(SparkListenerTaskStart event) {
+    outputs.taskBegan(
+        new StageAttempt(event.stageId(), event.stageAttemptId()), event.taskInfo().taskId());
   }
 
   @Override

@@ -20,20 +20,26 @@ import java.util.concurrent.ConcurrentHashMap;
  * <ul>
  *   <li>The output of a task that did not succeed was never registered, and no reader knows it. It
  *       goes at once; what a process that died has left, when its stage ends.
- *   <li>Outputs that were lost for readers when a stage begins again. Stages that began before it
- *       may still read them. And until the stage that could not read them begins again as well, a
- *       failure of one of its old tasks would count; it waits for all that is computed again.
+ *   <li>Outputs that were lost for readers when a stage begins again. Stage attempts that began
+ *       before it may still read them, also the one that could not: its other tasks go on, and
+ *       count where they succeed. So they stay until all those attempts have ended and none of
+ *       their tasks runs.
  *   <li>An output in whose place another one was registered. Readers were not told that, so they
- *       are, and it stays until each stage has ended that began before.
+ *       are, and it stays for all attempts that began before.
  * </ul>
  *
- * <p>What cannot be deleted goes with its shuffle. Used by one thread, except where said.
+ * <p>Where the driver could not tell everything, it does not know who reads: outputs of shuffles
+ * from before that stay. What stays, or cannot be deleted, goes with its shuffle. Used by one
+ * thread, except where said.
  */
 public final class SupersededOutputs {
   /** What the driver knows of outputs. */
   public interface Tracker {
     /** {@return the outputs of a shuffle that readers are told of; empty without the shuffle} */
     Optional<Set<Long>> registered(int shuffle);
+
+    /** {@return how many events will never be told} Any thread may call it. */
+    long missed();
 
     /**
      * Lets tasks of stages that begin from now on ask anew where outputs are.
@@ -52,18 +58,10 @@ public final class SupersededOutputs {
     void run() throws IOException;
   }
 
-  /**
-   * An attempt of a stage.
-   *
-   * @param stage its stage
-   * @param attempt counted from 0
-   */
-  public record StageAttempt(int stage, int attempt) {}
-
   /** The tasks of a shuffle that have ended. */
   private record Ended(Set<Long> succeeded, Set<Long> failed) {}
 
-  /** Outputs of a shuffle, and the stages for which they stay. */
+  /** Outputs of a shuffle, and the stage attempts for which they stay. */
   private record Old(int shuffle, List<Long> maps, Set<StageAttempt> stages) {}
 
   /**
@@ -74,7 +72,13 @@ public final class SupersededOutputs {
 
   private final OutputPlace place;
   private final Tracker tracker;
-  private final Set<StageAttempt> running = new HashSet<>();
+  private final LiveStages live = new LiveStages();
+
+  /** The events that were missed when this thread last looked. */
+  private long missed;
+
+  /** The shuffles, and the events that were missed before they were there. */
+  private final Map<Integer, Long> watched = new ConcurrentHashMap<>();
 
   /** The shuffles that stages write. */
   private final Map<Integer, Integer> shuffles = new ConcurrentHashMap<>();
@@ -98,27 +102,55 @@ public final class SupersededOutputs {
     this.tracker = tracker;
   }
 
+  /** Begins to care for a shuffle, before any stage can read it. Any thread may call it. */
+  public void watch(int shuffle) {
+    watched.put(shuffle, tracker.missed());
+  }
+
+  /** Whether all was told since the shuffle was there, and so of all who may read it. */
+  private boolean isKnown(int shuffle) {
+    Long before = watched.get(shuffle);
+    return before != null && before == tracker.missed();
+  }
+
+  /** What began before an event was missed is no reader of shuffles that came after it. */
+  private void lookForMissed() {
+    long now = tracker.missed();
+    if (now != missed) {
+      missed = now;
+      live.clear();
+      waiting.clear();
+    }
+  }
+
   /**
    * A stage attempt begins.
    *
    * @param shuffle the shuffle that it writes
    */
   public void stageBegan(StageAttempt stage, OptionalInt shuffle) {
-    running.add(stage);
+    lookForMissed();
+    live.began(stage);
     if (shuffle.isPresent()) {
       shuffles.put(stage.stage(), shuffle.getAsInt());
       List<Long> lost = takeUnregistered(shuffle.getAsInt());
       if (!lost.isEmpty()) {
-        waiting.add(new Old(shuffle.getAsInt(), lost, new HashSet<>(running)));
+        waiting.add(new Old(shuffle.getAsInt(), lost, live.all()));
       }
     }
+  }
+
+  /** A task of a stage attempt begins. */
+  public void taskBegan(StageAttempt stage, long task) {
+    lookForMissed();
+    live.taskBegan(stage, task);
   }
 
   /** The outputs of tasks that succeeded which readers are not told of; each is given out once. */
   private List<Long> takeUnregistered(int shuffle) {
     Ended tasks = ended.get(shuffle);
     Optional<Set<Long>> registered = tracker.registered(shuffle);
-    if (tasks == null || registered.isEmpty()) {
+    if (tasks == null || registered.isEmpty() || !isKnown(shuffle)) {
       return List.of();
     }
     List<Long> maps =
@@ -136,56 +168,47 @@ public final class SupersededOutputs {
    */
   public void taskEnded(StageAttempt stage, long task, boolean succeeded, boolean processLost)
       throws IOException {
+    lookForMissed();
     Integer shuffle = shuffles.get(stage.stage());
-    if (shuffle == null) {
-      return;
-    }
-    Ended tasks =
-        ended.computeIfAbsent(shuffle, key -> new Ended(new HashSet<>(), new HashSet<>()));
-    if (succeeded) {
-      tasks.succeeded.add(task);
-      if (!running.contains(stage)) {
-        unclear.add(shuffle);
+    if (shuffle != null) {
+      Ended tasks =
+          ended.computeIfAbsent(shuffle, key -> new Ended(new HashSet<>(), new HashSet<>()));
+      if (succeeded) {
+        tasks.succeeded.add(task);
+        if (!live.isRunning(stage)) {
+          unclear.add(shuffle);
+        }
+      } else if (processLost) {
+        tasks.failed.add(task);
+        orphaned.add(shuffle);
       }
-      return;
     }
-    if (processLost) {
-      tasks.failed.add(task);
-      orphaned.add(shuffle);
+    List<Old> unread = live.taskEnded(stage, task) ? takeUnread(stage) : List.of();
+    if (shuffle != null && !succeeded) {
+      remove(place.path(new OutputId(shuffle, task)));
     }
-    remove(place.path(new OutputId(shuffle, task)));
+    delete(unread);
   }
 
   /** A stage attempt has ended, and the driver has registered what its tasks have written. */
   public void stageEnded(StageAttempt stage) throws IOException {
-    running.remove(stage);
+    lookForMissed();
+    List<Old> unread = live.ended(stage) ? takeUnread(stage) : List.of();
     Integer shuffle = shuffles.get(stage.stage());
     if (shuffle != null) {
       unclear.add(shuffle);
-      waitForOthers(stage);
     }
-    for (int each : unclear) {
+    List<Integer> checked = List.copyOf(unclear);
+    unclear.clear();
+    for (int each : checked) {
       findReplaced(each);
     }
-    unclear.clear();
     List<Integer> visited = List.copyOf(orphaned);
     orphaned.clear();
-    List<Old> unread = takeUnread(stage);
-    for (Old each : unread) {
-      delete(each);
-    }
+    delete(unread);
     for (int each : visited) {
       deleteOrphans(each);
     }
-  }
-
-  /** What stays for this stage stays for other stages that write shuffles as well. */
-  private void waitForOthers(StageAttempt stage) {
-    List<StageAttempt> others =
-        running.stream().filter(each -> shuffles.containsKey(each.stage())).toList();
-    waiting.stream()
-        .filter(old -> old.stages.contains(stage))
-        .forEach(old -> old.stages.addAll(others));
   }
 
   private void findReplaced(int shuffle) {
@@ -194,9 +217,10 @@ public final class SupersededOutputs {
       tracker.tellReaders(
           shuffle,
           () -> {
-            Old old = new Old(shuffle, maps, new HashSet<>(running));
-            if (running.isEmpty()) {
-              delete(old);
+            lookForMissed();
+            Old old = new Old(shuffle, maps, live.all());
+            if (old.stages.isEmpty()) {
+              delete(List.of(old));
             } else {
               waiting.add(old);
             }
@@ -217,14 +241,16 @@ public final class SupersededOutputs {
     return unread;
   }
 
-  private void delete(Old old) throws IOException {
-    Optional<Set<Long>> registered = tracker.registered(old.shuffle);
-    if (registered.isEmpty()) {
-      return;
-    }
-    for (long map : old.maps) {
-      if (!registered.get().contains(map)) {
-        remove(place.path(new OutputId(old.shuffle, map)));
+  private void delete(List<Old> unread) throws IOException {
+    for (Old old : unread) {
+      Optional<Set<Long>> registered = tracker.registered(old.shuffle);
+      if (registered.isEmpty() || !isKnown(old.shuffle)) {
+        continue;
+      }
+      for (long map : old.maps) {
+        if (!registered.get().contains(map)) {
+          remove(place.path(new OutputId(old.shuffle, map)));
+        }
       }
     }
   }
@@ -267,5 +293,6 @@ public final class SupersededOutputs {
   public void forget(int shuffle) {
     shuffles.values().removeIf(number -> number == shuffle);
     ended.remove(shuffle);
+    watched.remove(shuffle);
   }
 }

@@ -23,7 +23,9 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -129,7 +131,8 @@ class RootCleanerTest {
   void aRootStaysAsLongAsOneProcessRenewsIt() throws Exception {
     List<String> roots = Roots.of("alive", LEASE, 1);
     create(roots.get(0));
-    try (ApplicationLease lease = new ApplicationLease(store, roots, Duration.ofDays(1), null)) {
+    try (ApplicationLease lease =
+        new ApplicationLease(store, roots, Duration.ofDays(1), Optional.empty())) {
       for (int i = 0; i < 10; i++) {
         long before = store.lookup(roots.get(0)).get().getAttributes().accessTime();
         assertEquals(0, cleanDuring(LEASE.minusSeconds(4)), "round " + i);
@@ -171,7 +174,8 @@ class RootCleanerTest {
       store.setAttributes(root, CrailAttributeChanges.ofTimes(null, 1L)).get();
     }
     try (CrailStore half = halfStore();
-        ApplicationLease lease = new ApplicationLease(half, roots, Duration.ofDays(1), null)) {
+        ApplicationLease lease =
+            new ApplicationLease(half, roots, Duration.ofDays(1), Optional.empty())) {
       assertThrows(ExecutionException.class, lease::renew);
     }
     long renewed = 0;
@@ -201,6 +205,29 @@ class RootCleanerTest {
   }
 
   @Test
+  void aCleanerThatWaitsForANamenodeDoesNotDelayRenewals() throws Exception {
+    List<String> roots = Roots.of("alive", LEASE, 1);
+    String root = roots.get(0);
+    create(root);
+    CountDownLatch waits = new CountDownLatch(1);
+    ApplicationLease.Step cleaner =
+        () -> {
+          waits.countDown();
+          new CountDownLatch(1).await();
+        };
+    try (ApplicationLease lease =
+        new ApplicationLease(store, roots, Duration.ofMillis(40), Optional.of(cleaner))) {
+      assertTrue(waits.await(60, TimeUnit.SECONDS));
+      store.setAttributes(root, CrailAttributeChanges.ofTimes(null, 1L)).get();
+      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+      while (store.lookup(root).get().getAttributes().accessTime() == 1) {
+        assertTrue(System.nanoTime() - deadline < 0, "nobody renews");
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Test
   void aWrongClockOfARenewerDoesNotMatter() throws Exception {
     String root = Roots.of("alive", LEASE, 1).get(0);
     create(root);
@@ -213,7 +240,8 @@ class RootCleanerTest {
   @Test
   void thereIsNothingToRenewWithoutARoot() throws Exception {
     List<String> roots = Roots.of("none", LEASE, 1);
-    try (ApplicationLease lease = new ApplicationLease(store, roots, Duration.ofDays(1), null)) {
+    try (ApplicationLease lease =
+        new ApplicationLease(store, roots, Duration.ofDays(1), Optional.empty())) {
       assertDoesNotThrow(lease::renew);
     }
     assertNull(store.lookup(roots.get(0)).get());

@@ -18,6 +18,7 @@ import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
+import io.crail.spark.output.Deletions;
 import io.crail.spark.output.OutputPlace;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -41,7 +42,7 @@ class ValueFileTest {
   private EmbeddedCrail cluster;
   private CrailStore store;
   private OutputPlace place;
-  private FileDeletions deletions;
+  private Deletions deletions;
 
   @BeforeEach
   void start() throws Exception {
@@ -53,7 +54,7 @@ class ValueFileTest {
             java.util.List.of("/app"),
             CrailStorageClass.DEFAULT,
             CrailLocationClass.DEFAULT);
-    deletions = new FileDeletions(place::remove);
+    deletions = new Deletions(place::remove);
   }
 
   @AfterEach

@@ -10,9 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.CrailStore;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.Broadcasts;
+import io.crail.spark.Relay;
 import io.crail.spark.SparkOnCrail;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.RemovedShuffleException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
@@ -20,6 +23,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.spark.MapOutputTrackerMaster;
@@ -135,18 +140,13 @@ class DriverShufflesTest {
             SparkEnv.get().broadcastManager(), true, Integer.MAX_VALUE, SparkEnv.get().conf());
   }
 
-  /** All outputs of the host are computed again, so those that were not lost are there twice. */
   @Test
   void whatWasComputedAgainTakesSpaceOnce() throws Exception {
     try (JavaSparkContext spark = SparkOnCrail.context(conf())) {
       JavaPairRDD<Integer, Integer> sums = sums(spark);
       assertEquals(expected(), sums.collectAsMap());
       List<String> before = MapTask.files(store, "/");
-      assertEquals(MAPS, before.size());
-      store.delete(before.get(0), false).get();
-      ShuffleManager42.current().fetcher().forgetShuffle(0);
-      assertEquals(expected(), sums.collectAsMap());
-      spark.sc().listenerBus().waitUntilEmpty();
+      computeAgain(spark, sums, 0);
       List<String> after = MapTask.files(store, "/");
       assertEquals(MAPS, after.size(), after::toString);
       assertTrue(Collections.disjoint(before, after));
@@ -155,6 +155,107 @@ class DriverShufflesTest {
       assertEquals(registered(0), names);
       assertEquals(expected(), sums.collectAsMap());
     }
+  }
+
+  /** A plan is looked at, and never run. */
+  @Test
+  void aShuffleThatNobodyWritesHasNoDirectory() throws Exception {
+    try (JavaSparkContext spark = SparkOnCrail.context(conf())) {
+      JavaPairRDD<Integer, Integer> sums = sums(spark);
+      assertTrue(sums.toDebugString().contains("ShuffledRDD"), sums::toDebugString);
+      String root = Broadcasts.children(store, "/").get(0);
+      assertEquals(List.of(), Broadcasts.children(store, root));
+      assertEquals(expected(), sums.collectAsMap());
+      assertEquals(List.of(root + "/shuffle-0"), Broadcasts.children(store, root));
+      settle(spark);
+      remove(spark, 0);
+      assertEquals(List.of(), Broadcasts.children(store, root));
+    }
+  }
+
+  @Test
+  void aShuffleThatCannotBeRemovedIsRemovedLater() throws Exception {
+    int namenode = crail.cluster().namenodeAddresses().get(0).getPort();
+    try (Relay relay = new Relay(namenode)) {
+      SparkConf conf =
+          conf()
+              .set("spark.crail.namenode.address", "crail://127.0.0.1:" + relay.port())
+              .set("spark.crail.rpctimeout", "500ms");
+      try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+        assertEquals(expected(), sums(spark).collectAsMap());
+        settle(spark);
+        String root = Broadcasts.children(store, "/").get(0);
+        relay.cut(true);
+        remove(spark, 0);
+        relay.cut(false);
+        assertEquals(List.of(root + "/shuffle-0"), Broadcasts.children(store, root));
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!Broadcasts.children(store, root).isEmpty()) {
+          assertTrue(System.nanoTime() - deadline < 0, "the shuffle stays");
+          Thread.onSpinWait();
+        }
+      }
+    }
+  }
+
+  /** The event that was dropped may have been the begin of a stage that reads the old outputs. */
+  @Test
+  void oldOutputsStayWhenSparkHasDroppedAnEvent() throws Exception {
+    int capacity = 100;
+    SparkConf conf =
+        conf()
+            .set(
+                "spark.scheduler.listenerbus.eventqueue." + StageEvents.QUEUE + ".capacity",
+                Integer.toString(capacity));
+    try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+      JavaPairRDD<Integer, Integer> sums = sums(spark);
+      assertEquals(expected(), sums.collectAsMap());
+      CountDownLatch goOn = new CountDownLatch(1);
+      for (int i = 0; i < capacity + 2; i++) {
+        spark.sc().listenerBus().post(new StageEvents.Mark(() -> await(goOn)));
+      }
+      goOn.countDown();
+      assertTrue(ShuffleManager42.current().shuffles().missed() > 0);
+      computeAgain(spark, sums, 0);
+      assertEquals(2 * MAPS - 1, MapTask.files(store, "/").size());
+      // Nobody has missed anything of a later one.
+      remove(spark, 0);
+      assertEquals(List.of(), MapTask.files(store, "/"));
+      JavaPairRDD<Integer, Integer> later = sums(spark);
+      assertEquals(expected(), later.collectAsMap());
+      computeAgain(spark, later, 1);
+      assertEquals(MAPS, MapTask.files(store, "/").size());
+    }
+  }
+
+  private static void await(CountDownLatch latch) throws IOException {
+    try {
+      assertTrue(latch.await(60, TimeUnit.SECONDS));
+    } catch (InterruptedException e) {
+      throw new InterruptedIOException();
+    }
+  }
+
+  /** All outputs of the host are computed again, also those that were not lost. */
+  private void computeAgain(JavaSparkContext spark, JavaPairRDD<Integer, Integer> sums, int shuffle)
+      throws Exception {
+    settle(spark);
+    List<String> before = MapTask.files(store, "/");
+    assertEquals(MAPS, before.size());
+    store.delete(before.get(0), false).get();
+    ShuffleManager42.current().fetcher().forgetShuffle(shuffle);
+    assertEquals(expected(), sums.collectAsMap());
+    settle(spark);
+  }
+
+  /** Waits until all is handled that Spark has told. */
+  private static void settle(JavaSparkContext spark) throws Exception {
+    spark.sc().listenerBus().waitUntilEmpty(60_000);
+  }
+
+  /** As Spark does with a shuffle that nobody holds. */
+  private static void remove(JavaSparkContext spark, int shuffle) {
+    spark.sc().cleaner().get().doCleanupShuffle(shuffle, true);
   }
 
   /** The writer of its own, and Spark's. */
@@ -177,7 +278,7 @@ class DriverShufflesTest {
     SparkConf conf = conf().set("spark.crail.shuffle.writer", writer);
     try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
       MapTask late = new MapTask(spark, 3);
-      ShuffleManager42.current().unregisterShuffle(late.shuffle());
+      remove(spark, late.shuffle());
       assertThrows(RemovedShuffleException.class, () -> late.write(records().iterator()));
       String root = Broadcasts.children(store, "/").get(0);
       assertEquals(List.of(), Broadcasts.children(store, root));
@@ -213,6 +314,7 @@ class DriverShufflesTest {
   void directoriesThatWereMadeAgainGoWithTheirShuffle() throws Exception {
     try (JavaSparkContext spark = SparkOnCrail.context(conf())) {
       sums(spark).collect();
+      settle(spark);
       String root = Broadcasts.children(store, "/").get(0);
       ShuffleManager42.current().removeShuffle(0);
       assertEquals(List.of(), Broadcasts.children(store, root));

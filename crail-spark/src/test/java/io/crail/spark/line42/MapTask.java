@@ -63,6 +63,7 @@ final class MapTask {
             ClassTag$.MODULE$.apply(Object.class));
     this.context = MemoryTestingUtils.fakeTaskContext(env);
     this.id = new OutputId(dependency.shuffleId(), MAP);
+    ((MapOutputTrackerMaster) env.mapOutputTracker()).registerShuffle(id.shuffle(), 1, partitions);
     this.writer =
         ShuffleManager42.current()
             .getWriter(
@@ -186,7 +187,6 @@ final class MapTask {
   List<Tuple2<Integer, Object>> read(MapStatus status, int from, int to) {
     SparkEnv env = SparkEnv.get();
     MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) env.mapOutputTracker();
-    tracker.registerShuffle(id.shuffle(), 1, dependency.partitioner().numPartitions());
     tracker.registerMapOutput(id.shuffle(), 0, status);
     TaskContext reader = MemoryTestingUtils.fakeTaskContext(env);
     reader.getLocalProperties().setProperty("__fetch_continuous_blocks_in_batch_enabled", "true");

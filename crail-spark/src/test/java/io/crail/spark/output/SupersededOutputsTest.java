@@ -12,7 +12,6 @@ import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.output.SupersededOutputs.Known;
-import io.crail.spark.output.SupersededOutputs.StageAttempt;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
@@ -40,6 +39,7 @@ class SupersededOutputsTest {
   /** What the driver's tracker knows; null without the shuffle. */
   private Set<Long> registered = new HashSet<>();
 
+  private long missed;
   private Known told;
 
   @BeforeEach
@@ -61,10 +61,16 @@ class SupersededOutputsTest {
               }
 
               @Override
+              public long missed() {
+                return missed;
+              }
+
+              @Override
               public void tellReaders(int shuffle, Known known) {
                 told = known;
               }
             });
+    outputs.watch(SHUFFLE);
     outputs.stageBegan(MAP, OptionalInt.of(SHUFFLE));
   }
 
@@ -74,34 +80,43 @@ class SupersededOutputsTest {
     cluster.close();
   }
 
-  private void seal(long task) throws IOException {
-    place.createOutput(place.path(new OutputId(SHUFFLE, task)));
+  private void seal(int shuffle, long task) throws IOException {
+    place.createOutput(place.path(new OutputId(shuffle, task)));
   }
 
   private void leavePart(long task) throws IOException {
     place.createOutput(place.path(new OutputId(SHUFFLE, task)) + ".f00d");
   }
 
-  private void succeed(StageAttempt stage, long task) throws IOException {
-    seal(task);
+  private void succeed(StageAttempt stage, int shuffle, long task) throws IOException {
+    outputs.taskBegan(stage, task);
+    seal(shuffle, task);
     outputs.taskEnded(stage, task, true, false);
     registered.add(task);
   }
 
-  private Set<String> names() throws IOException {
+  private void succeed(StageAttempt stage, long task) throws IOException {
+    succeed(stage, SHUFFLE, task);
+  }
+
+  private Set<String> names(int shuffle) throws IOException {
     Set<String> names = new TreeSet<>();
-    place.list(SHUFFLE).forEach(path -> names.add(path.substring(path.lastIndexOf('/') + 1)));
+    place.list(shuffle).forEach(path -> names.add(path.substring(path.lastIndexOf('/') + 1)));
     return names;
+  }
+
+  private Set<String> names() throws IOException {
+    return names(SHUFFLE);
   }
 
   @Test
   void theOutputOfTheAttemptThatLostGoesAtOnce() throws IOException {
     succeed(MAP, 10);
-    seal(11);
+    seal(SHUFFLE, 11);
     outputs.taskEnded(MAP, 11, false, false);
     assertEquals(Set.of("10"), names());
     outputs.stageEnded(MAP);
-    seal(12);
+    seal(SHUFFLE, 12);
     outputs.taskEnded(MAP, 12, false, false);
     assertEquals(Set.of("10"), names());
   }
@@ -109,7 +124,7 @@ class SupersededOutputsTest {
   /** Where nobody answers, each delete takes seconds, and Spark's end waits for all of them. */
   @Test
   void nothingIsDeletedForAWhileAfterAnError() throws Exception {
-    seal(10);
+    seal(SHUFFLE, 10);
     leavePart(11);
     store.close();
     assertThrows(IOException.class, () -> outputs.taskEnded(MAP, 10, false, false));
@@ -123,7 +138,7 @@ class SupersededOutputsTest {
     succeed(MAP, 10);
     leavePart(11);
     leavePart(12);
-    seal(13);
+    seal(SHUFFLE, 13);
     outputs.taskEnded(MAP, 11, false, true);
     outputs.stageEnded(MAP);
     assertEquals(Set.of("10", "12.f00d", "13"), names());
@@ -149,20 +164,89 @@ class SupersededOutputsTest {
     assertNull(told);
   }
 
-  /** Its reader begins again when both are there; until then, its old tasks must not fail. */
+  /** Spark lets the other tasks of a stage go on that could not read an output. */
   @Test
-  void anOutputStaysUntilOtherShufflesAreComputedAgainToo() throws IOException {
-    StageAttempt second = new StageAttempt(7, 1);
+  void anOutputStaysForOldTasksOfAReaderThatFailed() throws IOException {
     succeed(MAP, 10);
     outputs.stageEnded(MAP);
+    outputs.stageBegan(READER, OptionalInt.empty());
+    outputs.taskBegan(READER, 11);
+    outputs.taskBegan(READER, 12);
+    outputs.taskEnded(READER, 11, false, false);
+    outputs.stageEnded(READER);
     registered.clear();
     outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
-    outputs.stageBegan(second, OptionalInt.of(SHUFFLE + 1));
+    succeed(AGAIN, 20);
+    outputs.stageEnded(AGAIN);
+    StageAttempt later = new StageAttempt(2, 1);
+    outputs.stageBegan(later, OptionalInt.empty());
+    outputs.stageEnded(later);
+    assertEquals(Set.of("10", "20"), names());
+    outputs.taskEnded(READER, 12, true, false);
+    assertEquals(Set.of("20"), names());
+  }
+
+  /** Also of a task that is told of after the end of its stage, or before anybody listened. */
+  @Test
+  void anOutputStaysForATaskOfAStageThatIsNotKnown() throws IOException {
+    succeed(MAP, 10);
+    outputs.stageEnded(MAP);
+    outputs.taskBegan(OTHER, 11);
+    registered.clear();
+    outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
     succeed(AGAIN, 20);
     outputs.stageEnded(AGAIN);
     assertEquals(Set.of("10", "20"), names());
-    outputs.stageEnded(second);
+    outputs.taskEnded(OTHER, 11, false, true);
     assertEquals(Set.of("20"), names());
+  }
+
+  /** The event may have been the begin of a reader, or come while an output waits for its end. */
+  @Test
+  void outputsStayWhereAnEventWasMissedSinceTheirShuffleBegan() throws IOException {
+    succeed(MAP, 10);
+    succeed(MAP, 11);
+    outputs.stageEnded(MAP);
+    outputs.stageBegan(OTHER, OptionalInt.empty());
+    registered.remove(10L);
+    outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    succeed(AGAIN, 20);
+    outputs.stageEnded(AGAIN);
+    missed = 1;
+    outputs.stageEnded(OTHER);
+    assertEquals(Set.of("10", "11", "20"), names());
+    registered.remove(11L);
+    StageAttempt third = new StageAttempt(1, 2);
+    outputs.stageBegan(third, OptionalInt.of(SHUFFLE));
+    succeed(third, 21);
+    outputs.stageEnded(third);
+    assertEquals(Set.of("10", "11", "20", "21"), names());
+    // Whatever was missed, nobody was told of this one.
+    seal(SHUFFLE, 22);
+    outputs.taskEnded(third, 22, false, false);
+    assertEquals(Set.of("10", "11", "20", "21"), names());
+    assertNull(told);
+  }
+
+  /** What began before cannot read it, so nobody waits for the end that perhaps was missed. */
+  @Test
+  void outputsOfAShuffleThatBeganAfterAMissedEventGo() throws IOException {
+    outputs.taskBegan(MAP, 9);
+    outputs.stageBegan(READER, OptionalInt.empty());
+    missed = 1;
+    int later = SHUFFLE + 1;
+    place.createShuffle(later);
+    outputs.watch(later);
+    StageAttempt map = new StageAttempt(7, 0);
+    outputs.stageBegan(map, OptionalInt.of(later));
+    succeed(map, later, 30);
+    outputs.stageEnded(map);
+    registered.clear();
+    StageAttempt again = new StageAttempt(7, 1);
+    outputs.stageBegan(again, OptionalInt.of(later));
+    succeed(again, later, 31);
+    outputs.stageEnded(again);
+    assertEquals(Set.of("31"), names(later));
   }
 
   @Test
@@ -180,6 +264,7 @@ class SupersededOutputsTest {
   /** The stage before ends its tasks late: one counts, and replaces what was there. */
   @Test
   void anOutputThatALateTaskReplacesStaysForThoseWhoWereNotTold() throws IOException {
+    outputs.taskBegan(MAP, 10);
     outputs.stageEnded(MAP);
     outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
     succeed(AGAIN, 20);
@@ -201,7 +286,7 @@ class SupersededOutputsTest {
 
   @Test
   void anOutputThatIsRegisteredAfterAllStays() throws IOException {
-    seal(10);
+    seal(SHUFFLE, 10);
     outputs.taskEnded(MAP, 10, true, false);
     outputs.stageEnded(MAP);
     outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));

@@ -11,7 +11,6 @@ import io.crail.spark.Broadcasts;
 import io.crail.spark.SparkOnCrail;
 import io.crail.spark.application.Applications;
 import io.crail.spark.application.Applications.Application;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -19,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -30,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 class KilledDriverTest {
   private static final int LEASE_SECONDS = 4;
+  private static final int WAIT_SECONDS = 120;
 
   @TempDir Path local;
 
@@ -51,13 +52,12 @@ class KilledDriverTest {
     return new ProcessBuilder(command).redirectError(local.resolve("driver.log").toFile()).start();
   }
 
-  private static void awaitReady(Process driver) throws IOException {
-    BufferedReader out = driver.inputReader();
-    String line = out.readLine();
-    while (line != null && !line.equals(DriverProgram.READY)) {
-      line = out.readLine();
-    }
-    assertEquals(DriverProgram.READY, line, "the driver has ended");
+  /** Reads in another thread, which ends with the driver: nothing else ends a read of a pipe. */
+  private static void awaitReady(Process driver) throws Exception {
+    CompletableFuture<Boolean> ready =
+        CompletableFuture.supplyAsync(
+            () -> driver.inputReader().lines().anyMatch(DriverProgram.READY::equals));
+    assertTrue(ready.get(WAIT_SECONDS, TimeUnit.SECONDS), "the driver has ended");
   }
 
   private static Application only(Applications applications) throws Exception {
@@ -89,7 +89,9 @@ class KilledDriverTest {
       driver.destroyForcibly();
       assertTrue(driver.waitFor(30, TimeUnit.SECONDS));
       Application dead = only(applications);
+      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
       while (!dead.expired(Instant.now())) {
+        assertTrue(System.nanoTime() - deadline < 0, dead::toString);
         TimeUnit.MILLISECONDS.sleep(100);
         dead = only(applications);
       }
@@ -99,7 +101,7 @@ class KilledDriverTest {
       assertEquals(0, store.getSpace().usedBytes());
     } finally {
       if (driver != null) {
-        driver.destroyForcibly();
+        driver.destroyForcibly().waitFor(30, TimeUnit.SECONDS);
       }
     }
   }

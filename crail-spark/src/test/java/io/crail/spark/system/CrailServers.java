@@ -24,15 +24,19 @@ import org.junit.jupiter.api.Assumptions;
 final class CrailServers implements AutoCloseable {
   private static final String HOME = System.getProperty("crail.home");
 
+  /** Of a location, and of a file that is written. */
+  static final int LEASE_SECONDS = 6;
+
   /** What takes many seconds in production, but short. A datanode is offline after 4 s. */
   private static final String SETTINGS =
       """
       crail.rpctimeout 60s
       crail.datatimeout 60s
-      crail.lease 6s
+      crail.lease %ds
       crail.namenode.freemargin 200ms
       crail.storage.keepalive 500ms
-      """;
+      """
+          .formatted(LEASE_SECONDS);
 
   /** A container often has 64 MiB in memory. */
   private static final long ENOUGH_BYTES = 1L << 30;

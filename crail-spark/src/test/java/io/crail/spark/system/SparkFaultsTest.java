@@ -19,6 +19,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkException;
@@ -218,6 +219,65 @@ class SparkFaultsTest {
       NumbersJob.assertWhole(SparkApplication.result(job));
       long results = log.stages().stream().filter(each -> each.startsWith("result")).count();
       assertTrue(results <= 2, log.stages()::toString);
+    }
+    servers.assertEmpty();
+  }
+
+  private static <T> Iterator<T> waitingWithin(Iterator<T> all, Gate gate) {
+    return new Iterator<>() {
+      private int given;
+
+      @Override
+      public boolean hasNext() {
+        return all.hasNext();
+      }
+
+      @Override
+      public T next() {
+        TaskContext task = TaskContext.get();
+        if (++given == 500 && task.partitionId() == MAPS - 1 && task.attemptNumber() == 0) {
+          try {
+            gate.pass();
+          } catch (Exception e) {
+            throw new IllegalStateException(e);
+          }
+        }
+        return all.next();
+      }
+    };
+  }
+
+  private static void signal(String signal, long process) throws Exception {
+    Process kill = new ProcessBuilder("kill", signal, Long.toString(process)).start();
+    assertTrue(kill.waitFor(30, TimeUnit.SECONDS));
+    assertEquals(0, kill.exitValue());
+  }
+
+  /** For longer than the lease of what it writes, as on a host that is too busy. */
+  @Test
+  void aTaskWhoseProcessStandsStillWithinItsOutputRunsAgain() throws Exception {
+    SparkConf conf = conf().set("spark.shuffle.spill.numElementsForceSpillThreshold", "100");
+    try (SparkApplication application = SparkApplication.start(conf, EXECUTORS)) {
+      StageLog log = application.log();
+      Gate within = Gate.closed(local);
+      JavaPairRDD<Integer, Integer> pairs =
+          NumbersJob.pairs(application.spark(), Gate.closed(local), null)
+              .mapPartitionsToPair(all -> waitingWithin(all, within));
+      JavaFutureAction<List<Integer>> job = NumbersJob.moved(pairs).values().collectAsync();
+      long process = within.await(1).get(0).pid();
+      signal("-STOP", process);
+      try {
+        TimeUnit.SECONDS.sleep(2 * CrailServers.LEASE_SECONDS);
+      } finally {
+        signal("-CONT", process);
+      }
+      within.open();
+      NumbersJob.assertWhole(SparkApplication.result(job));
+      assertEquals(List.of(MAP_STAGE, RESULT_STAGE), log.stages());
+      assertEquals(1, log.failures().size(), log.failures()::toString);
+      assertTrue(
+          log.failures().get(0).contains("WriteLeaseLostException"), log.failures()::toString);
+      assertEquals(MAPS, files(log.shuffle()), "files of the shuffle");
     }
     servers.assertEmpty();
   }
