@@ -113,7 +113,7 @@ final class StreamedBlock implements BlockData {
       Patience patience = new Patience(host);
       boolean wasWrong = false;
       while (true) {
-        long began = System.nanoTime();
+        long began = host.time().nanoTime();
         try {
           readChunk();
           patience.answered();
@@ -126,7 +126,7 @@ final class StreamedBlock implements BlockData {
           }
           wasWrong |= isWrong;
           try {
-            Patience.pause();
+            host.time().pause();
           } catch (InterruptedException interrupt) {
             throw StoreFailure.of(interrupt);
           }

@@ -46,7 +46,7 @@ class StreamedBlockTest {
   /** Within the third chunk of the second partition. */
   private static final int PLACE = 5 + 2 * MIB + 77;
 
-  private final Silence host = new Silence(Duration.ofSeconds(30));
+  private final Silence host = new Silence(Duration.ofSeconds(30), FetchTime.SYSTEM);
   private MapOutputs outputs;
   private MapOutput output;
   private byte[] file;
@@ -200,7 +200,7 @@ class StreamedBlockTest {
 
   @Test
   void nobodyAnswersForAsLongAsThePatience() throws Exception {
-    Silence impatient = new Silence(Duration.ZERO);
+    Silence impatient = new Silence(Duration.ZERO, FetchTime.SYSTEM);
     outputs.cluster.stopDatanode(0);
     StreamedBlock block = new StreamedBlock(output, 1, 3, impatient);
     assertThrows(UnavailableException.class, () -> block.open().read());
@@ -243,7 +243,7 @@ class StreamedBlockTest {
   /** Spark would compute the output again, which is not lost. */
   @Test
   void tooFewBuffersAreNoErrorOfReading() throws Exception {
-    StreamedBlock block = new StreamedBlock(output, 1, 3, new Silence(Duration.ZERO));
+    StreamedBlock block = new StreamedBlock(output, 1, 3, new Silence(Duration.ZERO, FetchTime.SYSTEM));
     takeAllBuffers();
     UncheckedIOException failure =
         assertThrows(UncheckedIOException.class, () -> block.open().read());
