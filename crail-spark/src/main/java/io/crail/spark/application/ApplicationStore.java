@@ -11,6 +11,7 @@ import io.crail.spark.broadcast.FileDeletions;
 import io.crail.spark.broadcast.ValueLoads;
 import io.crail.spark.output.OutputCounts;
 import io.crail.spark.output.OutputPlace;
+import io.crail.spark.output.WriterTurns;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -34,6 +35,8 @@ public final class ApplicationStore implements AutoCloseable {
   private final List<String> roots;
   private final ApplicationLease lease;
   private final OutputCounts counts = new OutputCounts();
+  private final BufferShares shares;
+  private final WriterTurns turns;
   private final ValueLoads loads = new ValueLoads();
   private final FileDeletions deletions = new FileDeletions(path -> outputs().remove(path));
 
@@ -53,6 +56,8 @@ public final class ApplicationStore implements AutoCloseable {
     this.release = release;
     this.application = application;
     this.configuration = configuration;
+    this.shares = BufferShares.of(configuration);
+    this.turns = new WriterTurns(shares.writers(), configuration.get(SparkKeys.PATIENCE));
     this.store = store;
     Duration leaseTime = configuration.get(SparkKeys.LEASE);
     int namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS).size();
@@ -69,6 +74,11 @@ public final class ApplicationStore implements AutoCloseable {
   /** {@return the settings of plugin and store} */
   public Configuration configuration() {
     return configuration;
+  }
+
+  /** {@return how readers and writers of map outputs share the store's buffers} */
+  public BufferShares shares() {
+    return shares;
   }
 
   /** {@return the store} */
@@ -88,7 +98,8 @@ public final class ApplicationStore implements AutoCloseable {
         roots,
         CrailStorageClass.get(configuration.get(SparkKeys.SHUFFLE_STORAGE_CLASS)),
         configuration.get(SparkKeys.LOCATION_AFFINITY) ? store.getLocationClass() : NO_HOST,
-        counts);
+        counts,
+        turns);
   }
 
   /** {@return what this process has written and fetched of map outputs} */
