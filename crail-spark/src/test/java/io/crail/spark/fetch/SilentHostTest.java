@@ -26,6 +26,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -63,10 +64,12 @@ class SilentHostTest {
 
     private final Semaphore allowed = new Semaphore(0);
     final AtomicInteger begun = new AtomicInteger();
+    final AtomicInteger looks = new AtomicInteger();
     private final AtomicLong nanos = new AtomicLong();
 
     @Override
     public long nanoTime() {
+      looks.incrementAndGet();
       return nanos.incrementAndGet();
     }
 
@@ -175,11 +178,27 @@ class SilentHostTest {
       lost.all.values().forEach(each -> assertInstanceOf(error, each));
       found.all.values().forEach(each -> assertInstanceOf(byte[].class, each));
 
-      // Whoever asks later does not wait for it once more.
-      Results later = new Results(BLOCKS);
+      // Whoever asks later does not wait for it once more, and one attempt is enough for many: a
+      // request looks at the time when it comes, and before and after an attempt.
+      int before = time.looks.get();
+      CountDownLatch asked = new CountDownLatch(1);
+      Results later =
+          new Results(BLOCKS) {
+            @Override
+            public boolean isWanted() {
+              try {
+                return asked.await(60, TimeUnit.SECONDS);
+              } catch (InterruptedException e) {
+                return false;
+              }
+            }
+          };
       fetchEach(fetcher, DEAD, dead, later);
+      asked.countDown();
       later.await();
       assertEquals(begun, time.begun.get());
+      int looks = time.looks.get() - before;
+      assertTrue(looks <= BLOCKS + 2 * threads, looks + " looks at the time");
       // It answers again.
       Results again = new Results(BLOCKS);
       fetchEach(fetcher, DEAD, alive, again);
